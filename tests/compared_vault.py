@@ -7,15 +7,15 @@ from contextlib import ExitStack
 from functools import cache
 from random import Random
 
+from wired import embed_pending, update_collection
+
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.graph.build import BuildGraphs
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.vault import Vault
@@ -28,8 +28,8 @@ def filled(vault: Vault, texts: Mapping[str, str], collection: str = "notes") ->
     files = MemoryFiles()
     for path, text in texts.items():
         files.write(f"/{collection}/{path}", text.encode(), mtime_ns=NOW_MS * 1_000_000)
-    UpdateCollection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))
-    EmbedPending(vault, HashingEmbedder())()
+    update_collection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))
+    embed_pending(vault, HashingEmbedder())()
     return vault
 
 

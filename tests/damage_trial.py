@@ -17,10 +17,10 @@ import apsw
 from command_line import Invoke
 from hook_process import ask
 from typer.testing import Result
+from wired import memory_writer
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.capture.memories import Memories
 
 WRITTEN_S = 1_780_000_000
 THINGS = ("anchor", "ledger", "kettle", "mast", "garden", "harbour", "lantern", "printer", "quarry", "saddle")
@@ -116,7 +116,7 @@ class TrialHome:
         backend = self.engine
         self.done("--backend", backend, "update", "--embed")
         with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
-            memories = Memories(vault, SystemClock())
+            memories = memory_writer(vault, SystemClock())
             for path, text in [*MEMORIES.items(), SECRET_MEMORY[:2]]:
                 memories.write(path, text[2 : text.index("\n")], text, "decision", 0.8)
         talk = self._place / "talk.jsonl"

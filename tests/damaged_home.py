@@ -13,11 +13,11 @@ from pathlib import Path
 import apsw
 from command_line import Invoke
 from typer.testing import Result
+from wired import memory_writer
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.capture.memories import Memories
 
 Damage = Callable[[bytes, random.Random], bytes]
 EXAMPLES = Path(__file__).parents[1] / "examples/notes"
@@ -64,7 +64,7 @@ class Home:
         self.done("init")
         self.done("update")
         with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
-            memories = Memories(vault, SystemClock())
+            memories = memory_writer(vault, SystemClock())
             for path, text in [*MEMORIES.items(), FORGOTTEN_MEMORY]:
                 memories.write(path, text[2:8].strip(), text, "decision", 0.8)
         self.done("diary", "write", "Walked the numbat round the lake.")

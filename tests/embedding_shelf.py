@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault, WideEmbedder
+from wired import embed_pending
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, vsearch
@@ -58,7 +59,7 @@ class Shelf(ServedNotesVault):
         """Make vectors; *alone* where no other model can be asked."""
         older = ServingEmbedder(self.vault.embeddings, lambda: model, lambda name: None)
         serving = older.of if alone else lambda name: MODELS.get(name) or older.of(name)
-        return EmbedPending(self.vault, model, serving)(force=force)
+        return embed_pending(self.vault, model, serving)(force=force)
 
     def ask(self, text: str, vault: Vault | None = None, verb: str = "vsearch") -> Answer:
         """As a question is asked at a door: by the model that serves."""

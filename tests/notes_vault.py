@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from wired import embed_pending, publisher, update_collection
+
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
@@ -16,10 +18,9 @@ from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import PassReport, UpdateCollection
+from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
@@ -155,12 +156,12 @@ class NotesVault:
 
     def update(self, folder: Folder | None = None, *, force: bool = False) -> PassReport:
         """Run one pass over *folder*."""
-        run = UpdateCollection(self.vault, self.files, self.clock, parse_yaml)
+        run = update_collection(self.vault, self.files, self.clock, parse_yaml)
         return run(folder or self.folder(), force=force)
 
     def embed(self, *, force: bool = False) -> EmbedReport:
         """Embed everything that waits for a vector."""
-        return EmbedPending(self.vault, self.embedder)(force=force)
+        return embed_pending(self.vault, self.embedder)(force=force)
 
     def remove(self, path: str) -> None:
         """Delete a file and run a pass."""
@@ -175,7 +176,7 @@ class NotesVault:
     def withdraw(self, path: str, reason: InactiveReason = InactiveReason.FORGOTTEN) -> None:
         """Stop serving a file's document."""
         with self.vault.transactions.writing():
-            withdraw(self.vault, [self.id(path)], reason)
+            publisher(self.vault).withdraw([self.id(path)], reason)
 
     def verify(self, *folders: Folder) -> list[str]:
         """Return the differences between disk, records and indexes."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from wired import consolidation, memory_writer
+
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
+from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
@@ -34,7 +35,7 @@ class World:
         message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
         note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
         with self.vault.transactions.writing():
-            return Memories(self.vault, self.clock).keep(note, "session-one").document_id
+            return memory_writer(self.vault, self.clock).keep(note, "session-one").document_id
 
     def consolidate(
         self,
@@ -44,11 +45,11 @@ class World:
         dry_run: bool = False,
     ) -> ConsolidationReport:
         generator = ScriptedGenerator(answer) if answer else None
-        work = Consolidation(self.vault, self.clock, generator, policy=policy)
+        work = consolidation(self.vault, self.clock, generator, policy=policy)
         return work(self.vault.documents.latest(), dry_run=dry_run)
 
     def restore(self, document_id: int) -> list[int]:
-        return [one.id for one in Consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]
+        return [one.id for one in consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]
 
     def found(self, query: str) -> list[str]:
         request = read_request(query, now_ms=self.clock.now_ms())

@@ -7,15 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from command_line import write_notes
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -70,12 +69,12 @@ class Home:
         self.vault = open_vault(str(folder / "index.sqlite"))
         self.take_in(folder / "notes", NOTES)
         self.embedder = HashingEmbedder()
-        EmbedPending(self.vault, self.embedder)()
+        embed_pending(self.vault, self.embedder)()
 
     def take_in(self, folder: Path, notes: Mapping[str, str]) -> None:
         """Index *notes*, by path, as the collection that is called like their *folder*."""
         write_notes(folder, notes)
-        update = UpdateCollection(self.vault, DiskFiles(), self.clock, parse_yaml)
+        update = update_collection(self.vault, DiskFiles(), self.clock, parse_yaml)
         update(Folder(folder.name, str(folder)))
 
     def ask(

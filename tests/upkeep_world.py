@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wired import memory_writer
+
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.bootstrap.injector import Object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance import lanes
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import load_settings
@@ -41,7 +42,7 @@ def observe(vault: Vault, clock: Clock, *texts: str, kind: str = "observation") 
     with vault.transactions.writing():
         place = sum(vault.documents.collections().values())
         return [
-            Memories(vault, clock).write(
+            memory_writer(vault, clock).write(
                 f"agent/observations/2023-11-{10 + place + n:02}-one-{kind}-{place + n}.md",
                 text,
                 f"# {text}\n\n> {text}\n",

@@ -19,6 +19,7 @@ from clawmem.app.bootstrap.injector import (
     Dependency,
     Dict,
     Factory,
+    Function,
     Object,
     Resource,
     Selector,
@@ -186,13 +187,14 @@ class Gateways(DeclarativeContainer):
     draw_report = function("adapters.matplotlib.plots:draw", extra="duckdb")
 
 
-def consolidation_with(generator: object, vault: object, clock: object, plan: Any) -> Factory[Any]:
-    """Return the provider of a consolidation that asks *generator*, or works by rules alone."""
+def consolidation_with(ask: object, stores: object, merged: object, clock: object, plan: Any) -> Factory[Any]:
+    """Return the provider of a consolidation that asks a model by *ask*, or works by rules alone."""
     return factory(
         "app.services.maintenance.consolidation:Consolidation",
-        vault,
+        stores,
+        merged,
         clock,
-        generator,
+        ask,
         policy=plan.provided.contradictions,
         thresholds=factory(
             "app.services.maintenance.grouping:Thresholds",
@@ -200,7 +202,6 @@ def consolidation_with(generator: object, vault: object, clock: object, plan: An
             plan.provided.merge_strict,
         ),
         least=plan.provided.least_confidence,
-        calls_a_day=plan.provided.daily_calls,
     )
 
 
@@ -214,27 +215,69 @@ class UseCases(DeclarativeContainer):
 
     may_write = Factory(lambda settings: not settings.read_only, settings)
 
+    # parts of several use cases
+    publisher = factory("app.services.indexing.publish:Publisher", vault)
+    memories = factory("app.services.capture.memories:Memories", vault.provided.captures, publisher, clock)
+    knowledge = factory(
+        "app.services.knowledge.model_enrichment:KnowledgeStores",
+        vault.provided.documents,
+        vault.provided.lexical,
+        vault.provided.vectors,
+        vault.provided.embeddings,
+        vault.provided.entities,
+        vault.provided.triples,
+        vault.provided.relations,
+        vault.provided.notes,
+        vault.provided.transactions,
+    )
+    plan = factory("app.services.maintenance.lanes:read_plan", settings.provided.lanes)
+    ask_of = function(
+        "app.services.knowledge.asking:ask_of",
+        vault.provided.answers,
+        vault.provided.ledger,
+        gateways.generator,
+        clock,
+    )
+    ask = Factory(ask_of, calls_a_day=plan.provided.daily_calls)
+
     # collections of files
     folders = Factory(folders_of, settings)
     leftovers = Factory(leftovers_of, settings, vault.provided.documents)
     forgotten_places = factory("app.services.lifecycle.proof:ForgottenPlaces", vault, gateways.forget_log)
-    update_from = function(
+    collection_stores = factory(
+        "app.services.indexing.update:CollectionStores",
+        vault.provided.documents,
+        vault.provided.transactions,
+        publisher,
+        factory(
+            "app.services.indexing.claims:NoteClaims",
+            vault.provided.documents,
+            vault.provided.successions,
+            vault.provided.lexical,
+        ),
+        factory(
+            "app.services.indexing.claims:LinkTargets",
+            vault.provided.documents,
+            vault.provided.links,
+            vault.provided.relations,
+            vault.provided.transactions,
+        ),
+        vault.provided.acts,
+        vault.provided.forgotten_texts,
+    )
+    update_alone = function(
         "app.services.indexing.update:UpdateCollection",
-        vault,
+        collection_stores,
         clock=clock,
         parse_yaml=gateways.parse_yaml,
-        forget_again=forgotten_places.provided.agree,
-        roots=settings.provided.roots,
+    )
+    update_from = Function(
+        update_alone, forget_again=forgotten_places.provided.agree, roots=settings.provided.roots
     )
     update = Factory(update_from, gateways.files)
     sync = factory(
         "app.services.indexing.syncing:SyncFolder",
-        function(
-            "app.services.indexing.update:UpdateCollection",
-            vault,
-            clock=clock,
-            parse_yaml=gateways.parse_yaml,
-        ).provider,
+        update_alone.provider,
         gateways.files,
         gateways.single_files,
         settings.provided.home,
@@ -254,7 +297,12 @@ class UseCases(DeclarativeContainer):
         Factory(lane, "watch"),
     )
     explain_file = factory(
-        "app.services.indexing.file_status:ExplainFile", vault, gateways.files, folders, gateways.parse_yaml
+        "app.services.indexing.file_status:ExplainFile",
+        vault.provided.documents,
+        vault.provided.forgotten_texts,
+        gateways.files,
+        folders,
+        gateways.parse_yaml,
     )
     verify = factory(
         "app.services.maintenance.verify:Verify", vault, gateways.files, folders, gateways.parse_yaml, clock
@@ -383,55 +431,97 @@ class UseCases(DeclarativeContainer):
     )
 
     # knowledge, with a model of *generator* or by rules
-    plan = factory("app.services.maintenance.lanes:read_plan", settings.provided.lanes)
+    make_sketches = factory(
+        "app.services.indexing.embed:SketchPending",
+        vault.provided.documents,
+        vault.provided.sketches,
+        vault.provided.transactions,
+    )
     embed = factory(
         "app.services.indexing.embed:EmbedPending",
-        vault,
+        vault.provided.embeddings,
+        vault.provided.transactions,
+        make_sketches,
         gateways.embedder,
-        question_embedder.provided.of,
+        older=question_embedder.provided.of,
         by_name=gateways.embedder_selection.provided.by_name,
     )
     build_graphs = factory("app.services.graph.build:BuildGraphs", vault, clock)
     causal_links = factory("app.services.graph.build:CausalLinks", vault)
     enrich_with_model = factory(
-        "app.services.knowledge.enriching:enriching", vault, clock, gateways.generator
+        "app.services.knowledge.enriching:Enrich", knowledge, clock, ask=Factory(ask_of)
     )
-    enrich_by_rules = factory("app.services.knowledge.enriching:enriching", vault, clock, None)
-    consolidation_with_model = consolidation_with(gateways.generator, vault, clock, plan)
-    consolidation_by_rules = consolidation_with(None, vault, clock, plan)
+    enrich_by_rules = factory("app.services.knowledge.enriching:Enrich", knowledge, clock)
+    consolidation_stores = factory(
+        "app.services.maintenance.consolidation:ConsolidationStores",
+        vault.provided.documents,
+        vault.provided.entities,
+        vault.provided.triples,
+        vault.provided.relations,
+        vault.provided.journal,
+        vault.provided.acts,
+        vault.provided.transactions,
+        publisher,
+    )
+    merged_observations = factory(
+        "app.services.maintenance.grouping:MergedObservations",
+        vault.provided.documents,
+        vault.provided.captures,
+        memories,
+    )
+    consolidation_with_model = consolidation_with(ask, consolidation_stores, merged_observations, clock, plan)
+    consolidation_by_rules = consolidation_with(None, consolidation_stores, merged_observations, clock, plan)
     cleanup = factory(
         "app.services.maintenance.tidying:Cleanup",
-        vault,
+        vault.provided.usage,
+        vault.provided.telemetry,
+        vault.provided.receipts,
+        vault.provided.answers,
+        vault.provided.journal,
+        vault.provided.transactions,
         clock,
         settings.provided.retention_days,
         settings.provided.kept_receipt_days,
         forgets=may_write,
     )
+    observations = factory(
+        "app.services.maintenance.deciding:ObservationSelector",
+        vault.provided.documents,
+        vault.provided.telemetry,
+        vault.provided.embeddings,
+        vault.provided.vectors,
+    )
     lanes_with_model = factory(
         "app.services.maintenance.lanes:Lanes",
-        vault,
+        vault.provided.journal,
+        vault.provided.telemetry,
         clock,
         lane.provider,
         factory(
             "app.services.maintenance.phases:phases_of",
-            vault,
+            knowledge,
+            memories,
+            observations,
             clock,
             plan,
             consolidation_with_model,
             cleanup,
-            gateways.generator,
+            ask,
         ),
         gateways.local_hour,
         plan,
     )
     lanes_by_rules = factory(
         "app.services.maintenance.lanes:Lanes",
-        vault,
+        vault.provided.journal,
+        vault.provided.telemetry,
         clock,
         lane.provider,
         factory(
             "app.services.maintenance.phases:phases_of",
-            vault,
+            knowledge,
+            memories,
+            observations,
             clock,
             plan,
             consolidation_by_rules,
@@ -444,15 +534,53 @@ class UseCases(DeclarativeContainer):
     )
 
     # conversations and other programs
-    mining = factory("app.services.conversations.mining:MineConversations", vault, clock, gateways.exports)
+    mining = factory(
+        "app.services.conversations.mining:MineConversations",
+        factory(
+            "app.services.conversations.mining:ImportStores",
+            vault.provided.documents,
+            vault.provided.properties,
+            vault.provided.captures,
+            vault.provided.forgotten_texts,
+            vault.provided.transactions,
+            publisher,
+        ),
+        clock,
+        gateways.exports,
+    )
     synthesize_facts = factory(
         "app.services.conversations.synthesis:SynthesizeFacts",
-        vault,
+        vault.provided.documents,
+        vault.provided.captures,
+        vault.provided.relations,
+        vault.provided.transactions,
+        memories,
         clock,
-        gateways.generator,
-        calls_a_day=plan.provided.daily_calls,
+        ask,
     )
-    issue_sync = factory("app.services.issues:SyncIssues", vault, clock, gateways.issues, enrich_by_rules)
+    memory_import = function(
+        "app.services.imports.importing:ImportMemories",
+        vault.provided.documents,
+        vault.provided.entities,
+        vault.provided.triples,
+        vault.provided.relations,
+        vault.provided.acts,
+        vault.provided.forgotten_texts,
+        vault.provided.transactions,
+        memories,
+        clock,
+    )
+    issue_sync = factory(
+        "app.services.issues:SyncIssues",
+        vault.provided.documents,
+        vault.provided.properties,
+        vault.provided.relations,
+        vault.provided.transactions,
+        publisher,
+        clock,
+        gateways.issues,
+        enrich_by_rules,
+    )
     agent_memory = function(
         "app.services.openclaw:AgentMemory", vault, update_from=update_from.provider, files=gateways.files
     )
@@ -472,7 +600,18 @@ class UseCases(DeclarativeContainer):
         clock,
         gateways.analytics.provider,
     )
-    status = factory("app.services.maintenance.status:Status", vault, clock, gateways.roles)
+    status = factory(
+        "app.services.maintenance.status:Status",
+        vault.provided.storage,
+        vault.provided.documents,
+        vault.provided.embeddings,
+        vault.provided.notes,
+        vault.provided.relations,
+        vault.provided.telemetry,
+        vault.provided.receipts,
+        clock,
+        gateways.roles,
+    )
     doctor = factory(
         "app.services.maintenance.doctor:Doctor",
         vault,

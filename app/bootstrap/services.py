@@ -25,10 +25,12 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
     from clawmem.app.services.graph.build import BuildGraphs, CausalLinks
+    from clawmem.app.services.imports.importing import ImportMemories
     from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.services.indexing.publish import Publisher
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
     from clawmem.app.services.indexing.syncing import SyncFolder
     from clawmem.app.services.indexing.update import UpdateCollection
@@ -40,6 +42,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces, Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.deciding import ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.lanes import Lanes
@@ -123,8 +126,10 @@ class Services:
     leftovers: dict[str, int]
     lookup: Lookup
     mining: MineConversations
+    observations: ObservationSelector
     profile: Profile
     prove: Prove
+    publisher: Publisher
     recalls: Recalls
     remember: Remember
     report: Report
@@ -151,6 +156,7 @@ class Services:
     draw_report: Callable[[VaultReport, str, str], list[str]]
     intent_search_of: Callable[..., IntentSearch]
     lane: Callable[..., Lane]
+    memory_import: Callable[..., ImportMemories]
     editor_of: Callable[..., list[str]]
     open_in_editor: Callable[[list[str], str, int], None]
     memory_files: Callable[[str], Any]
@@ -210,8 +216,13 @@ class Services:
 
     def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
         """Return the service that adds notes, names and links to documents."""
-        provider = self._use_cases.enrich_with_model if with_model else self._use_cases.enrich_by_rules
-        enrich: Enrich = provider() if calls_a_day is None else provider(calls_a_day=calls_a_day)
+        use_cases = self._use_cases
+        if not with_model:
+            enrich: Enrich = use_cases.enrich_by_rules()
+        elif calls_a_day is None:
+            enrich = use_cases.enrich_with_model()
+        else:
+            enrich = use_cases.enrich_with_model(ask=use_cases.ask_of(calls_a_day=calls_a_day))
         return enrich
 
     def consolidation(self, *, asks_models: bool = True) -> Consolidation:

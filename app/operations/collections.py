@@ -196,7 +196,7 @@ def add(services: Services, request: NewCollection) -> AddedCollection:
         raise _unconfirmed(services, name, folder, request.pattern, warning)
     add_collection(settings.config_file, name, folder, request.pattern, exclude=request.exclude or ())
     if request.move and services.is_open:
-        distrust_stamps(services.vault, name)
+        distrust_stamps(services.vault.documents, services.vault.transactions, name)
     return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
 
 
@@ -245,7 +245,13 @@ def remove(services: Services, request: CollectionToRemove) -> RemovedCollection
     except NotFound:
         if not _is_left_over(services, request.name):
             raise
-    withdrawn = withdraw_collection(services.vault, request.name) if services.is_open else 0
+    withdrawn = (
+        withdraw_collection(
+            services.vault.documents, services.vault.transactions, services.publisher, request.name
+        )
+        if services.is_open
+        else 0
+    )
     trust = known.trust if known else "user"
     return RemovedCollection(name=request.name, withdrawn=withdrawn, trust=trust)
 
@@ -308,7 +314,13 @@ def set_trust(services: Services, request: ChosenTrust) -> TrustChange:
     changed = 0
     if services.is_open:
         known = services.vault.documents.sources(request.name).values()
-        changed = record_trust(services.vault, known, TRUST[request.trust])
+        changed = record_trust(
+            services.vault.documents,
+            services.vault.transactions,
+            services.publisher,
+            known,
+            TRUST[request.trust],
+        )
     return TrustChange(name=request.name, trust=request.trust, changed=changed)
 
 

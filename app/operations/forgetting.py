@@ -58,7 +58,7 @@ def forget_source(
     done = _forgotten_parts(services, documents, source)
     with services.progress("Looking for traces"):
         probes = services.prove(done)
-    read_again(services.vault, {one.collection for one in documents})
+    read_again(services.vault.captures, services.vault.transactions, {one.collection for one in documents})
     return ForgottenSource(
         source=source,
         documents=len(documents),

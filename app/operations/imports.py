@@ -13,7 +13,6 @@ from clawmem.app.bootstrap.importers import STORES
 from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.services.imports.importing import ImportMemories
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.errors import NotFound, StoreUnreadable
@@ -70,7 +69,7 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
     place = (
         request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)
     )
-    bring = ImportMemories(services.vault, services.clock, services.caller)
+    bring = services.memory_import(caller=services.caller)
     report = bring(store.name, store.read(str(place)), dry_run=request.dry_run)
     counts = {**report.outcomes, **report.details}
     names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)

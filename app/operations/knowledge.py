@@ -181,7 +181,15 @@ def find_facts(services: Services, request: FactsRequest) -> Facts:
     An entity is a person, project, tool or other thing that documents mention.
     """
     way = Direction(request.direction)
-    known = entity_facts(services.vault, request.entity, request.limit, way, request.as_of or None)
+    known = entity_facts(
+        services.vault.documents,
+        services.vault.entities,
+        services.vault.triples,
+        request.entity,
+        request.limit,
+        way,
+        request.as_of or None,
+    )
     return Facts(
         entity=_entity(known.entity),
         direction=request.direction,
@@ -205,7 +213,7 @@ def find_versions(services: Services, request: VersionsRequest) -> Evolution:
     document = services.lookup.find(request.docid)
     timeline = [
         _version(services, one, document.origin)
-        for one in versions(services.vault, document.id, request.limit)
+        for one in versions(services.vault.documents, services.vault.notes, document.id, request.limit)
     ]
     return Evolution(
         document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline

@@ -13,7 +13,6 @@ from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, plural, table
-from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lanes import LaneTick, read_plan, summarize_run
 from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
@@ -138,7 +137,7 @@ def status(services: Services, request: LastRuns) -> LaneStatus:
     plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
     held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
     lanes = services.lanes()
-    found = trends(vault.documents, ObservationSelector(vault).newest(0).among, now_ms)
+    found = trends(vault.documents, services.observations.newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
         on=[one.value for one in plan.hosted],

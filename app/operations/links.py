@@ -109,26 +109,30 @@ def find_links(services: Services, request: LinksRequest) -> Links:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
     if not request.file:
         scope = Scope(frozenset(named_collections(services, request.collection)))
-        return _listed(None, broken_links(services.vault, scope), [], request.limit)
+        return _listed(
+            None, broken_links(services.vault.documents, services.vault.links, scope), [], request.limit
+        )
     if request.collection:
         raise InvalidInput(
             "INVALID_INPUT",
             "A collection selects broken links of all its notes. Give a note or a collection, not both.",
         )
     document = services.lookup.find(request.file)
-    links = links_of(services.vault, document)
-    omitted = omitted_links_of(services.vault, document) if len(links) >= MAX_LINKS else 0
+    links = links_of(services.vault.documents, services.vault.links, document)
+    omitted = omitted_links_of(services.vault.documents, document) if len(links) >= MAX_LINKS else 0
     reference = DocumentReference(**place_of(services, document))
     if request.broken:
         found = _listed(reference, [one for one in links if one.problem], [], request.limit)
         return found.model_copy(update={"only_broken": True, "omitted": omitted})
-    found = _listed(reference, links, links_to(services.vault, document), request.limit)
+    found = _listed(
+        reference, links, links_to(services.vault.documents, services.vault.links, document), request.limit
+    )
     return found.model_copy(update={"omitted": omitted})
 
 
 def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields ``backlink_count`` and ``backlinks`` of a result about *document*."""
-    found = links_to(services.vault, document)
+    found = links_to(services.vault.documents, services.vault.links, document)
     return {"backlink_count": len(found), "backlinks": [*map(_record, found[:BACKLINKS])]}
 
 

@@ -159,7 +159,7 @@ def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> Confirmati
 def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: bool) -> list[str]:
     """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
-    split_again(services.vault)
+    split_again(services.vault.documents, services.vault.transactions, services.publisher)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.indexes)
     if rebuild_profile:

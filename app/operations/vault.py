@@ -105,7 +105,7 @@ def status(services: Services, request: NoParameters) -> VaultStatus:
 
 def index_stats(services: Services, request: NoParameters) -> Statistics:
     """Show the vault in numbers, and its last sessions."""
-    found = numbers(services.vault, services.clock, services.status)
+    found = numbers(services.vault.documents, services.vault.sessions, services.clock, services.status)
     report = found.status
     return Statistics(
         total_documents=report.documents,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish_text, withdraw
+from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.domain.capture.issues import (
     COLLECTION,
     dependency_kind,
@@ -21,12 +21,13 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.issues import Issue, IssueTracker
 from clawmem.ports.origin import Origin
-from clawmem.ports.properties import Property, PropertyFilter
+from clawmem.ports.properties import Property, PropertyFilter, PropertyStore
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationKind, RelationStore
+from clawmem.ports.storage import Transactions
 
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
@@ -64,8 +65,22 @@ class SyncIssues:
         enrich: Adds keywords and names to new documents.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, tracker: IssueTracker, enrich: Enrich) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        documents: DocumentStore,
+        properties: PropertyStore,
+        relations: RelationStore,
+        transactions: Transactions,
+        publisher: Publisher,
+        clock: Clock,
+        tracker: IssueTracker,
+        enrich: Enrich,
+    ) -> None:
+        self._documents = documents
+        self._properties = properties
+        self._relations = relations
+        self._transactions = transactions
+        self._publisher = publisher
         self._clock = clock
         self._tracker = tracker
         self._enrich = enrich
@@ -84,7 +99,7 @@ class SyncIssues:
         project = self._tracker.project(folder)
         found = self._tracker.issues(project)
         issues = [one for one in found.issues if not one.is_deleted]
-        stored = apply_in_chunks(self._vault.transactions, issues, lambda issue: self._store(issue, project))
+        stored = apply_in_chunks(self._transactions, issues, lambda issue: self._store(issue, project))
         known = [one for one in stored if one]
         numbers = {one.issue: one.document_id for one in known}
         created = [one.document_id for one in known if one.is_new]
@@ -93,8 +108,8 @@ class SyncIssues:
         if gone and not found.issues and not allow_empty:
             problems.append(_kept(project, len(gone)))
             gone = []
-        with self._vault.transactions.writing():
-            withdraw(self._vault, gone, InactiveReason.REMOVED)
+        with self._transactions.writing():
+            self._publisher.withdraw(gone, InactiveReason.REMOVED)
             relations, unresolved = self._relate(issues, numbers)
         if created:
             self._enrich(only=frozenset(created))
@@ -113,7 +128,7 @@ class SyncIssues:
 
     def _store(self, issue: Issue, project: str) -> _StoredIssue | None:
         """Store the document of *issue*; return ``None`` if it was forgotten."""
-        before = self._vault.documents.at(COLLECTION, issue_path(issue.id))
+        before = self._documents.at(COLLECTION, issue_path(issue.id))
         if before and before.inactive is InactiveReason.FORGOTTEN:
             return None
         now = iso_utc(self._clock.now_ms())
@@ -127,14 +142,14 @@ class SyncIssues:
             Property(name, value, property_key(value)) for name, value in issue_properties(clean, project)
         )
         served = before if before and before.inactive is None else None
-        if served and served.hash == document.hash and (*self._vault.properties.of(served.id),) == properties:
+        if served and served.hash == document.hash and (*self._properties.of(served.id),) == properties:
             return _StoredIssue(issue.id, served.id, is_new=False, is_changed=False)
-        number = publish_text(self._vault, document, body, Declarations(properties=properties))
+        number = self._publisher.publish_text(document, body, Declarations(properties=properties))
         return _StoredIssue(issue.id, number, is_new=served is None, is_changed=True)
 
     def _gone(self, project: str, present: Iterable[int]) -> list[int]:
-        known = self._vault.properties.having([PropertyFilter("project", property_key(project))])
-        issues = self._vault.properties.having([PropertyFilter("beads_id")])
+        known = self._properties.having([PropertyFilter("project", property_key(project))])
+        issues = self._properties.having([PropertyFilter("beads_id")])
         return sorted((known & issues) - {*present})
 
     def _relate(self, issues: Sequence[Issue], numbers: Mapping[str, int]) -> tuple[int, int]:
@@ -158,7 +173,7 @@ class SyncIssues:
                 for (source, target, found), said in types.items()
                 if found is kind
             ]
-            changed += self._vault.relations.renew(kind, ORIGIN, numbers.values(), relations)
+            changed += self._relations.renew(kind, ORIGIN, numbers.values(), relations)
         return changed, unresolved
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.indexing.collections import withdraw_collection
 from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -218,7 +219,7 @@ class AgentMemory:
             reports.append(report)
         kept = {one.collection for one in reports}
         for name in self._vault.documents.collections().keys() - kept:
-            withdraw_collection(self._vault, name)
+            withdraw_collection(self._vault.documents, self._vault.transactions, Publisher(self._vault), name)
         return reports
 
     def hits(self, answer: Answer) -> list[MemoryHit]:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 from weights_file import fitted_weights, text_of_module, write
+from wired import embed_pending, update_collection
 
 from clawmem.domain.retrieval.relevance import LIKELY, POSSIBLE
 from clawmem.domain.retrieval.relevance_model import (
@@ -127,16 +128,14 @@ def ask_vault(
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.adapters.sqlite.vault import open_vault
     from clawmem.adapters.system.clock import SystemClock
-    from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.retrieval.pipelines.search import query
 
     sys.stderr.write(f"{collection}, {name}\n")
     with tempfile.TemporaryDirectory() as place:
         vault = open_vault(str(Path(place) / "vault.db"))
-        UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("corpus", str(notes)))
-        EmbedPending(vault, embedder)()
+        update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("corpus", str(notes)))
+        embed_pending(vault, embedder)()
         pipeline = query(vault, embedder, StaticWords())
         for unit, text, judge in asked:
             found = evidence_and_places(vault, pipeline, text, unit, judge or (lambda candidate: False))

@@ -25,11 +25,11 @@ from statistics import median, quantiles
 from time import monotonic, perf_counter, process_time, sleep, thread_time
 from typing import NamedTuple
 
+from wired import memory_writer
+
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.merge_gate import StatementIndex
@@ -82,7 +82,7 @@ def statements(count: int, chance: Random) -> list[str]:
 
 def fill(services: Services, texts: Sequence[str]) -> None:
     """An observation of each."""
-    now, memories = services.clock.now_ms(), Memories(services.vault, services.clock)
+    now, memories = services.clock.now_ms(), memory_writer(services.vault, services.clock)
     for start in range(0, len(texts), 100):
         with services.vault.transactions.writing():
             for number, text in enumerate(texts[start : start + 100], start=start):
@@ -163,7 +163,7 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
             ticked = services.lanes().tick(LaneName.LIGHT)
             tick_s = process_time() - began
             began = process_time()
-            everything = ObservationSelector(services.vault).newest(pending)
+            everything = services.observations.newest(pending)
             merged = services.consolidation()(everything.documents, dry_run=False, among=everything.among)
             merge_s = process_time() - began
             ticks = 1

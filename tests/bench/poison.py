@@ -21,6 +21,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from wired import update_collection
+
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import open_vault
@@ -29,7 +31,6 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.ports.origin import Origin
 
 DATA = Path(__file__).parents[1] / "data"
@@ -101,7 +102,7 @@ class PoisonedHome:
     def take_in(self, name: str, root: Path, origin: Origin = Origin.USER) -> None:
         """Index the notes below *root*."""
         vault = open_vault(str(self._index))
-        UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(
+        update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(
             Folder(name, str(root), origin=origin)
         )
         vault.close()

@@ -12,6 +12,7 @@ from statistics import median
 from time import perf_counter
 
 import pytest
+from wired import embed_pending, update_collection
 
 import clawmem
 from clawmem.adapters.files.disk import DiskFiles
@@ -19,7 +20,6 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query
@@ -48,7 +48,7 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
 
 def updater(vault: Vault) -> UpdateCollection:
     """The real pass over real files."""
-    return UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)
+    return update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)
 
 
 def test_indexing(vault: Vault, write_notes: WriteNotes) -> None:
@@ -73,7 +73,7 @@ def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
     """A warm hybrid query over 10 000 fragments takes at most 15 ms at the median."""
     updater(vault)(Folder("notes", str(write_notes(1420))))
     embedder = StaticEmbedder()
-    EmbedPending(vault, embedder)()
+    embed_pending(vault, embedder)()
     answer = query(vault, embedder)
     fragments = vault.storage._db.value("select count(*) from fragments")
     answer(read_request(QUESTIONS[0], now_ms=0))

@@ -84,6 +84,7 @@ def scribble(world: World, number: int, chance: random.Random) -> None:
 
 WORKER = """
 import json, sys, time
+from wired import embed_pending, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -100,8 +101,8 @@ clock, embedder = ManualClock(), HashingEmbedder()
 
 
 def update(vault):
-    report = UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", root))
-    EmbedPending(vault, embedder)()
+    report = update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", root))
+    embed_pending(vault, embedder)()
     return [problem for problem in report.problems if not problem.endswith("it is gone.")]
 
 

@@ -215,7 +215,7 @@ from clawmem.app.services.retrieval.pipelines.search import search
 
 place = Path(sys.argv[1])
 vault = open_vault(str(place / "vault.sqlite"))
-report = UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
+report = update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
 [found] = search(vault)(read_request("xylophone", now_ms=0)).results
 assert vault.documents.body(found.document.id).endswith("xylophone")
 status = Path("/proc/self/status")

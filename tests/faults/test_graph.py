@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.graph.build import CausalLinks
-from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
@@ -49,7 +49,7 @@ class Graph:
 
     def note(self, path: str, body: str) -> int:
         with self.vault.transactions.writing():
-            return publish(self.vault, document(path, body), body, fragment(body, title=path))
+            return publisher(self.vault).publish(document(path, body), body, fragment(body, title=path))
 
     def ask(self, question: str = QUESTION) -> list[str]:
         work, _ = self.pipeline.rank(read_request(question, now_ms=START_MS, limit=100))
@@ -143,7 +143,7 @@ def test_relations_to_what_is_gone(graph: Graph) -> None:
     assert graph.ask() == ["lighthouse.md", "storm.md", "winter.md"]
 
     with graph.vault.transactions.writing():
-        withdraw(graph.vault, [gone], InactiveReason.FORGOTTEN)
+        publisher(graph.vault).withdraw([gone], InactiveReason.FORGOTTEN)
 
     assert graph.ask() == ["lighthouse.md"]
     assert graph.causes(hub) == []
@@ -157,7 +157,7 @@ def test_relations_of_rows_that_are_missing(graph: Graph) -> None:
     db = graph.vault.storage._db
     db.write("pragma foreign_keys = off")
     with graph.vault.transactions.writing():
-        withdraw(graph.vault, [lost], InactiveReason.REMOVED)
+        publisher(graph.vault).withdraw([lost], InactiveReason.REMOVED)
         db.write("delete from documents where id = ?", (lost,))
 
     assert graph.ask() == ["lighthouse.md"]

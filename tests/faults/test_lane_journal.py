@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import upkeep_world as world
 from upkeep_world import OBSERVED, observe
+from wired import consolidation, lanes_of, phases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
@@ -19,9 +20,7 @@ from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
 from clawmem.app.services.maintenance.grouping import Group
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lanes import Lanes, Plan
-from clawmem.app.services.maintenance.phases import Phases
-from clawmem.app.services.maintenance.tidying import Cleanup
+from clawmem.app.services.maintenance.lanes import Plan
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost, VaultFull
@@ -86,8 +85,8 @@ def test_what_was_undone_is_not_told(why: str) -> None:
                 assert other.enter()
             return super()._merge(group, decisions, fence, told_and_undone(tell))
 
-    phases = Phases(vault, clock, Plan(), Unlucky(vault, clock), Cleanup(vault, clock))
-    [run, *_] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.HEAVY).runs
+    work = phases(vault, clock, Plan(), consolidation(vault, clock, kind=Unlucky))
+    [run, *_] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.HEAVY).runs
 
     assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
     [held] = vault.journal.replacements()
@@ -114,15 +113,14 @@ def test_whose_lease_is_taken_while_he_enriches() -> None:
                 assert other.enter()
             return super()._mention(reading, entities)
 
-    phases = Phases(
+    work = phases(
         vault,
         clock,
         Plan(),
-        Consolidation(vault, clock),
-        Cleanup(vault, clock),
-        by_rules=Robbed(vault, clock),
+        consolidation(vault, clock),
+        by_rules=Robbed(wired(vault).knowledge(), clock),
     )
-    [run] = Lanes(vault, clock, lambda *_, **__: mine, phases, lambda at_ms: 12).tick(LaneName.LIGHT).runs
+    [run] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.LIGHT).runs
 
     assert (run.status, run.reason, run.processed) == (RunStatus.FAILED, "lease_lost", 1)
     waiting = vault.notes.waiting(9, by_model=False)
@@ -149,6 +147,6 @@ def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None
         mine.storage.check()
 
     with pytest.raises(LeaseLost):
-        Consolidation(vault, clock)(vault.documents.latest(), dry_run=False, fence=fence)
+        consolidation(vault, clock)(vault.documents.latest(), dry_run=False, fence=fence)
     assert vault.journal.replacements() == []
     vault.close()

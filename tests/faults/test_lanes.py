@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 import upkeep_world as world
 from upkeep_world import CONCLUDED, DECIDED, OBSERVED, observe
+from wired import consolidation, synthesis
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Pace
-from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost
@@ -86,11 +85,11 @@ def test_whose_lease_was_taken_writes_nothing_at_all() -> None:
     served = vault.documents.latest()
 
     with pytest.raises(LeaseLost):
-        Consolidation(vault, clock)(served, dry_run=False, fence=mine.check)
+        consolidation(vault, clock)(served, dry_run=False, fence=mine.check)
     with pytest.raises(LeaseLost):
-        Consolidation(vault, clock)(served[2:], dry_run=False, fence=mine.check)
+        consolidation(vault, clock)(served[2:], dry_run=False, fence=mine.check)
     with pytest.raises(LeaseLost):
-        Synthesis(vault, clock, ScriptedGenerator(world.sensible))(fence=mine.check)
+        synthesis(vault, clock, ScriptedGenerator(world.sensible))(fence=mine.check)
 
     assert vault.documents.latest() == served
     assert vault.relations.counts() == {}
@@ -128,8 +127,8 @@ def test_what_a_model_makes_up_is_counted_and_not_kept(script: Callable[[str], s
     before = {one.id for one in vault.documents.latest()}
     generator = ScriptedGenerator(script)
 
-    merged = Consolidation(vault, clock, generator)(vault.documents.latest(), dry_run=False)
-    concluded = Synthesis(vault, clock, generator)()
+    merged = consolidation(vault, clock, generator)(vault.documents.latest(), dry_run=False)
+    concluded = synthesis(vault, clock, generator)()
 
     assert {one.id for one in vault.documents.latest()} == before
     assert vault.documents.latest(active=False) == []

@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from command_process import start_process
 from fault_worlds import World
+from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
+from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport
 from clawmem.ports.records import InactiveReason, Scan
 from clawmem.ports.vault import Vault
 
@@ -164,7 +165,7 @@ class TestShortTransactions:
         if force:
             world.update()
         counted = CountedTransactions(world.vault)
-        UpdateCollection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
+        update_collection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
             world.folder(), force=force
         )
 
@@ -177,7 +178,7 @@ class TestShortTransactions:
         world.update()
         counted = CountedTransactions(world.vault)
 
-        UpdateCollection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
+        update_collection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
             world.folder()
         )
 
@@ -376,4 +377,4 @@ def patient_for(seconds: float) -> Iterator[None]:
 
 
 def update_watched(world: World, look: Callable[[int, int], None]) -> None:
-    UpdateCollection(world.vault, world.files, world.clock, parse_yaml)(world.folder(), progress=look)
+    update_collection(world.vault, world.files, world.clock, parse_yaml)(world.folder(), progress=look)

@@ -12,10 +12,11 @@ import pytest
 from command_line import Invoke, configure
 from hook_process import ask
 from mined_talks import BOAT, mined, write_export
+from wired import publisher
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
-from clawmem.app.services.indexing.publish import Declarations, publish, withdraw
+from clawmem.app.services.indexing.publish import Declarations
 from clawmem.app.services.lifecycle.archiving import Archiving, Proposals, Propose, SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
@@ -41,8 +42,7 @@ def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: objec
     changed = iso_utc(clock.now_ms() - days * DAY_MS)
     claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
     with vault.transactions.writing():
-        return publish(
-            vault,
+        return publisher(vault).publish(
             document(path, body, indexed_at=changed, **fields),
             body,
             fragments(body),
@@ -95,7 +95,7 @@ def test_what_was_forgotten_is_not_brought_back(
     """Nor is what was removed: only an archived document is restored."""
     forgotten = note(vault, clock, "secret.md", 1)
     with vault.transactions.writing():
-        withdraw(vault, [forgotten], InactiveReason.FORGOTTEN)
+        publisher(vault).withdraw([forgotten], InactiveReason.FORGOTTEN)
 
     assert archiving.restore([forgotten], by="x") == []
     assert fetch(vault, forgotten).inactive is InactiveReason.FORGOTTEN

@@ -28,6 +28,7 @@ from artefacts import (
 from command_line import Invoke, ask_json, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
+from wired import embed_pending, update_collection
 from write_benchmarks import PAGE, written
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -36,8 +37,6 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
@@ -90,8 +89,8 @@ def judged(tmp_path: Path) -> Path:
 def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
     embedder = HashingEmbedder()
     bench = BenchRetrieval(
-        UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml),
-        EmbedPending(vault, embedder),
+        update_collection(vault, DiskFiles(), ManualClock(), parse_yaml),
+        embed_pending(vault, embedder),
         query(vault, embedder),
         START_MS,
     )
@@ -147,7 +146,7 @@ class TestUseCase:
 
     def test_by_words_and_by_the_published_policy(self, vault: Vault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
-        update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
+        update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
         bench = BenchRetrieval(update, None, query(vault, HashingEmbedder()), START_MS)
         collection = load_collection(judged, turns=False)
 

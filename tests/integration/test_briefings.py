@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from wired import publisher
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.compaction import AfterCompaction
 from clawmem.app.services.briefing.file_lessons import FileLessons
 from clawmem.app.services.briefing.session import SessionBriefing, curation_note
-from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
@@ -40,7 +40,7 @@ class Briefed:
         at = iso_utc(self.clock.now_ms() - round(days * DAY_MS))
         fields = {"content_type": content_type, "indexed_at": at, "authored_at": at, "title": path, **rest}
         with self.vault.transactions.writing():
-            return publish(self.vault, document(path, body, **fields), body, fragments(body))
+            return publisher(self.vault).publish(document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
         return AfterCompaction(self.vault, search(self.vault), self.clock)(state)

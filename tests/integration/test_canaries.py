@@ -229,7 +229,8 @@ class TestServers:
             generator=lambda: models.factory(HttpGenerator, server.url),
             reranker=lambda: models.factory(HttpReranker, server.url),
         )
-        checks = ModelChecks(open_vault(":memory:"), examined).checks()
+        vault = open_vault(":memory:")
+        checks = ModelChecks(vault.documents, vault.embeddings, examined).checks()
         found: list[CheckResult] = [checks[name]() for name in (GENERATOR, RERANKER)]
 
         assert [one.ok for one in found] == [False, False]

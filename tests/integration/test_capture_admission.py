@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
+from wired import publisher
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.publish import publish
 from clawmem.contracts.samples import document, fragments
 from clawmem.ports.sessions import Session
 
@@ -190,8 +190,7 @@ def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     with vault.transactions.writing():
         path, at = "agent/handoffs/2036-01-01-bbbb0000.md", "2036-01-01T00:00:00.000Z"
         fields = {"content_type": "handoff", "authored_at": at, "modified_at": at, "collection": "_clawmem"}
-        publish(
-            vault,
+        publisher(vault).publish(
             document(path, EMPTY, title="Handoff of session bbbb0000", **fields),
             EMPTY,
             fragments(EMPTY),

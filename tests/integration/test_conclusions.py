@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 from observed_days import World
+from wired import synthesis
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.contradiction_gate import Policy
@@ -81,7 +81,7 @@ def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
         world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM),
         world.observe("The export is slow since March.", Kind.DECISION),
     ]
-    draw = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
+    draw = synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
 
     stats = draw()
 
@@ -110,7 +110,7 @@ def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> N
         drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
         return json.dumps({"deductions": drafts})
 
-    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(script))()
+    stats = synthesis(world.vault, world.clock, ScriptedGenerator(script))()
 
     assert (stats.created, stats.dedupSkipped) == (2, 1)
     made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
@@ -123,7 +123,7 @@ def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
     world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
     world.observe("The export is slow since March.", Kind.DECISION)
 
-    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
+    stats = synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
 
     assert (stats.created, stats.unsupportedRejects) == (0, 2)
     assert world.vault.documents.collections() == {COLLECTION: 2}

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from observed_days import DAY_MS, World
+from wired import consolidation
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.lifecycle.forgetting import Forgetting
-from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
+from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
 from clawmem.app.services.maintenance.phases import trends
 from clawmem.contracts.samples import fetch
@@ -192,7 +193,7 @@ def test_what_is_new_meets_all_that_is_old(world: World) -> None:
 
     served = world.vault.documents.latest()
     alone = [one for one in served if one.id == new]
-    done = Consolidation(world.vault, world.clock)(alone, dry_run=False, among=served)
+    done = consolidation(world.vault, world.clock)(alone, dry_run=False, among=served)
 
     assert (done.considered, len(done.created)) == (1, 1)
     assert "It was noted 3 times" in (world.vault.documents.body(done.created[0]) or "")
@@ -244,7 +245,7 @@ def test_thresholds_are_the_owners(world: World) -> None:
     served = world.vault.documents.latest()
 
     def done(normal: float, least: float) -> tuple[int, int]:
-        work = Consolidation(world.vault, world.clock, thresholds=Thresholds(normal, normal), least=least)
+        work = consolidation(world.vault, world.clock, thresholds=Thresholds(normal, normal), least=least)
         found = work(served, dry_run=True)
         return len(found.groups), found.contradictions
 
@@ -266,7 +267,7 @@ def test_models_are_asked_within_the_limit_of_the_day(world: World) -> None:
     counting = Counting(lambda prompt: '{"patterns": []}')
 
     def run() -> ConsolidationReport:
-        work = Consolidation(world.vault, world.clock, counting, calls_a_day=1)
+        work = consolidation(world.vault, world.clock, counting, calls_a_day=1)
         return work(world.vault.documents.latest(), dry_run=False)
 
     assert run().stopped == ""
@@ -311,7 +312,7 @@ def test_where_there_is_nothing_to_compare_nobody_is_asked(world: World, selecte
         asked.append(prompt)
         return lumping(prompt)
 
-    consolidate = Consolidation(world.vault, world.clock, ScriptedGenerator(answer))
+    consolidate = consolidation(world.vault, world.clock, ScriptedGenerator(answer))
     every = world.vault.documents.latest()
 
     done = consolidate(every[:selected], dry_run=False, among=every)
@@ -337,7 +338,7 @@ def test_a_fence_that_falls_leaves_all_as_it_was(world: World) -> None:
         raise LeaseLost("light", "me")
 
     with pytest.raises(LeaseLost):
-        Consolidation(world.vault, world.clock)(before, dry_run=False, fence=fallen)
+        consolidation(world.vault, world.clock)(before, dry_run=False, fence=fallen)
     assert world.vault.documents.latest() == before
 
 

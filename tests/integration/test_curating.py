@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from hook_process import ask
+from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import reflect
-from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.lifecycle.archiving import Archiving, lifecycle_status
 from clawmem.app.services.lifecycle.examining import Duplicates
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -35,8 +35,8 @@ def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) ->
     changed = iso_utc(START_MS - days * DAY_MS)
     given = {"title": body.split(".")[0], "authored_at": changed, **fields}
     with vault.transactions.writing():
-        return publish(
-            vault, document(path, body, **given), body, fragments(body, kind=FragmentKind.DOCUMENT)
+        return publisher(vault).publish(
+            document(path, body, **given), body, fragments(body, kind=FragmentKind.DOCUMENT)
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from capture_world import World
 from command_line import Invoke
+from wired import consolidation, memory_writer, synthesis
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -18,11 +19,8 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
-from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.handoff import sections_of, text_of
@@ -50,7 +48,7 @@ def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
 def write(world: World, path: str, *tags: str) -> int:
     """A memory at *path*; its id."""
     with world.vault.transactions.writing():
-        return Memories(world.vault, world.clock).write(
+        return memory_writer(world.vault, world.clock).write(
             path, path, f"Said in {path}.", "note", 0.5, tags=tags
         )
 
@@ -76,14 +74,14 @@ class Memory:
         self.noted += 1
         path = f"agent/observations/2023-11-14-0f3a{self.noted:04}-{kind}-{self.noted:012x}.md"
         with services.vault.transactions.writing():
-            return Memories(services.vault, self.clock).write(
+            return memory_writer(services.vault, self.clock).write(
                 path, text, f"# {text}\n\n> {text}\n", kind, 0.8, iso_utc(self.clock.now_ms())
             )
 
     def conclude(self, services: Services) -> tuple[list[Document], Document]:
         """Two decisions and what a model concludes from them."""
         ids = [self.note(services, text, "decision") for text in (INVOICES, SLOW)]
-        assert Synthesis(services.vault, self.clock, ScriptedGenerator(drafting))().created == 1
+        assert synthesis(services.vault, self.clock, ScriptedGenerator(drafting))().created == 1
         [made] = [one for one in services.vault.documents.latest() if one.content_type == "deductive"]
         return [fetch(services.vault, one) for one in ids], made
 
@@ -95,7 +93,7 @@ class Memory:
 
     def consolidate(self, services: Services) -> tuple[int, ...]:
         every = services.vault.documents.latest()
-        return Consolidation(services.vault, self.clock)(every, dry_run=False).created
+        return consolidation(services.vault, self.clock)(every, dry_run=False).created
 
 
 def drafting(prompt: str) -> str:
@@ -142,7 +140,7 @@ class TestConclusions:
             assert (act.act, act.why) == (Act.FORGET, f"derived from {source.display_path}")
             services.vault.answers.trim("9")
             memory.note(services, INVOICES.replace("zx81quartz", "ledger"), "decision")
-            assert Synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))().considered == 2
+            assert synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))().considered == 2
 
     def test_no_false_alarm_over_the_paths_that_it_cites(self, memory: Memory, invoke: Invoke) -> None:
         """Forgetting the conclusion alone is proved, though the hashes in cited paths stay with the notes."""
@@ -187,7 +185,7 @@ class TestMergedObservations:
             assert (held.document_id, held.replaced) == (made, (ids[0], ids[1]))
             assert derived_documents(vault, [ids[2]]) == []
             assert not any(services.prove(done).values())
-            restored = Consolidation(vault, memory.clock).restore(made, "cli")
+            restored = consolidation(vault, memory.clock).restore(made, "cli")
             assert sorted(one.id for one in restored) == ids[:2]
 
     def test_one_that_is_left_is_served_again(self, memory: Memory) -> None:

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 from notes_vault import MuteEmbedder, RenamedEmbedder
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
@@ -57,7 +56,7 @@ def folder(vault: Vault, tmp_path: Path) -> Folder:
         text = f"# Note {number}\n\nAbout subject{number}.\n\nMore of subject{number} and thing{number}.\n"
         (root / f"{number:02}.md").write_text(text, encoding="utf-8")
     folder = Folder("notes", str(root))
-    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
     return folder
 
 
@@ -73,7 +72,7 @@ def failed(findings: dict[str, CheckResult]) -> list[str]:
 @pytest.mark.parametrize("embedder", [StaticEmbedder(), HashingEmbedder()], ids=["static", "hashing"])
 def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder: Embedder) -> None:
     """All checks come in their order, all well, none with a way out; the ranking self-test is named."""
-    EmbedPending(vault, embedder)()
+    embed_pending(vault, embedder)()
 
     findings = examine(vault, folder, embedder)
 
@@ -106,12 +105,12 @@ def dangle(vault: Vault) -> None:
 
 def give_up(vault: Vault) -> None:
     """Fail at every text."""
-    EmbedPending(vault, MuteEmbedder())()
+    embed_pending(vault, MuteEmbedder())()
 
 
 def exchange(vault: Vault) -> None:
     """Store other vectors than the model gives."""
-    EmbedPending(vault, HashingEmbedder())()
+    embed_pending(vault, HashingEmbedder())()
     other = HashingEmbedder().embed_query("something else")
     hashes = [hash for (hash,) in vault.storage._db.rows("select lower(hex(hash)) from texts")]
     vault.embeddings.store(HashingEmbedder().fingerprint, dict.fromkeys(hashes, other))
@@ -171,7 +170,7 @@ def test_a_lost_entry_of_any_grain(vault: Vault, folder: Folder, grain: str) -> 
 
 def test_vectors_of_another_model(vault: Vault, folder: Folder) -> None:
     """Both models are named, nothing is compared between them; without any model the vectors are useless."""
-    EmbedPending(vault, HashingEmbedder())()
+    embed_pending(vault, HashingEmbedder())()
 
     findings = examine(vault, folder, RenamedEmbedder())
 
@@ -224,7 +223,7 @@ def test_a_model_that_ranks_wrong_way_round(vault: Vault, folder: Folder) -> Non
 
 def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     """A dead model and a burning disk fail their own checks; all others are still made."""
-    EmbedPending(vault, HashingEmbedder())()
+    embed_pending(vault, HashingEmbedder())()
 
     found = Doctor(vault, BrokenFiles(), [folder], Models(MuteEmbedder))()
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, UnreachableEmbedder
+from wired import embed_pending
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.services.indexing import embed
-from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
@@ -72,7 +73,7 @@ class Shelf(NotesVault):
 
     def embed_with(self, embedder: Counting, *, force: bool = False) -> EmbedReport:
         """Make the vectors that are missing."""
-        return EmbedPending(self.vault, embedder)(force=force)
+        return embed_pending(self.vault, embedder)(force=force)
 
     def texts(self) -> list[str]:
         """What should have a vector, a text for every fragment."""
@@ -116,7 +117,7 @@ def test_everything_gets_a_vector(shelf: Shelf) -> None:
     assert report == EmbedReport(embedded=len(set(wanted)))
     assert shelf.vault.vectors.count() == len(wanted)
     assert shelf.states() == {EmbedState.SYNCED}
-    assert EmbedPending(shelf.vault, embedder).counts() == EmbeddingCounts(stored=len(set(wanted)))
+    assert embed_pending(shelf.vault, embedder).counts() == EmbeddingCounts(stored=len(set(wanted)))
 
 
 def test_a_second_run_has_nothing_to_do(shelf: Shelf) -> None:
@@ -152,7 +153,7 @@ def test_progress_is_told_batch_by_batch(shelf: Shelf, small_batches: int) -> No
     shelf.add(STORIES)
     told: list[tuple[int, int]] = []
 
-    EmbedPending(shelf.vault, Counting())(progress=lambda done, total: told.append((done, total)))
+    embed_pending(shelf.vault, Counting())(progress=lambda done, total: told.append((done, total)))
 
     total = len(set(shelf.texts()))
     assert told == [(min(done, total), total) for done in range(3, total + 3, small_batches)]
@@ -261,7 +262,7 @@ def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
     other = Other()
 
     with pytest.raises(ModelMismatch) as caught:
-        EmbedPending(shelf.vault, other, by_name=False)()
+        embed_pending(shelf.vault, other, by_name=False)()
 
     assert (caught.value.stored, caught.value.requested) == (HashingEmbedder.fingerprint, "other-64")
     assert other.batches == []

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
+from wired import enriching, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -18,8 +19,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
+from clawmem.app.services.knowledge.enriching import EnrichReport
 
 NOW_MS = 1_790_000_000_000
 
@@ -53,7 +53,7 @@ class Enriched:
             (self.folder / name).write_text(NOTES[name], "utf-8")
         with closing(open_vault(str(self.file))) as vault:
             clock = ManualClock(NOW_MS)
-            UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
+            update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
             generator = ScriptedGenerator(self._answer)
             generator.fingerprint = model
             return enriching(vault, clock, generator)(**rest)

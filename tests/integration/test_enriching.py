@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from wired import embed_pending, enriching, publisher, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -18,11 +19,8 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import publish
-from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
+from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.entities import Entity
@@ -47,11 +45,11 @@ LEAST_PRECISION, LEAST_RECALL = 0.9, 0.7  # .97 and .76 are measured
 @pytest.fixture(scope="module")
 def enriched() -> Iterator[Vault]:
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
-    update = UpdateCollection(vault, DiskFiles(), clock, parse_yaml)
+    update = update_collection(vault, DiskFiles(), clock, parse_yaml)
     for name, folder in (("notes", EXAMPLES), ("owner", DATA / "ownervault")):
         update(Folder(name, str(folder.resolve())))
-    EmbedPending(vault, StaticEmbedder())()
-    Enrich(vault, clock)()
+    embed_pending(vault, StaticEmbedder())()
+    enriching(vault, clock)()
     yield vault
     vault.close()
 
@@ -164,8 +162,8 @@ class World:
     def write(self, **notes: str) -> None:
         for path, text in notes.items():
             self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
-        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
-        EmbedPending(self.vault, HashingEmbedder())()
+        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        embed_pending(self.vault, HashingEmbedder())()
 
     def id(self, path: str) -> int:
         return self.vault.documents.at("notes", path).id
@@ -222,8 +220,8 @@ def test_a_weak_model_yields_something_of_everything() -> None:
     """Over notes as people write them there are notes, names, links and facts, none of them by accident zero."""
     with closing(open_vault(":memory:")) as vault:
         clock = ManualClock(NOW_MS)
-        UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
-        EmbedPending(vault, HashingEmbedder())()
+        update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
+        embed_pending(vault, HashingEmbedder())()
         report = enriching(vault, clock, ScriptedGenerator(weak))()
 
         documents = len(vault.documents.latest())
@@ -344,7 +342,7 @@ def test_a_page_that_says_what_it_mentions_keeps_that() -> None:
     world = World()
     document = Document("_clawmem", "entities/ann.md", "Ann", "h", "s", WHEN, WHEN, WHEN)
     with world.vault.transactions.writing():
-        number = publish(world.vault, document, "Ann knows Redis and Postgres.", [])
+        number = publisher(world.vault).publish(document, "Ann knows Redis and Postgres.", [])
         world.vault.entities.set_mentions(number, [Entity("default:person:ann", "Ann", "person")])
     world.enrich()
 

@@ -12,6 +12,7 @@ import pytest
 from command_line import Invoke, ask_json, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
+from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -20,7 +21,6 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.update import UpdateCollection
 
 TEXT = "# Beekeeping\n\nThe queen was marked in blue.\n"
 PATHS = ["a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/z/b.md", "y/a.md", "#c.md", "!d.md", "e f.md"]
@@ -158,7 +158,7 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     files = MemoryFiles()
     files.write("/notes/work/plan.md", TEXT.encode())
     with closing(open_vault(":memory:")) as vault:
-        update = UpdateCollection(vault, files, ManualClock(), parse_yaml)
+        update = update_collection(vault, files, ManualClock(), parse_yaml)
         update(Folder("notes", "/notes"))
         for name in (".gitignore", "new.md"):
             files.write(f"/notes/work/{name}", TEXT.encode())

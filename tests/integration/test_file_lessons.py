@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wired import publisher
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments
 
@@ -26,8 +26,8 @@ def lessons() -> Iterator[FileLessons]:
     with vault.transactions.writing():
         for path, (content_type, body) in SET["notes"].items():
             title = body.splitlines()[0].strip("# ")
-            publish(
-                vault, document(path, body, title=title, content_type=content_type), body, fragments(body)
+            publisher(vault).publish(
+                document(path, body, title=title, content_type=content_type), body, fragments(body)
             )
     yield FileLessons(search(vault), ManualClock())
     vault.close()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke, configure
+from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
@@ -107,7 +107,7 @@ def test_relations_of_what_was_forgotten(vault: Vault, reason: InactiveReason) -
     vault.relations.put(Relation(*pair, RelationKind.CAUSAL, 0.8, "hand") for pair in pairs)
 
     with vault.transactions.writing():
-        assert withdraw(vault, [two], reason) == 1
+        assert publisher(vault).withdraw([two], reason) == 1
 
     assert vault.relations.counts() == {RelationKind.CAUSAL: 1}
     assert vault.relations.forget(two) == (0 if reason is InactiveReason.FORGOTTEN else 2)
@@ -119,7 +119,7 @@ def test_forgetting_can_be_taken_back(vault: Vault) -> None:
     vault.relations.put([Relation(one, two, RelationKind.CAUSAL, 0.8, "hand")])
 
     with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-        withdraw(vault, [two], InactiveReason.FORGOTTEN)
+        publisher(vault).withdraw([two], InactiveReason.FORGOTTEN)
         raise ZeroDivisionError
 
     assert vault.relations.counts() == {RelationKind.CAUSAL: 1}

@@ -23,11 +23,11 @@ from addressed_notes import (
     rows,
 )
 from command_line import Invoke
+from wired import publisher
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli import dialogues
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.ports.journal import Replacement
@@ -160,7 +160,7 @@ def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services
     older, newer = document_id(PUMP), document_id("work/observations/pumps.md")
     docid = docid_of(addressed, PUMP)
     with services.vault.transactions.writing():
-        withdraw(services.vault, [older], InactiveReason.SUPERSEDED)
+        publisher(services.vault).withdraw([older], InactiveReason.SUPERSEDED)
         services.vault.journal.replace(Replacement(newer, (older,), "the same", "2026-11-01T00:00:00.000Z"))
     before = rows()
 

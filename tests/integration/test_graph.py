@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
+from wired import publisher
 
 from clawmem.app.services.documents.listing import AT_ONCE as BATCH
 from clawmem.app.services.graph.build import ORIGIN, BuildReport, CausalLinks
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.contracts.samples import save
 from clawmem.domain.graph.causal import Direction
 from clawmem.ports.errors import InvalidInput
@@ -60,7 +60,7 @@ class TestTemporal:
         """Its neighbours follow each other."""
         memory.take_in(NOTES)
         memory.build.temporal()
-        withdraw(memory.vault, [memory.id(POSTGRES)], InactiveReason.ARCHIVED)
+        publisher(memory.vault).withdraw([memory.id(POSTGRES)], InactiveReason.ARCHIVED)
 
         assert memory.build.temporal().relations == 2
         assert (OUTAGE, GARDEN) in memory.pairs(RelationKind.TEMPORAL)
@@ -152,7 +152,7 @@ class TestCausalLinks:
         memory.take_in(NOTES)
         for source, target in ((OUTAGE, POSTGRES), (POSTGRES, GARDEN)):
             memory.relate(source, target)
-        withdraw(memory.vault, [memory.id(POSTGRES)], InactiveReason.FORGOTTEN)
+        publisher(memory.vault).withdraw([memory.id(POSTGRES)], InactiveReason.FORGOTTEN)
         first = memory.vault.documents.at("notes", OUTAGE)
         assert first is not None
 

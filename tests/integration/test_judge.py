@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve, intent_search
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
@@ -41,8 +40,8 @@ UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles un
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """A few notes on one subject, with vectors."""
     opened = open_vault(str(tmp_path_factory.mktemp("judge") / "vault.db"))
-    UpdateCollection(opened, DiskFiles(), ManualClock(), parse_yaml)(Folder("boat", str(BOAT)))
-    EmbedPending(opened, StaticEmbedder())()
+    update_collection(opened, DiskFiles(), ManualClock(), parse_yaml)(Folder("boat", str(BOAT)))
+    embed_pending(opened, StaticEmbedder())()
     yield opened
     opened.close()
 

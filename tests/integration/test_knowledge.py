@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
+from wired import enriching, publisher, update_collection
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -17,9 +18,6 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.knowledge.enriching import Enrich, enriching
 from clawmem.app.services.knowledge.facts import versions
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
@@ -74,7 +72,7 @@ class Writing:
         self.files.write(f"/notes/{path}", f"# Note\n\n{text}.\n".encode(), mtime_ns=self.clock.now_ms())
 
     def update(self) -> None:
-        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def id(self, path: str) -> int:
         return self.vault.documents.at("notes", path).id
@@ -136,7 +134,7 @@ class TestWhatEnds:
             writing(POSTGRES, "It was only a thought")
         else:
             with vault.transactions.writing():
-                withdraw(vault, [writing.id(POSTGRES)], InactiveReason.FORGOTTEN)
+                publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason.FORGOTTEN)
 
         assert writing.history() == [("uses", "MySQL", "2026-01-10", "")]
 
@@ -152,7 +150,7 @@ class TestWhatEnds:
             writing(POSTGRES, "It was only a thought")
         else:
             with vault.transactions.writing():
-                withdraw(vault, [writing.id(POSTGRES)], InactiveReason(how))
+                publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason(how))
         assert ("uses", "MySQL", "2026-01-10", "2026-06-01") in writing.history()
 
     def test_what_comes_back_says_it_again(self, vault: Vault) -> None:
@@ -176,7 +174,7 @@ class TestWhatEnds:
         for path in (MYSQL, POSTGRES):
             writing(path, EVERY[path][0])
         with vault.transactions.writing():
-            withdraw(vault, [writing.id(POSTGRES)], InactiveReason.ARCHIVED)
+            publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason.ARCHIVED)
 
         assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
 
@@ -239,15 +237,19 @@ class TestEvolution:
             vault.notes.put(Note(one, ("hive",), (), context, cause=cause, reason="Bees." if cause else ""))
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
-        third, second, first = versions(vault, one, 9)
+        third, second, first = versions(vault.documents, vault.notes, one, 9)
 
         assert [one.note.version for one in (third, second, first)] == [3, 2, 1]
         assert (first.before, first.cause) == (None, None)
         assert second.before == first.note
         assert second.cause is not None and second.cause.id == other
         assert (second.note.reason, third.cause) == ("Bees.", None)
-        assert versions(vault, one, 1) == [third]
-        assert versions(vault, one, 0) == versions(vault, gone, 9) == []
+        assert versions(vault.documents, vault.notes, one, 1) == [third]
+        assert (
+            versions(vault.documents, vault.notes, one, 0)
+            == versions(vault.documents, vault.notes, gone, 9)
+            == []
+        )
 
 
 def test_names_of_documents_that_nobody_tuned_on() -> None:
@@ -257,8 +259,8 @@ def test_names_of_documents_that_nobody_tuned_on() -> None:
     for one in held_out:
         files.write(f"/held/{one['path']}", one["text"].encode(), mtime_ns=1)
     with closing(open_vault(":memory:")) as vault:
-        UpdateCollection(vault, files, clock, parse_yaml)(Folder("held", "/held"))
-        Enrich(vault, clock)()
+        update_collection(vault, files, clock, parse_yaml)(Folder("held", "/held"))
+        enriching(vault, clock)()
         found = {
             document.path: [entity.name for entity in vault.entities.mentions(document.id)]
             for document in vault.documents.latest()

@@ -8,20 +8,15 @@ from functools import partial
 from typing import Any
 
 import pytest
+from wired import consolidation, embed_pending, enriching, lanes_of, memory_writer, phases, synthesis, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.knowledge.enriching import enriching
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import USUAL, Lanes, LaneTick, Plan
 from clawmem.app.services.maintenance.phases import Phases
-from clawmem.app.services.maintenance.synthesis import Synthesis
-from clawmem.app.services.maintenance.tidying import Cleanup
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName, Window
@@ -49,19 +44,16 @@ class World:
     def lanes(
         self, plan: Plan = USUAL, *, hour: int = 12, generator: ScriptedGenerator | None = None
     ) -> Lanes:
-        return Lanes(
-            self.vault, self.clock, self.lane, self.phases(plan, generator), lambda at_ms: hour, plan
-        )
+        return lanes_of(self.vault, self.clock, self.lane, self.phases(plan, generator), hour, plan)
 
     def phases(self, plan: Plan, generator: ScriptedGenerator | None = None) -> Phases:
         given = self.vault, self.clock
         enrich = partial(enriching, *given)
-        return Phases(
+        return phases(
             *given,
             plan,
-            Consolidation(*given, generator),
-            Cleanup(*given),
-            synthesis=Synthesis(*given, generator) if generator else None,
+            consolidation(*given, generator),
+            synthesis=synthesis(*given, generator) if generator else None,
             by_rules=enrich(generator=None) if plan.enriches else None,
             by_model=enrich(generator=generator) if plan.enriches and generator else None,
         )
@@ -79,7 +71,7 @@ def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
     with vault.transactions.writing():
         for number, text in enumerate(texts, start=len(vault.documents.latest())):
             path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
-            Memories(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
+            memory_writer(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
 def rows(ticked: LaneTick) -> list[tuple[str, str, str]]:
@@ -332,8 +324,8 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
     observe(
         world.vault, world.clock, *(f"Mira waters plant {word} at noon" for word in "abcdef"), "Boats sink"
     )
-    EmbedPending(world.vault, HashingEmbedder())()
-    chosen = ObservationSelector(world.vault).surprising(2, lambda: None)
+    embed_pending(world.vault, HashingEmbedder())()
+    chosen = wired(world.vault).observations().surprising(2, lambda: None)
 
     assert chosen.told == {"selector": "surprisal", "candidateCount": 2}
     assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}

@@ -17,13 +17,13 @@ import pytest
 from command_process import start_process
 from process_environ import process_environ
 from typer.testing import CliRunner
+from wired import memory_writer
 
 import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.serve.background import lane_threads
-from clawmem.app.services.capture.memories import Memories
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
 from clawmem.ports.vault import Vault
@@ -36,7 +36,7 @@ def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
     with vault.transactions.writing():
         for number, text in enumerate(texts, start=len(vault.documents.latest())):
             path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
-            Memories(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
+            memory_writer(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from wired import publisher
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.app.services.documents.lookup import Lookup, MultiGet
-from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
@@ -25,7 +25,7 @@ def put(vault: Vault, name: str, source: str | None = None) -> Document:
     data = (name if source is None else source).encode()
     parsed = parse_source(data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_yaml=parse_yaml)
     with vault.transactions.writing():
-        document_id = publish(vault, parsed.document, parsed.body, parsed.fragments)
+        document_id = publisher(vault).publish(parsed.document, parsed.body, parsed.fragments)
     saved = vault.documents.get(document_id)
     assert saved is not None
     return saved
@@ -151,7 +151,7 @@ class TestByPlace:
         kept = put(vault, "notes/kept.md", "Same.")
         forgotten = put(vault, "notes/a.md", "Same.")
         with vault.transactions.writing():
-            withdraw(vault, [forgotten.id], InactiveReason.FORGOTTEN)
+            publisher(vault).withdraw([forgotten.id], InactiveReason.FORGOTTEN)
 
         assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
 

@@ -11,13 +11,14 @@ import pytest
 from chat_exports import chatgpt
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, PLANS, documents, mined, write_export
+from wired import mine_conversations
 
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.sources import imported_sources
-from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.ports.conversations import ExportFile, ExportPart
 from clawmem.ports.records import Document
@@ -70,11 +71,11 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
         Interrupted(messages_in, lambda data: data.decode()),
     )
     with pytest.raises(MiningInterrupted) as stopped:
-        MineConversations(vault, clock, interrupted)([str(tmp_path)], options)
+        mine_conversations(vault, clock, interrupted)([str(tmp_path)], options)
     kept = vault.documents.collections()["conversations"]
     assert stopped.value.report.sources["chatgpt"].added == kept == 8
 
-    report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
+    report = mine_conversations(vault, clock, exports)([str(tmp_path)], options)
 
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
 
@@ -87,17 +88,19 @@ def test_an_interrupt_counts_committed_documents_alone(
     clock.set(int(PLANS.turns[-1].at * 1000))
     saved: list[str] = []
 
+    publish = Publisher.publish
+
     def interrupted(*arguments: Any) -> int:
         if len(saved) == 2:
             raise KeyboardInterrupt
         saved.append(arguments[1].path)
         return publish(*arguments)
 
-    monkeypatch.setattr(f"{MineConversations.__module__}.publish", interrupted)
+    monkeypatch.setattr(Publisher, "publish", interrupted)
     monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 60.0)
     exports = DiskExports(messages_in, lambda data: data.decode())
     with pytest.raises(MiningInterrupted) as stopped:
-        MineConversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
+        mine_conversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
 
     counts = stopped.value.report.sources["chatgpt"]
     assert len(saved) == 2
@@ -114,15 +117,17 @@ def test_an_interrupted_import_counts_what_it_stored(
     clock.set(int(PLANS.turns[-1].at * 1000))
     left = iter(range(before))
 
+    publish = Publisher.publish
+
     def interrupted(*arguments: Any) -> int:
         if next(left, None) is None:
             raise KeyboardInterrupt
         return publish(*arguments)
 
-    monkeypatch.setattr(f"{MineConversations.__module__}.publish", interrupted)
+    monkeypatch.setattr(Publisher, "publish", interrupted)
     monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 0.0)
     exports = DiskExports(messages_in, lambda data: data.decode())
-    mine, options = MineConversations(vault, clock, exports), MiningOptions("conversations")
+    mine, options = mine_conversations(vault, clock, exports), MiningOptions("conversations")
     try:
         report = mine([str(tmp_path)], options)
     except MiningInterrupted as stopped:

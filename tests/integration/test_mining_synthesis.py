@@ -7,13 +7,13 @@ from pathlib import Path
 
 from command_line import Invoke, ask_json
 from mined_talks import BOAT, BREAD, PLANS, documents, mined, text_of, write_export
+from wired import mine_conversations, synthesize_facts
 
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.conversations.mining import MineConversations, MiningOptions
-from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.app.services.conversations.mining import MiningOptions
 from clawmem.ports.vault import Vault
 
 
@@ -62,11 +62,11 @@ def test_facts_are_drawn_by_a_model(vault: Vault, clock: ManualClock, tmp_path: 
     exports = DiskExports(messages_in, lambda data: data.decode())
     clock.set(int(PLANS.turns[-1].at * 1000))
     write_export(tmp_path, "chatgpt", PLANS, BREAD, BOAT)
-    MineConversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
+    mine_conversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
     model = ScriptedGenerator(answers)
 
-    limited = SynthesizeFacts(vault, clock, model, calls_a_day=1)("conversations")
-    report = SynthesizeFacts(vault, clock, model)("conversations")
+    limited = synthesize_facts(vault, clock, model, calls_a_day=1)("conversations")
+    report = synthesize_facts(vault, clock, model)("conversations")
 
     assert (limited.docsScanned, limited.factsSaved) == (1, 1)
     assert "limit of 1 calls" in limited.stopped
@@ -75,5 +75,5 @@ def test_facts_are_drawn_by_a_model(vault: Vault, clock: ManualClock, tmp_path: 
     assert (report.linksResolved, report.linksUnresolved) == (1, 2)
     assert (report.docsWithNoFacts, report.llmFailures) == (1, 0)
     assert [(one.purpose, one.calls) for one in vault.ledger.totals()] == [("mine-synthesis", 3)]
-    failing = SynthesizeFacts(vault, clock, ScriptedGenerator(lambda prompt: "no JSON"))
+    failing = synthesize_facts(vault, clock, ScriptedGenerator(lambda prompt: "no JSON"))
     assert failing("conversations").docsScanned == 0

@@ -27,13 +27,12 @@ from owner_questions import (
     paths_of,
     questions,
 )
+from wired import embed_pending, publisher
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.retrieval import measure
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
@@ -94,8 +93,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     embedder = StaticEmbedder()
     with vault.transactions.writing():
         for source, _ in parsed():
-            publish(vault, source.document, source.body, source.fragments, source.declared)
-    EmbedPending(vault, embedder)()
+            publisher(vault).publish(source.document, source.body, source.fragments, source.declared)
+    embed_pending(vault, embedder)()
     with vault.transactions.reading():
         yield query(vault, embedder, StaticWords())
     vault.close()

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -30,9 +31,7 @@ from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query, search
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.indexes import IndexPlace, VectorIndex, VectorSearch
@@ -159,8 +158,8 @@ def judged(
     place = tmp_path_factory.mktemp("parity")
     first = opened(place / "sqlite.sqlite").vault
     folder = Folder(POOLED, str(collection_in(request.param).corpus))
-    UpdateCollection(first, DiskFiles(), ManualClock(), parse_yaml)(folder)
-    EmbedPending(first, embedder)()
+    update_collection(first, DiskFiles(), ManualClock(), parse_yaml)(folder)
+    embed_pending(first, embedder)()
     first.close()
     for backend in OTHERS:
         shutil.copy(place / "sqlite.sqlite", place / f"{backend}.sqlite")
@@ -315,7 +314,7 @@ def figures_of(judged: Judged, backend: str, mode: str, *, turns: bool) -> dict[
     """The judged means of one backend."""
     vault = judged.vaults[backend]
     pipeline = search(vault) if mode == "search" else query(vault, judged.embedder)
-    update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
+    update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
     collection = collection_in(judged.folder, turns=turns)
     report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=turns, pooled=True)
     assert report.documents == 0  # all of them were there

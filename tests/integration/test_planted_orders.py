@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from wired import memory_writer, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -16,9 +17,7 @@ from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.runner import handler_of
-from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
 from clawmem.ports.entities import Entity
 from clawmem.ports.origin import Origin
@@ -60,7 +59,7 @@ class PlantedHome:
         for path, text in notes.items():
             (root / path).write_text(text, "utf-8")
         with self.vault() as vault:
-            UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(
+            update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(
                 Folder(name, str(root), origin=origin)
             )
 
@@ -159,7 +158,7 @@ def test_memories_derived_from_others_are_quoted(home: PlantedHome) -> None:
     home.take_in("planted", planted_notes(), Origin.IMPORTED)
     with home.vault() as vault:
         sources = list(vault.documents.sources("planted").values())
-        memories = Memories(vault, SystemClock())
+        memories = memory_writer(vault, SystemClock())
         for number, (_, attack) in enumerate(ATTACKS):
             memories.write(
                 f"agent/deductions/{number}.md", attack, attack, "deduction", 0.9, sources=[sources[number]]

@@ -9,6 +9,7 @@ from poison import MARK, WAYS, measure, unmarked_lines
 from surfacing_home import PROMPT, Home
 
 from clawmem.app.services.indexing.collections import record_trust
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.security.origin import TRUST
 
 QUESTIONS = 12
@@ -59,7 +60,16 @@ def test_notes_of_others_supersede_nothing(tmp_path: Path) -> None:
     old = documents["boat.md"].id
     assert home.vault.successions.direct({old})
 
-    assert record_trust(home.vault, documents.values(), TRUST["outside"]) == 2
+    assert (
+        record_trust(
+            home.vault.documents,
+            home.vault.transactions,
+            Publisher(home.vault),
+            documents.values(),
+            TRUST["outside"],
+        )
+        == 2
+    )
 
     assert not home.vault.successions.direct({old})
     home.vault.close()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
+from wired import publisher
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -15,7 +16,6 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.contracts import samples
 from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
@@ -125,7 +125,7 @@ def test_it_does_not_outlive_its_sources(world: World) -> None:
     profile(world).refresh()
     with world.vault.transactions.writing():
         decision = world.kept()[0]
-        withdraw(world.vault, [decision.id], InactiveReason.FORGOTTEN)
+        publisher(world.vault).withdraw([decision.id], InactiveReason.FORGOTTEN)
 
     assert "## Profile" not in begun(world)
     assert profile(world).refresh()
@@ -137,7 +137,9 @@ def test_one_that_was_forgotten_stays_so(world: World) -> None:
     """Whoever does not want one does not get another."""
     profile(world).refresh()
     with world.vault.transactions.writing():
-        withdraw(world.vault, [id_of(world.vault.documents.at(COLLECTION, PATH))], InactiveReason.FORGOTTEN)
+        publisher(world.vault).withdraw(
+            [id_of(world.vault.documents.at(COLLECTION, PATH))], InactiveReason.FORGOTTEN
+        )
 
     assert not profile(world).refresh()
     assert "## Profile" not in begun(world)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from command_process import run_process
+from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -15,7 +16,6 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile, current_documents, current_statements
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.contracts.samples import id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
@@ -100,7 +100,7 @@ def judged(
 ) -> tuple[str, str, list[str]]:
     """A vault's name, the profile that is printed for it, and all statements that were to choose from."""
     vault, clock = open_vault(str(tmp_path_factory.mktemp("profile") / "vault.sqlite")), ManualClock(NOW_MS)
-    UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(ROOT / request.param)))
+    update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(ROOT / request.param)))
     Profile(vault, clock).rebuild()
     page = vault.documents.body(id_of(vault.documents.at(COLLECTION, PATH))) or ""
     gathered = current_statements(vault.documents, current_documents(vault, iso_utc(NOW_MS)))

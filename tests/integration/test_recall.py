@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, RenamedEmbedder, paths
+from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     LEAST_COSINE,
     NO_SESSIONS,
@@ -289,7 +289,7 @@ def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> No
     """Documents of others are neither shown nor counted."""
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "x.md").write_text("# X\n", "utf-8")
-    UpdateCollection(home.vault, DiskFiles(), ManualClock(), parse_yaml)(
+    update_collection(home.vault, DiskFiles(), ManualClock(), parse_yaml)(
         Folder("other", str(tmp_path / "other"))
     )
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from notes_vault import VERBS, MuteEmbedder, NotesVault, RenamedEmbedder, paths
+from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
@@ -169,7 +169,7 @@ class TestGone:
         """A document that was withdrawn, for whatever reason, is never answered."""
         notes.take_in({"kettle.md": KETTLE, "pot.md": "# Pot\n\nVinegar does it no good.\n"})
         with notes.vault.transactions.writing():
-            withdraw(notes.vault, [notes.id("kettle.md")], reason)
+            publisher(notes.vault).withdraw([notes.id("kettle.md")], reason)
 
         assert set(paths(notes.ask("what about vinegar", verb, unit=unit))) == {"pot.md"}
 

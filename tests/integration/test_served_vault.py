@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from notes_vault import ASKED, STORIES, ServedNotesVault
+from wired import publisher
 
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.ports.models import is_in_process
@@ -124,7 +124,7 @@ class TestWriting:
         head = outside.vault.outbox.head()
 
         with pytest.raises(KeyboardInterrupt), outside.vault.transactions.writing():
-            withdraw(outside.vault, [outside.id("kettle.md")], InactiveReason.FORGOTTEN)
+            publisher(outside.vault).withdraw([outside.id("kettle.md")], InactiveReason.FORGOTTEN)
             raise KeyboardInterrupt
         outside.indexes.keep_up()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import tiny_minilm as tiny
+from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -15,9 +16,7 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.embed import EmbedPending, SketchPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Unit, read_request
@@ -46,7 +45,7 @@ class Notes:
     def write(self, **notes: str) -> None:
         for path, text in notes.items():
             self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
-        UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
+        update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def ask(self, embedder: OnnxEmbedder, text: str) -> Answer:
         request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE)
@@ -84,29 +83,29 @@ class Counting:
 class TestSketching:
     def test_embedding_sketches_every_line(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """One run makes the vectors and then the sketches; a second finds nothing to do."""
-        assert EmbedPending(notes.vault, minilm)().sketched == 8
+        assert embed_pending(notes.vault, minilm)().sketched == 8
         assert notes.vault.sketches.counts() == SketchCounts(8, 0)
         assert notes.vault.sketches.fingerprint() == minilm.fingerprint
-        assert EmbedPending(notes.vault, minilm)().sketched == 0
+        assert embed_pending(notes.vault, minilm)().sketched == 0
 
     def test_a_model_without_words_sketches_nothing(self, notes: Notes) -> None:
-        assert EmbedPending(notes.vault, HashingEmbedder())().sketched == 0
+        assert embed_pending(notes.vault, HashingEmbedder())().sketched == 0
         assert notes.vault.sketches.fingerprint() is None
 
     def test_equal_lines_are_read_once(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         counting = Counting(minilm)
 
-        assert SketchPending(notes.vault, counting)() == 8
+        assert wired(notes.vault).make_sketches()(counting) == 8
         assert sorted(counting.read) == sorted(
             {line for text in NOTES.values() for line in text.split("\n\n")}
         )
 
     def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        SketchPending(notes.vault, minilm)()
+        wired(notes.vault).make_sketches()(minilm)
         notes.write(**{"kettle.md": "The kettle is silent."})
         counting = Counting(minilm)
 
-        SketchPending(notes.vault, counting)()
+        wired(notes.vault).make_sketches()(counting)
 
         assert counting.read == ["The kettle is silent."]
 
@@ -116,12 +115,12 @@ class TestSketching:
         """The vectors are there, the report names the trouble, and another run makes what is left."""
         broken = Counting(minilm, fails_on="The queen stayed.")
         monkeypatch.setattr(OnnxEmbedder, "sketcher", broken)
-        report = EmbedPending(notes.vault, minilm)()
+        report = embed_pending(notes.vault, minilm)()
         assert report.stopped
         assert report.error == "the model broke"
         monkeypatch.undo()
 
-        assert EmbedPending(notes.vault, minilm)().sketched == 8
+        assert embed_pending(notes.vault, minilm)().sketched == 8
 
     def test_a_sketch_is_the_signs_of_the_vectors(self, minilm: OnnxEmbedder) -> None:
         """The whole first, then each token that tells; a text that only has others has the whole alone."""
@@ -142,7 +141,7 @@ class TestSketching:
         notes.write(**{"long.md": "bees " * 2000})
         counting = Counting(minilm)
 
-        SketchPending(notes.vault, counting)()
+        wired(notes.vault).make_sketches()(counting)
 
         assert [len(text) for text in counting.read] == [READ]
 
@@ -150,7 +149,7 @@ class TestSketching:
 class TestComparing:
     def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """The line that says what is asked, word by word and as a whole, is as near as can be."""
-        EmbedPending(notes.vault, minilm)()
+        embed_pending(notes.vault, minilm)()
 
         found = notes.ask(minilm, "The bees left the hive.").results
 
@@ -158,7 +157,7 @@ class TestComparing:
         assert found[0].document.path == "hive.md"
 
     def test_without_sketches_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        EmbedPending(notes.vault, minilm)()
+        embed_pending(notes.vault, minilm)()
         notes.vault.sketches.begin("another model")
 
         found = notes.ask(minilm, "did bees leave their hive?").results
@@ -167,13 +166,13 @@ class TestComparing:
         assert any(COVERAGE in result.legs for result in found)
 
     def test_where_few_lines_have_one_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        EmbedPending(notes.vault, minilm)()
+        embed_pending(notes.vault, minilm)()
         notes.write(**{f"new{nth}.md": f"Bees and hive {nth}." for nth in range(20)})
         assert all(WHOLE not in result.legs for result in notes.ask(minilm, "the bees of the hive").results)
 
     def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """It is neither punished nor preferred for not having been sketched yet."""
-        EmbedPending(notes.vault, minilm)()
+        embed_pending(notes.vault, minilm)()
         notes.write(**{"new.md": "Bees again."})
 
         found = notes.ask(minilm, "The bees left the hive.").results
@@ -186,7 +185,7 @@ class TestComparing:
         self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The order stays what the legs made it."""
-        EmbedPending(notes.vault, minilm)()
+        embed_pending(notes.vault, minilm)()
         monkeypatch.setattr(OnnxEmbedder, "sketcher", Counting(minilm, fails_on="bees"))
 
         answer = notes.ask(minilm, "bees")
@@ -197,7 +196,7 @@ class TestComparing:
 
 def test_a_sketch_goes_with_its_line(notes: Notes, minilm: OnnxEmbedder) -> None:
     """No row is left of a document that was written anew with fewer lines."""
-    EmbedPending(notes.vault, minilm)()
+    embed_pending(notes.vault, minilm)()
     hive = notes.vault.documents.at("notes", "hive.md")
 
     notes.write(**{"hive.md": "Empty."})

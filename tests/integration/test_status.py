@@ -3,14 +3,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from wired import embed_pending, status, update_collection
+
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.maintenance.status import Status
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
@@ -24,12 +23,12 @@ def index(vault: Vault, root: Path, name: str, sources: dict[str, tuple[str, int
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         os.utime(file, ns=(0, (START_MS - days * DAY_MS) * 1_000_000))
-    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
+    update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
 
 
 def test_an_empty_vault(vault: Vault) -> None:
     """Before anything is indexed all counts are zero, and there is neither model nor newest document."""
-    report = Status(vault, ManualClock())()
+    report = status(vault, ManualClock())()
 
     assert (report.collections, report.documents, report.content_types) == ({}, 0, {})
     assert (report.model, report.newest, report.embeddings) == (None, None, EmbeddingCounts())
@@ -44,7 +43,7 @@ def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "work" / "c.md").unlink()
     index(vault, tmp_path, "work", {})
 
-    report = Status(vault, ManualClock())()
+    report = status(vault, ManualClock())()
 
     assert list(report.collections.items()) == [("notes", 1), ("work", 2)]
     assert report.documents == 3
@@ -56,16 +55,16 @@ def test_a_file_from_the_future_is_not_the_newest(vault: Vault, tmp_path: Path) 
     """A made-up date does not hide for years when the vault last heard of anything; exactly now does count."""
     index(vault, tmp_path, "notes", {"later.md": ("Later.", -400), "now.md": ("Now.", 0)})
 
-    assert Status(vault, ManualClock())().newest == "2023-11-14T22:13:20.000Z"
-    assert Status(vault, ManualClock(START_MS - 1))().newest is None
+    assert status(vault, ManualClock())().newest == "2023-11-14T22:13:20.000Z"
+    assert status(vault, ManualClock(START_MS - 1))().newest is None
 
 
 def test_vectors_and_their_model(vault: Vault, tmp_path: Path) -> None:
     """The backlog is seen before embedding, the model's name after."""
     index(vault, tmp_path, "notes", {"a.md": ("Some text.", 1)})
-    before = Status(vault, ManualClock())()
-    EmbedPending(vault, HashingEmbedder())()
-    after = Status(vault, ManualClock())()
+    before = status(vault, ManualClock())()
+    embed_pending(vault, HashingEmbedder())()
+    after = status(vault, ManualClock())()
 
     assert (before.model, before.embeddings.stored) == (None, 0)
     assert before.embeddings.pending > 0

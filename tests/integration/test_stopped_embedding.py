@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from embedding_shelf import MODELS, OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, UnreachableEmbedder, WideEmbedder
+from wired import embed_pending
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
@@ -87,7 +88,7 @@ class TestStoppedAndGoneOn:
 
         class Overtaken(Turned):
             def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-                EmbedPending(other, Turned())()
+                embed_pending(other, Turned())()
                 return super().embed_documents(texts)
 
         report = shelf.embed(Overtaken())

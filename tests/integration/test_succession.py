@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from notes_vault import NotesVault, paths
+from wired import publisher
 
-from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import Ranking, Unit
 from clawmem.ports.records import Document, InactiveReason
@@ -190,7 +190,7 @@ class TestFiles:
         new = notes.vault.documents.at("notes", "new.md")
 
         with notes.vault.transactions.writing():
-            withdraw(notes.vault, [new.id], InactiveReason.FORGOTTEN)
+            publisher(notes.vault).withdraw([new.id], InactiveReason.FORGOTTEN)
 
         assert notes.vault.storage._db.rows("select * from succession_claims") == []
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
+from wired import publisher
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -17,11 +18,9 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.indexing.collections import record_trust
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.knowledge.facts import end_replaced_facts
+from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.facts import FactsAbout
-from clawmem.contracts.samples import fetch, save
+from clawmem.contracts.samples import save
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.promptguard import inspect
@@ -254,10 +253,11 @@ class TestTime:
             Triple(ledger, "uses", postgres, number, "2026-02-01"),
         ]
         world.vault.triples.add(said)
-        end_replaced_facts(world.vault, said)
+        Facts(world.vault.documents, world.vault.triples).end_replaced(said)
 
         def facts(trust: Origin) -> list[str]:
-            record_trust(world.vault, [fetch(world.vault, number)], trust)
+            with world.vault.transactions.writing():
+                publisher(world.vault).set_origin(number, trust)
             return world.facts("what does the ledger use")
 
         assert facts(Origin.USER) == ["ledger uses Postgres"]
@@ -278,7 +278,7 @@ class TestTime:
         ids = ["default:concept:ledger", "default:concept:mysql"]
 
         with world.vault.transactions.writing():
-            withdraw(world.vault, captured.stored, reason)
+            publisher(world.vault).withdraw(captured.stored, reason)
 
         assert world.facts("the ledger and MySQL") == []
         left = {} if reason is InactiveReason.FORGOTTEN else world.vault.entities.known(ids)

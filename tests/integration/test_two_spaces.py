@@ -14,10 +14,10 @@ import tiny_minilm as tiny
 from command_line import Invoke
 from embedding_shelf import OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, WideEmbedder
+from wired import embed_pending
 
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.app.services.indexing import embed
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.ports.errors import IndexDamaged, ModelUnavailable
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import IndexState, Role, Vector
@@ -125,7 +125,7 @@ def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pyte
     def take_over(done: int, total: int) -> None:
         filled.append(done)
         if len(filled) == 2:
-            EmbedPending(other, WideEmbedder())()
+            embed_pending(other, WideEmbedder())()
 
     shelf.indexes.move("lancedb", take_over)
 

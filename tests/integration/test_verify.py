@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from notes_vault import NotesVault
+from wired import embed_pending
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -16,7 +17,6 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
 from clawmem.adapters.sqlite.keys import pack
 from clawmem.adapters.sqlite.lexical_index import TABLES
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.domain.documents.entries import lexical_entries
@@ -103,7 +103,7 @@ class TestAgreement:
     def test_files_of_what_is_withheld_on_purpose(self, world: World, reason: InactiveReason) -> None:
         """A file that is unchanged is no difference; a changed one is, unless its note was forgotten."""
         world.withdraw("sub/b.md", reason)
-        EmbedPending(world.vault, HashingEmbedder())()
+        embed_pending(world.vault, HashingEmbedder())()
         assert world.verify() == []
         world.write("sub/b.md", "Something else.\n")
 

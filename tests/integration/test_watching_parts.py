@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from waiting import eventually
+from wired import update_collection
 
 from clawmem.adapters.files.disk import LiveFiles
 from clawmem.adapters.files.watching import WatchedFolders
@@ -21,7 +22,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.collections import Ownership, nested
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
+from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 from clawmem.domain.documents.eligibility import is_excluded
@@ -366,7 +367,7 @@ def watch(
             ending.set()
 
     with closing(open_vault(str(root / "vault.sqlite"))) as vault:
-        update = UpdateCollection(vault, LiveFiles(), SystemClock(), lambda text: {})
+        update = update_collection(vault, LiveFiles(), SystemClock(), lambda text: {})
 
         def passing(folder: Folder, *, progress: Progress) -> PassReport:
             before()

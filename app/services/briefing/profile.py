@@ -11,7 +11,7 @@ from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.briefing.profile import (
     DECISIONS,
     HUBS,
@@ -56,8 +56,9 @@ class Profile:
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
         self._clock = clock
-        self._memories = Memories(vault, clock)
+        self._memories = Memories(vault.captures, self._publisher, clock)
 
     def refresh(self) -> bool:
         """
@@ -135,7 +136,7 @@ class Profile:
 
     def _empty(self, page: Document) -> None:
         self._memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
-        withdraw(self._vault, [page.id], InactiveReason.REMOVED)
+        self._publisher.withdraw([page.id], InactiveReason.REMOVED)
 
     def _is_due(self, page: Document) -> bool:
         if not is_sound(self._vault, page) or BUILDER not in page.tags:

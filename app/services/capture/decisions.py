@@ -18,8 +18,8 @@ from clawmem.app.services.capture.session import (
     UnreadMessages,
     without_secrets,
 )
-from clawmem.app.services.indexing.publish import publish, withdraw
-from clawmem.app.services.knowledge.facts import end_replaced_facts
+from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.knowledge.facts import Facts
 from clawmem.domain.capture import causes, observations
 from clawmem.domain.capture.antipatterns import antipatterns, with_antipatterns
 from clawmem.domain.capture.causes import Cause
@@ -62,6 +62,7 @@ class EarlierDecisions:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
 
     def conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge = verdict) -> list[Conflict]:
         """
@@ -104,12 +105,11 @@ class EarlierDecisions:
             return False
         self._save(document._replace(confidence=confidence))
         if is_invalid(document.content_type, confidence):
-            withdraw(self._vault, [document.id], InactiveReason.SUPERSEDED)
+            self._publisher.withdraw([document.id], InactiveReason.SUPERSEDED)
         return True
 
     def _save(self, document: Document) -> None:
-        body = self._vault.documents.body(document.id) or ""
-        publish(self._vault, document, body, self._vault.documents.fragments(document.id), declared=None)
+        self._publisher.publish_again(document)
 
     def _candidates(self, note: Note, session_id: str) -> list[tuple[Document, str]]:
         terms = query_forms(note.quote).relaxed
@@ -175,7 +175,7 @@ class DecisionExtractor:
     ) -> None:
         self._vault = vault
         self._reader = SessionReader(vault.captures, transcripts, READER)
-        self._memories = Memories(vault, clock)
+        self._memories = Memories(vault.captures, Publisher(vault), clock)
         self._statements = Statements(vault, clock)
         self._clock = clock
         self._earlier = EarlierDecisions(vault)
@@ -344,7 +344,7 @@ class Statements:
         day = self._day(note)
         triples = [self._triple(one, note, document_id, day) for one in note.statements]
         new = self._vault.triples.add(triples)
-        end_replaced_facts(self._vault, triples)
+        Facts(self._vault.documents, self._vault.triples).end_replaced(triples)
         return new
 
     def _day(self, note: Note) -> str:

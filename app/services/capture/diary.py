@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import without_secrets
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock
@@ -36,7 +37,7 @@ class Diary:
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
-        self._memories = Memories(vault, clock)
+        self._memories = Memories(vault.captures, Publisher(vault), clock)
 
     def write(self, entry: str, topic: str = TOPIC, agent: str = AGENT) -> Document:
         """

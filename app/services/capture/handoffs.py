@@ -14,6 +14,7 @@ from clawmem.app.services.capture.session import (
     said_first,
     without_secrets,
 )
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.next_steps import remaining_steps
@@ -70,7 +71,7 @@ class HandoffGenerator:
         self._vault = vault
         self._transcripts = transcripts
         self._clock = clock
-        self._memories = Memories(vault, clock)
+        self._memories = Memories(vault.captures, Publisher(vault), clock)
         self._generator = generator
         self._is_echo = is_echo
         self._left = left
@@ -218,7 +219,7 @@ class CompactionSummary:
     def __init__(self, vault: Vault, clock: Clock, *, is_echo: IsEcho = lambda sentence: False) -> None:
         self._vault = vault
         self._clock = clock
-        self._memories = Memories(vault, clock)
+        self._memories = Memories(vault.captures, Publisher(vault), clock)
         self._is_echo = is_echo
 
     def __call__(self, session_id: str, summary: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import publish_text
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture.extraction import payload, source
 from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
 from clawmem.domain.documents.identity import document_without_file
@@ -15,8 +15,7 @@ from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import Document
-from clawmem.ports.sessions import Sighting
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import CaptureStore, Sighting
 
 
 class Action(StrEnum):
@@ -37,8 +36,9 @@ class SavedMemory(NamedTuple):
 class Memories:
     """Stores notes, and texts of clawmem itself. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
+    def __init__(self, captures: CaptureStore, publisher: Publisher, clock: Clock) -> None:
+        self._captures = captures
+        self._publisher = publisher
         self._clock = clock
 
     def keep(self, note: Note, session_id: str) -> SavedMemory:
@@ -48,13 +48,13 @@ class Memories:
         The time window depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
         """
         place = source(note.message.id, note.quote)
-        if self._vault.captures.is_known(place):
+        if self._captures.is_known(place):
             return SavedMemory(0, Action.KNOWN)
         now = self._clock.now_ms()
         window = note.merge_window_ms
         since = "" if window is None else iso_utc(now - window)
         said = payload(note.quote)
-        earlier = self._vault.captures.earliest(said, note.content_type, since)
+        earlier = self._captures.earliest(said, note.content_type, since)
         document_id = earlier.document_id if earlier else self._insert(note, session_id)
         sighting = Sighting(
             place,
@@ -68,7 +68,7 @@ class Memories:
             note.quote,
             iso_utc(now),
         )
-        self._vault.captures.add(sighting)
+        self._captures.add(sighting)
         return SavedMemory(document_id, Action.MERGED if earlier else Action.INSERTED)
 
     def write(
@@ -127,4 +127,4 @@ class Memories:
         authored = now if said_ms is None else iso_utc(said_ms)
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
-        return publish_text(self._vault, with_origin(document, origin, tags), body)
+        return self._publisher.publish_text(with_origin(document, origin, tags), body)

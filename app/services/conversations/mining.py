@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from clawmem.app.services.conversations.mining_report import (
 )
 from clawmem.app.services.conversations.positions import ImportPositions, digest_number
 from clawmem.app.services.indexing.moves import is_forgotten_text
-from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
+from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
 from clawmem.domain.conversations.places import CONVERSATION, conversation_key, source_of_path, unit_path
@@ -38,10 +39,13 @@ from clawmem.ports.conversations import (
     ImportedConversation,
     ReadFault,
 )
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.origin import Origin
-from clawmem.ports.properties import Property
+from clawmem.ports.properties import Property, PropertyStore
 from clawmem.ports.records import Document, InactiveReason, Scope
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import CaptureStore
+from clawmem.ports.storage import Transactions
 
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
@@ -82,6 +86,18 @@ class _Prepared(NamedTuple):
         return quoted_message(last, redact_parts([message.text for message in self.before.messages])[-1])
 
 
+@dataclass(frozen=True)
+class ImportStores:
+    """What an import of conversations reads and changes."""
+
+    documents: DocumentStore
+    properties: PropertyStore
+    captures: CaptureStore
+    forgotten_texts: ForgottenTexts
+    transactions: Transactions
+    publisher: Publisher
+
+
 class MineConversations:
     """
     Imports conversations from files into a collection.
@@ -92,8 +108,8 @@ class MineConversations:
     stored. A forgotten document stays forgotten.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, exports: ConversationExports) -> None:
-        self._vault = vault
+    def __init__(self, stores: ImportStores, clock: Clock, exports: ConversationExports) -> None:
+        self._stores = stores
         self._clock = clock
         self._exports = exports
 
@@ -108,7 +124,7 @@ class MineConversations:
             MiningInterrupted: Ctrl-C; the next import continues.
             VaultError: earlier commits are kept.
         """
-        run = _Run(self._vault, self._clock, options)
+        run = _Run(self._stores, self._clock, options)
         try:
             self._run(run, paths, progress)
         except KeyboardInterrupt as error:
@@ -138,10 +154,10 @@ class MineConversations:
 class _Run:
     """One import; collects prepared documents and commits them in batches."""
 
-    def __init__(self, vault: Vault, clock: Clock, options: MiningOptions) -> None:
+    def __init__(self, stores: ImportStores, clock: Clock, options: MiningOptions) -> None:
         self.report = MiningReport()
-        self.positions = ImportPositions(vault.captures, options.collection)
-        self._vault = vault
+        self.positions = ImportPositions(stores.captures, options.collection)
+        self._stores = stores
         self._options = options
         self._now_ms = clock.now_ms()
         self._actions: list[tuple[Action, Sequence[_Increment]]] = []
@@ -220,7 +236,7 @@ class _Run:
         """Yield the first documents of conversations with this *id* that are served under the names of other sources."""
         for name in sorted(self._sources - {source}):
             path = unit_path(conversation_key(name, id), 1)
-            found = self._vault.documents.at(self._options.collection, path)
+            found = self._stores.documents.at(self._options.collection, path)
             if found and found.inactive is None:
                 yield found
 
@@ -228,10 +244,10 @@ class _Run:
     def _sources(self) -> frozenset[str]:
         """The names of sources in the collection before the first conversation is stored."""
         scope = Scope(collections=frozenset({self._options.collection}))
-        return frozenset(self._vault.properties.values("source", scope))
+        return frozenset(self._stores.properties.values("source", scope))
 
     def _is_forgotten(self, key: str, number: int) -> bool:
-        known = self._vault.documents.at(self._options.collection, unit_path(key, number))
+        known = self._stores.documents.at(self._options.collection, unit_path(key, number))
         return known is not None and known.inactive is InactiveReason.FORGOTTEN
 
     def complain(self, fault: ReadFault) -> None:
@@ -251,10 +267,10 @@ class _Run:
         """Commit the prepared documents."""
         actions, self._actions, self._characters = self._actions, [], 0
         if not self._options.dry_run:
-            for done in apply_in_chunks(self._vault.transactions, actions, _run_action, chunk_s=CHUNK_S):
+            for done in apply_in_chunks(self._stores.transactions, actions, _run_action, chunk_s=CHUNK_S):
                 _count(done)
             return
-        with suppress(_RolledBack), self._vault.transactions.writing():
+        with suppress(_RolledBack), self._stores.transactions.writing():
             for action in actions:
                 _count(_run_action(action))
             raise _RolledBack
@@ -275,7 +291,7 @@ class _Run:
             path = unit_path(key, number)
             if since is not None and unit.messages[-1].at_ms < since:
                 continue
-            known = self._vault.documents.at(collection, path)
+            known = self._stores.documents.at(collection, path)
             if known and known.inactive is InactiveReason.FORGOTTEN:
                 counts.forgotten += 1
             elif known and known.inactive is not InactiveReason.REMOVED and known.source_hash == unit.digest:
@@ -303,7 +319,7 @@ class _Run:
         is_talk = content_type == CONVERSATION
         speakers, times = [one.speaker for one in unit.messages], [one.at_ms for one in unit.messages]
         body = one.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
-        if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
+        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
             return _Increment(counts, "forgotten")
         title = unit_title(said.title, one.number, texts[0]) if is_talk else said.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
@@ -326,14 +342,16 @@ class _Run:
         about = " ".join(filter(None, (said.title, *(value for _, value in said.labels))))
         declared = Declarations(properties=list(_properties(said, source, unit)))
         pieces = fragment(body, title=document.title, date=at[:10], about=about)
-        publish(self._vault, document, body, pieces, declared)
+        self._stores.publisher.publish(document, body, pieces, declared)
         return _Increment(counts, "updated" if one.known and one.known.inactive is None else "added")
 
     def _remove(self, path: str, counts: SourceCounts) -> _Increment | None:
-        known = self._vault.documents.at(self._options.collection, path)
+        known = self._stores.documents.at(self._options.collection, path)
         if not known or known.inactive is not None:
             return None
-        return _Increment(counts, "removed", withdraw(self._vault, [known.id], InactiveReason.REMOVED))
+        return _Increment(
+            counts, "removed", self._stores.publisher.withdraw([known.id], InactiveReason.REMOVED)
+        )
 
 
 def _nothing() -> None:

@@ -12,7 +12,8 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import CaptureStore
+from clawmem.ports.storage import Transactions
 
 
 @dataclass(slots=True)
@@ -60,11 +61,11 @@ def documents_of_source(documents: DocumentStore, configured: Collection[str], s
     return [document for name, document in _imported(documents, configured) if name == source]
 
 
-def read_again(vault: Vault, collections: Iterable[str]) -> None:
+def read_again(captures: CaptureStore, transactions: Transactions, collections: Iterable[str]) -> None:
     """Let the next import of each of *collections* read its files again, to count forgotten documents."""
-    with vault.transactions.writing():
+    with transactions.writing():
         for collection in collections:
-            ImportPositions(vault.captures, collection).expire_files()
+            ImportPositions(captures, collection).expire_files()
 
 
 def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[tuple[str, Document]]:

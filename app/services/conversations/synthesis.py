@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
+from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.facts import (
     CONFIDENCE,
@@ -27,13 +27,13 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, ModelError
-from clawmem.ports.models import Generator
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation
-from clawmem.ports.sessions import Cursor
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationStore
+from clawmem.ports.sessions import CaptureStore, Cursor
+from clawmem.ports.storage import Transactions
 
 WRITER = "mine-synthesis"
 MOST_ASKED = 20  # conversations in one run with a model
@@ -64,23 +64,27 @@ class SynthesizeFacts:
     """
     Draws facts from the conversations of a collection, oldest first; each version of a conversation is read once.
 
-    With a generator it asks for facts, within the daily limit, and accepts those that quote the conversation; without
+    With a model it asks for facts, within the daily limit, and accepts those that quote the conversation; without
     one, cue words mark them. A second pass relates facts whose titles the links name. The import is not affected.
     """
 
     def __init__(
         self,
-        vault: Vault,
+        documents: DocumentStore,
+        captures: CaptureStore,
+        relations: RelationStore,
+        transactions: Transactions,
+        memories: Memories,
         clock: Clock,
-        generator: Generator | None = None,
-        *,
-        calls_a_day: int = CALLS_A_DAY,
+        ask: Ask | None = None,
     ) -> None:
-        self._vault = vault
-        self._captures = vault.captures
-        self._memories = Memories(vault, clock)
+        self._documents = documents
+        self._captures = captures
+        self._relations = relations
+        self._transactions = transactions
+        self._memories = memories
         self._clock = clock
-        self._ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None
+        self._ask = ask
 
     def __call__(
         self, collection: str, most: int = MOST_ASKED, progress: Progress = lambda done, total: None
@@ -110,7 +114,7 @@ class SynthesizeFacts:
     def _conversations(self, collection: str) -> list[Document]:
         found = (
             one
-            for one in self._vault.documents.sources(collection).values()
+            for one in self._documents.sources(collection).values()
             if one.inactive is None and one.content_type == CONVERSATION and one.origin is Origin.IMPORTED
         )
         return sorted(found, key=lambda one: (one.authored_at, one.id))
@@ -121,14 +125,14 @@ class SynthesizeFacts:
     def _read(
         self, document: Document, reader: str, report: SynthesisReport
     ) -> Iterator[tuple[int, ImportedFact]]:
-        body = self._vault.documents.body(document.id) or ""
+        body = self._documents.body(document.id) or ""
         facts = self._facts(document, body)
         report.docsScanned += 1
         report.llmFailures += facts is None
         report.factsExtracted += len(facts or ())
         report.docsWithNoFacts += facts == []
         saved = []
-        with self._vault.transactions.writing():
+        with self._transactions.writing():
             for fact in facts or ():
                 with suppress(InvalidInput):  # it was forgotten
                     number, is_new = self._save(fact, document)
@@ -149,8 +153,8 @@ class SynthesizeFacts:
     def _save(self, fact: ImportedFact, document: Document) -> tuple[int, bool]:
         path = fact_path(fact.title, document.id)
         body = redact(fact_body(fact, document.display_path, document.authored_at[:10])).text
-        known = self._vault.documents.at(OWN_COLLECTION, path)
-        if known and known.inactive is None and self._vault.documents.body(known.id) == body:
+        known = self._documents.at(OWN_COLLECTION, path)
+        if known and known.inactive is None and self._documents.body(known.id) == body:
             return known.id, False
         if known and known.inactive is not InactiveReason.REMOVED and known.inactive is not None:
             raise InvalidInput("INVALID_INPUT", f"{known.display_path} is {known.inactive}.")
@@ -176,7 +180,7 @@ class SynthesizeFacts:
                 local.setdefault(title_key(name), set()).add(number)
         stored: dict[str, set[int]] = {}
         if any(fact.links for _, fact in saved):
-            for one in self._vault.documents.sources(OWN_COLLECTION).values():
+            for one in self._documents.sources(OWN_COLLECTION).values():
                 if one.inactive is None and WRITER in one.tags:
                     stored.setdefault(title_key(one.title), set()).add(one.id)
         for number, fact in saved:
@@ -188,9 +192,9 @@ class SynthesizeFacts:
                 report.linksResolved += 1
                 [target] = targets
                 now = iso_utc(self._clock.now_ms())
-                known = self._vault.relations.outbound([number], {link.kind}, limit=MOST_RELATIONS)
+                known = self._relations.outbound([number], {link.kind}, limit=MOST_RELATIONS)
                 weight = max([link.weight, *(one.weight for one in known if one.target == target)])
-                self._vault.relations.put([Relation(number, target, link.kind, weight, WRITER, now)])
+                self._relations.put([Relation(number, target, link.kind, weight, WRITER, now)])
 
 
 def _version(document: Document) -> Cursor:

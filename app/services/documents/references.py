@@ -29,7 +29,8 @@ from clawmem.domain.security.origin import is_verified, verified_if_any
 from clawmem.domain.security.quoting import shown_title, without_orders
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, InvalidInput
-from clawmem.ports.links import Link, StoredLink
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.links import Link, LinkStore, StoredLink
 from clawmem.ports.records import (
     EVERYTHING,
     Candidate,
@@ -40,7 +41,6 @@ from clawmem.ports.records import (
     LexicalQuery,
     Scope,
 )
-from clawmem.ports.vault import Vault
 
 MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
 FRAGMENTS = 20  # hits, several of which may be of one document
@@ -54,8 +54,9 @@ class CandidateSearch:
     then in their bodies.
     """
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, lexical: LexicalIndex) -> None:
+        self._documents = documents
+        self._lexical = lexical
 
     def __call__(self, text: str, place: str, limit: int) -> list[Document]:
         """
@@ -70,14 +71,14 @@ class CandidateSearch:
         return list({one.id: one for one in found}.values())[:limit]
 
     def _near(self, place: str, limit: int) -> Iterator[Document]:
-        for collection, path in nearest_places(place, self._vault.documents.places())[:limit]:
-            document = self._vault.documents.at(collection, path)
+        for collection, path in nearest_places(place, self._documents.places())[:limit]:
+            document = self._documents.at(collection, path)
             if document is not None:
                 yield document
 
     def _called(self, asked: set[str]) -> list[Document]:
         """Return the documents with most of the words *asked* in their path, title or aliases."""
-        shared = ((one, len(asked & _name_words(one))) for one in every_served(self._vault.documents))
+        shared = ((one, len(asked & _name_words(one))) for one in every_served(self._documents))
         ranked = sorted(
             (pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path)
         )
@@ -87,9 +88,9 @@ class CandidateSearch:
         """Return the served documents that *query* finds; none if the index is unavailable."""
         hits: list[Hit] = []
         with suppress(ClawmemError):
-            hits = self._vault.lexical.search(query, Grain.DOCUMENT, FRAGMENTS) if query.terms else []
+            hits = self._lexical.search(query, Grain.DOCUMENT, FRAGMENTS) if query.terms else []
         ids = dict.fromkeys(hit.key.document_id for hit in hits)
-        known = self._vault.documents.many(ids)
+        known = self._documents.many(ids)
         ranked = [known[number] for number in ids if number in known]
         return [one for one in ranked if one.inactive is None]
 
@@ -170,8 +171,9 @@ class ReferenceResolver:
     notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, lexical: LexicalIndex) -> None:
+        self._documents = documents
+        self._candidates = CandidateSearch(documents, lexical)
 
     def __call__(self, text: str, note: Document) -> Reference:
         """Return what *text* means in the front matter of *note*."""
@@ -196,16 +198,16 @@ class ReferenceResolver:
     def _at_places(self, readings: Sequence[Address], note: Document) -> Iterator[Document]:
         for address in readings:
             if address.docid:
-                yield from self._vault.documents.by_hash(address.docid.lstrip("#"))
+                yield from self._documents.by_hash(address.docid.lstrip("#"))
             for place in reference_places(address, note):
-                document = self._vault.documents.at(*place)
+                document = self._documents.at(*place)
                 if document is not None and document.id != note.id:
                     yield document
 
     def _was_renamed(self, document: Document) -> bool:
         if document.inactive is not InactiveReason.REMOVED:
             return False
-        same = self._vault.documents.by_hash(document.hash)
+        same = self._documents.by_hash(document.hash)
         return any(one.collection == document.collection for one in same)
 
     def _named(self, readings: Sequence[Address], note: Document) -> Iterator[list[Document]]:
@@ -229,15 +231,16 @@ class ReferenceResolver:
     @cached_property
     def _by_name(self) -> dict[str, list[Document]]:
         names: dict[str, list[Document]] = defaultdict(list)
-        for document in self._vault.documents.latest():
+        for document in self._documents.latest():
             for key in document_keys(document):
                 names[key].append(document)
         return names
 
     def _resembling(self, readings: Sequence[Address], note: Document) -> list[Document]:
         name = readings[0].name if readings else ""
-        search = CandidateSearch(self._vault)
-        return [one for one in search(name, name, SUGGESTIONS + 1) if one.id != note.id][:SUGGESTIONS]
+        return [one for one in self._candidates(name, name, SUGGESTIONS + 1) if one.id != note.id][
+            :SUGGESTIONS
+        ]
 
 
 NO_NOTE = "no note is called so"
@@ -253,30 +256,32 @@ class FoundLink(NamedTuple):
     problem: str = ""
 
 
-def links_of(vault: Vault, document: Document) -> list[FoundLink]:
+def links_of(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
-    return _found(vault.documents, vault.links.outgoing([document.id]))
+    return _found(documents, links.outgoing([document.id]))
 
 
-def omitted_links_of(vault: Vault, document: Document) -> int:
+def omitted_links_of(documents: DocumentStore, document: Document) -> int:
     """Return the number of links of *document* that are not read, because it has more than `MAX_LINKS`."""
-    return omitted_links(vault.documents.body(document.id) or "", document.front_matter)
+    return omitted_links(documents.body(document.id) or "", document.front_matter)
 
 
-def notes_with_omitted_links(vault: Vault) -> list[Document]:
+def notes_with_omitted_links(documents: DocumentStore, links: LinkStore) -> list[Document]:
     """Return the documents of whose links not all are read, by path."""
-    found = vault.documents.many(vault.links.with_most(MAX_LINKS)).values()
-    return sorted((one for one in found if omitted_links_of(vault, one)), key=lambda one: one.display_path)
+    found = documents.many(links.with_most(MAX_LINKS)).values()
+    return sorted(
+        (one for one in found if omitted_links_of(documents, one)), key=lambda one: one.display_path
+    )
 
 
-def links_to(vault: Vault, document: Document) -> list[FoundLink]:
+def links_to(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:
     """Return the links of other notes to *document*, by note."""
-    return _found(vault.documents, vault.links.incoming([document.id]))
+    return _found(documents, links.incoming([document.id]))
 
 
-def broken_links(vault: Vault, scope: Scope = EVERYTHING) -> list[FoundLink]:
+def broken_links(documents: DocumentStore, links: LinkStore, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
-    return [one for one in _found(vault.documents, vault.links.doubtful(scope)) if one.problem]
+    return [one for one in _found(documents, links.doubtful(scope)) if one.problem]
 
 
 def _found(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundLink]:

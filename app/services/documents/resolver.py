@@ -87,7 +87,9 @@ class AddressResolver:
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
-        near = CandidateSearch(self._vault)(text, self._asked_place(text), suggestions)
+        near = CandidateSearch(self._vault.documents, self._vault.lexical)(
+            text, self._asked_place(text), suggestions
+        )
         raise NotFound("document", text, candidates=candidates_of(self._vault.documents, near))
 
     def _only(self, text: str, found: Sequence[Document], address: Address, to_change: bool) -> Resolution:

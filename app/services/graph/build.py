@@ -12,6 +12,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
@@ -71,7 +72,11 @@ class BuildGraphs:
                 "OUT_OF_BOUNDS", f"A threshold of {threshold} makes no sense; choose above 0, at most 1."
             )
         return self._write(
-            RelationKind.SEMANTIC, lambda one: nearest_documents(self._vault, one, threshold), progress
+            RelationKind.SEMANTIC,
+            lambda document_id: nearest_documents(
+                self._vault.embeddings, self._vault.vectors, document_id, threshold
+            ),
+            progress,
         )
 
     def _write(
@@ -101,18 +106,22 @@ class BuildGraphs:
 
 
 def nearest_documents(
-    vault: Vault, document_id: int, threshold: float, most: int = NEIGHBOURS
+    embeddings: EmbeddingStore,
+    vectors: VectorSearch,
+    document_id: int,
+    threshold: float,
+    most: int = NEIGHBOURS,
 ) -> list[tuple[int, float]]:
     """
     Return the documents with a fragment similar to a whole document, with cosines in (0, 1], nearest first.
 
     The list is empty if the document has no vectors, or no other document reaches *threshold*.
     """
-    entries = vault.embeddings.of_document(document_id)
+    entries = embeddings.of_document(document_id)
     if not entries:
         return []
     nearest: dict[int, float] = {}
-    for hit in vault.vectors.search(entries[0].vector, LOOKED_AT):
+    for hit in vectors.search(entries[0].vector, LOOKED_AT):
         if hit.score >= threshold and hit.key.document_id != document_id:
             nearest.setdefault(hit.key.document_id, min(hit.score, 1.0))
     return list(islice(nearest.items(), most))

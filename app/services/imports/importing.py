@@ -18,14 +18,15 @@ from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_wo
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.entities import Entity
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
-from clawmem.ports.journal import Act, ActEntry
+from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
 from clawmem.ports.origin import Origin
-from clawmem.ports.relations import Relation
-from clawmem.ports.triples import Triple
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.triples import Triple, TripleStore
 
 _WHY = "imported"
 _LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
@@ -56,11 +57,29 @@ class ImportMemories:
     Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, caller: str) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        documents: DocumentStore,
+        entities: EntityStore,
+        triples: TripleStore,
+        relations: RelationStore,
+        acts: ActJournal,
+        forgotten_texts: ForgottenTexts,
+        transactions: Transactions,
+        memories: Memories,
+        clock: Clock,
+        caller: str,
+    ) -> None:
+        self._documents = documents
+        self._entities = entities
+        self._triples = triples
+        self._relations = relations
+        self._acts = acts
+        self._forgotten_texts = forgotten_texts
+        self._transactions = transactions
         self._clock = clock
         self._caller = caller
-        self._memories = Memories(vault, clock)
+        self._memories = memories
 
     def __call__(
         self, tool: str, items: Iterable[ForeignMemory | Unmatched], *, dry_run: bool = False
@@ -93,26 +112,26 @@ class ImportMemories:
                 report.details["suspicious"] += inspect(memory.text).dropped
                 if not dry_run:
                     self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
-            if found := self._vault.documents.at(COLLECTION, path):
+            if found := self._documents.at(COLLECTION, path):
                 numbers[memory.id] = found.id
 
         if dry_run:
             for memory in memories:
                 take(memory)
             return report
-        for _ in apply_in_chunks(self._vault.transactions, memories, take):
+        for _ in apply_in_chunks(self._transactions, memories, take):
             pass
         self._relate(tool, memories, numbers, report)
         return report
 
     def _outcome(self, path: str, memory: ForeignMemory, seen: dict[str, str]) -> Outcome:
-        digest, known = body_hash(memory.text), self._vault.documents.at(COLLECTION, path)
+        digest, known = body_hash(memory.text), self._documents.at(COLLECTION, path)
         if known is None or known.inactive is None:
             if known and known.hash == digest:
                 return Outcome.UNCHANGED
-            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, digest):
+            if is_forgotten_text(self._documents, self._forgotten_texts, digest):
                 return Outcome.FORGOTTEN
-            others = [one for one in self._vault.documents.holding(digest) if one.inactive is None]
+            others = [one for one in self._documents.holding(digest) if one.inactive is None]
             if others or seen.get(digest, path) != path:
                 return Outcome.DUPLICATE
             return Outcome.UPDATED if known else Outcome.IMPORTED
@@ -138,16 +157,16 @@ class ImportMemories:
         now_ms = self._clock.now_ms()
         until = parse_iso(memory.snoozed_until)
         if memory.pinned:
-            self._vault.documents.pin(number, True)
-            self._vault.acts.add([ActEntry(number, Act.PIN, self._caller, iso_utc(now_ms), _WHY)])
+            self._documents.pin(number, True)
+            self._acts.add([ActEntry(number, Act.PIN, self._caller, iso_utc(now_ms), _WHY)])
             report.details["pinned"] += 1
         if until is not None and until > now_ms:
-            self._vault.documents.snooze(number, iso_utc(until))
-            self._vault.acts.add([ActEntry(number, Act.SNOOZE, self._caller, iso_utc(now_ms), _WHY)])
+            self._documents.snooze(number, iso_utc(until))
+            self._acts.add([ActEntry(number, Act.SNOOZE, self._caller, iso_utc(now_ms), _WHY)])
             report.details["snoozed"] += 1
 
     def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
-        self._vault.triples.forget(number)
+        self._triples.forget(number)
         mentioned: dict[str, Entity] = {}
         for fact in facts:
             if not (name_words(fact.subject) and fact.predicate):
@@ -167,11 +186,11 @@ class ImportMemories:
                 redact(said).text,
             )
             try:
-                report.details["facts"] += self._vault.triples.add([triple])
+                report.details["facts"] += self._triples.add([triple])
             except InvalidInput:  # for example an end before the beginning
                 report.unmatched["invalid fact"] += 1
         if mentioned:
-            self._vault.entities.set_mentions(number, list(mentioned.values()))
+            self._entities.set_mentions(number, list(mentioned.values()))
 
     def _relate(
         self, tool: str, memories: Iterable[ForeignMemory], numbers: dict[str, int], report: ImportReport
@@ -187,8 +206,8 @@ class ImportMemories:
                 kind, weight = imported_kind(one.kind), min(1.0, max(_LEAST_WEIGHT, one.weight))
                 said = {"reasoning": "", "kind": one.kind}
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
-        with self._vault.transactions.writing():
-            report.details["relations"] += self._vault.relations.put(relations)
+        with self._transactions.writing():
+            report.details["relations"] += self._relations.put(relations)
 
 
 def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemory:

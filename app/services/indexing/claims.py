@@ -11,11 +11,13 @@ from clawmem.app.services.documents.references import Reference, ReferenceResolv
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.documents.link_targets import link_target
 from clawmem.domain.retrieval.succession import circles
-from clawmem.ports.links import NamedNote, StoredLink
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.links import LinkStore, NamedNote, StoredLink
 from clawmem.ports.records import Document
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.succession import Claim
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationKind, RelationStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.succession import Claim, SuccessionStore
 
 
 class UnresolvedClaim(NamedTuple):
@@ -49,95 +51,116 @@ class CircularClaims(NamedTuple):
         )
 
 
-def aim_claims(vault: Vault) -> list[UnresolvedClaim]:
-    """
-    Aim every claim at the note that its address names now; return those that name none or several.
+class NoteClaims:
+    """Claims of notes to supersede others, and the notes that their addresses name now."""
 
-    Notes come, move and change their titles, so the addresses are read again after each pass.
-    """
-    moved: list[Claim] = []
-    unresolved: list[UnresolvedClaim] = []
-    for claim, note, reference in _references(vault):
-        place = reference.place or (note.collection, claim.address)
-        if place != claim.place:
-            moved.append(claim._replace(place=place))
-        if reference.place is None:
-            unresolved.append(UnresolvedClaim(claim, note, reference))
-    if moved:
-        with vault.transactions.writing():
-            for claim in moved:
-                vault.successions.aim(claim)
-    return unresolved
+    def __init__(self, documents: DocumentStore, successions: SuccessionStore, lexical: LexicalIndex) -> None:
+        self._documents = documents
+        self._successions = successions
+        self._lexical = lexical
 
+    def aim(self, transactions: Transactions) -> list[UnresolvedClaim]:
+        """
+        Aim every claim at the note that its address names now; return those that name none or several.
 
-def aimed_claims(vault: Vault, collection: str) -> list[str]:
-    """Aim every claim, and describe those of *collection* that name no note, several, or each other."""
-    unresolved = [one for one in aim_claims(vault) if one.note.collection == collection]
-    circular = [one for one in circular_claims(vault) if one.notes[0].collection == collection]
-    return [*map(str, unresolved), *map(str, circular)]
+        Notes come, move and change their titles, so the addresses are read again after each pass.
+        """
+        moved: list[Claim] = []
+        unresolved: list[UnresolvedClaim] = []
+        for claim, note, reference in self._references():
+            place = reference.place or (note.collection, claim.address)
+            if place != claim.place:
+                moved.append(claim._replace(place=place))
+            if reference.place is None:
+                unresolved.append(UnresolvedClaim(claim, note, reference))
+        if moved:
+            with transactions.writing():
+                for claim in moved:
+                    self._successions.aim(claim)
+        return unresolved
 
+    def unresolved(self) -> list[UnresolvedClaim]:
+        """Return the claims that name no note, or several; changes nothing."""
+        return [
+            UnresolvedClaim(claim, note, reference)
+            for claim, note, reference in self._references()
+            if reference.place is None
+        ]
 
-def unresolved_claims(vault: Vault) -> list[UnresolvedClaim]:
-    """Return the claims that name no note, or several; changes nothing."""
-    return [UnresolvedClaim(*one) for one in _references(vault) if one[2].place is None]
+    def circular(self) -> list[CircularClaims]:
+        """Return the notes that supersede each other, each group once; neither of them goes before the other."""
+        claiming = {claim.document_id for claim in self._successions.claims()}
+        found = circles(successions_from(self._successions, claiming))
+        notes = self._documents.many({number for circle in found for number in circle}) if found else {}
+        groups = (
+            sorted((notes[number] for number in circle), key=lambda note: note.display_path)
+            for circle in found
+        )
+        return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
-
-def circular_claims(vault: Vault) -> list[CircularClaims]:
-    """Return the notes that supersede each other, each group once; neither of them goes before the other."""
-    found = circles(
-        successions_from(vault.successions, {claim.document_id for claim in vault.successions.claims()})
-    )
-    notes = vault.documents.many({number for circle in found for number in circle}) if found else {}
-    groups = (sorted((notes[one] for one in circle), key=lambda one: one.display_path) for circle in found)
-    return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
-
-
-def _references(vault: Vault) -> list[tuple[Claim, Document, Reference]]:
-    claims = vault.successions.claims()
-    notes = vault.documents.many({claim.document_id for claim in claims}) if claims else {}
-    resolve = ReferenceResolver(vault)
-    return [
-        (claim, notes[claim.document_id], resolve(claim.address, notes[claim.document_id]))
-        for claim in claims
-    ]
+    def _references(self) -> list[tuple[Claim, Document, Reference]]:
+        claims = self._successions.claims()
+        notes = self._documents.many({claim.document_id for claim in claims}) if claims else {}
+        resolve = ReferenceResolver(self._documents, self._lexical)
+        return [
+            (claim, notes[claim.document_id], resolve(claim.address, notes[claim.document_id]))
+            for claim in claims
+        ]
 
 
 ORIGIN = "links"  # the writer of these relations
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
 
 
-def aim_links(vault: Vault) -> None:
-    """
-    Aim the links that notes which came, moved, changed their names or went may affect. No file is read.
+class LinkTargets:
+    """Notes that the links of other notes lead to, and the relations that follow from links."""
 
-    A note that links to another is related to it. The weight of the relation is 1 / √n for a note with links to n
-    notes: a link from a list of a thousand notes says little about each of them. How many notes link to a note does not
-    count, so a hub is not preferred.
-    """
-    while changed := vault.links.changed(CHANGED_AT_ONCE):
-        with vault.transactions.writing():
-            outdated = vault.links.outdated(changed)
-            notes = vault.documents.many({one.document_id for one in outdated})
-            named = vault.links.named({one.link.key for one in outdated})
-            aimed = [one._replace(target_id=_target(one, notes[one.document_id], named)) for one in outdated]
-            vault.links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
-            relate_links(vault, {one.document_id for one in outdated} | set(changed))
-            vault.links.settle(changed)
+    def __init__(
+        self,
+        documents: DocumentStore,
+        links: LinkStore,
+        relations: RelationStore,
+        transactions: Transactions,
+    ) -> None:
+        self._documents = documents
+        self._links = links
+        self._relations = relations
+        self._transactions = transactions
 
+    def aim(self) -> None:
+        """
+        Aim the links that notes which came, moved, changed their names or went may affect. No file is read.
 
-def relate_links(vault: Vault, sources: Collection[int]) -> None:
-    """Replace the relations that follow from the links of these documents. To be called inside `Vault.writing`."""
-    links: dict[int, dict[int, str]] = defaultdict(dict)
-    for one in vault.links.outgoing(sources):
-        if one.target_id is not None and one.target_id != one.document_id:
-            links[one.document_id].setdefault(one.target_id, one.link.context)
-    notes = vault.documents.many(links)
-    relations = [
-        _relation(notes[source], target, context, len(targets))
-        for source, targets in links.items()
-        for target, context in targets.items()
-    ]
-    vault.relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
+        A note that links to another is related to it. The weight of the relation is 1 / √n for a note with links to n
+        notes: a link from a list of a thousand notes says little about each of them. How many notes link to a note does
+        not count, so a hub is not preferred.
+        """
+        while changed := self._links.changed(CHANGED_AT_ONCE):
+            with self._transactions.writing():
+                outdated = self._links.outdated(changed)
+                notes = self._documents.many({link.document_id for link in outdated})
+                named = self._links.named({link.link.key for link in outdated})
+                aimed = [
+                    link._replace(target_id=_target(link, notes[link.document_id], named))
+                    for link in outdated
+                ]
+                self._links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
+                self._relate({link.document_id for link in outdated} | set(changed))
+                self._links.settle(changed)
+
+    def _relate(self, sources: Collection[int]) -> None:
+        """Replace the relations that follow from the links of these documents."""
+        contexts: dict[int, dict[int, str]] = defaultdict(dict)
+        for link in self._links.outgoing(sources):
+            if link.target_id is not None and link.target_id != link.document_id:
+                contexts[link.document_id].setdefault(link.target_id, link.link.context)
+        notes = self._documents.many(contexts)
+        relations = [
+            _relation(notes[source], target, context, len(targets))
+            for source, targets in contexts.items()
+            for target, context in targets.items()
+        ]
+        self._relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
 
 
 def _relation(source: Document, target: int, context: str, count: int) -> Relation:

@@ -7,18 +7,16 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.indexing.publish import apply_in_chunks, withdraw
+from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import UNSETTLED_NS
-from clawmem.app.services.knowledge.facts import reapply_facts, reopen_ended_facts
 from clawmem.app.settings.config_file import RESERVED
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
-from clawmem.domain.security.origin import is_verified, origin_of
+from clawmem.domain.security.origin import origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.succession import NO_CLAIMS
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Transactions
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
@@ -90,9 +88,15 @@ def trust_of(collection: str, trust: Origin) -> Origin:
     return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
 
 
-def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> int:
+def record_trust(
+    documents: DocumentStore,
+    transactions: Transactions,
+    publisher: Publisher,
+    recorded: Iterable[Document],
+    trust: Origin,
+) -> int:
     """
-    Record *trust* in *documents* of one collection, whose records may be outdated.
+    Record *trust* in the *recorded* documents of one collection, whose records may be outdated.
 
     Returns how many documents had another origin.
     """
@@ -101,19 +105,11 @@ def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> 
         return origin_of(document.tags, trust_of(document.collection, trust))
 
     def record(document_id: int) -> int:
-        found = vault.documents.get(document_id)
-        if found is None:
-            return 0
-        changed = vault.documents.set_origin([document_id], expected(found))
-        if is_verified(expected(found)):
-            reapply_facts(vault, document_id)
-        else:
-            vault.successions.claim(document_id, NO_CLAIMS)
-            reopen_ended_facts(vault, document_id)
-        return changed
+        document = documents.get(document_id)
+        return 0 if document is None else publisher.set_origin(document_id, expected(document))
 
-    wrong = [one.id for one in documents if one.origin is not expected(one)]
-    return sum(apply_in_chunks(vault.transactions, wrong, record)) if wrong else 0
+    wrong = [document.id for document in recorded if document.origin is not expected(document)]
+    return sum(apply_in_chunks(transactions, wrong, record)) if wrong else 0
 
 
 def leftover_collections(documents: DocumentStore, configured: Collection[str]) -> dict[str, int]:
@@ -137,32 +133,34 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
-def withdraw_collection(vault: Vault, name: str) -> int:
+def withdraw_collection(
+    documents: DocumentStore, transactions: Transactions, publisher: Publisher, name: str
+) -> int:
     """
     Stop serving every document of a collection and return how many were served.
 
     The documents are listed inside a write transaction. A pass checks the configuration inside its own, so
     either its documents are in the list, or it sees that the collection is gone.
     """
-    with vault.transactions.writing():
-        known = vault.documents.sources(name).values()
+    with transactions.writing():
+        known = documents.sources(name).values()
     served = [document.id for document in known if document.inactive is None]
 
-    def remove_one(document_id: int) -> int:
-        return withdraw(vault, [document_id], InactiveReason.REMOVED)
+    def remove(document_id: int) -> int:
+        return publisher.withdraw([document_id], InactiveReason.REMOVED)
 
-    return sum(apply_in_chunks(vault.transactions, served, remove_one))
+    return sum(apply_in_chunks(transactions, served, remove))
 
 
-def distrust_stamps(vault: Vault, name: str) -> None:
+def distrust_stamps(documents: DocumentStore, transactions: Transactions, name: str) -> None:
     """Make the next pass read every file of a collection, even if its size and time are unchanged."""
-    known = [document for document in vault.documents.sources(name).values() if document.stamp]
+    known = [document for document in documents.sources(name).values() if document.stamp]
 
     def forget_time(document: Document) -> None:
         if document.stamp:
-            vault.documents.touch(document.id, SourceStamp(document.stamp.size, UNSETTLED_NS))
+            documents.touch(document.id, SourceStamp(document.stamp.size, UNSETTLED_NS))
 
-    for _ in apply_in_chunks(vault.transactions, known, forget_time):
+    for _ in apply_in_chunks(transactions, known, forget_time):
         pass
 
 

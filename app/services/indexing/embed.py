@@ -10,6 +10,7 @@ from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import (
     BadVector,
     ClawmemError,
@@ -18,10 +19,10 @@ from clawmem.ports.errors import (
     ModelError,
     ModelMismatch,
 )
-from clawmem.ports.indexes import EmbeddingCounts
+from clawmem.ports.indexes import EmbeddingCounts, EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
 from clawmem.ports.records import FragmentKey, PendingText, Vector
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Transactions
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
 
@@ -36,41 +37,42 @@ OlderModel = Callable[[str], Embedder]
 class SketchPending:
     """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
 
-    def __init__(self, vault: Vault, sketcher: Sketcher) -> None:
-        self._vault = vault
-        self._sketcher = sketcher
+    def __init__(self, documents: DocumentStore, sketches: SketchStore, transactions: Transactions) -> None:
+        self._documents = documents
+        self._sketches = sketches
+        self._transactions = transactions
 
-    def __call__(self, *, progress: Progress = lambda done, total: None) -> int:
+    def __call__(self, sketcher: Sketcher, *, progress: Progress = lambda done, total: None) -> int:
         """
-        Run until every line has a sketch; return the number of new sketches.
+        Run until every line has a sketch by *sketcher*; return the number of new sketches.
 
         Raises:
             EmbeddingError, ModelError: the model failed; sketches made before are kept.
         """
-        self._vault.sketches.begin(self._sketcher.fingerprint)
-        total, made = self._vault.sketches.counts().pending, 0
+        self._sketches.begin(sketcher.fingerprint)
+        total, made = self._sketches.counts().pending, 0
         after: FragmentKey | None = None
-        while batch := self._vault.sketches.pending(SKETCH_BATCH, after):
-            self._sketch(batch)
+        while batch := self._sketches.pending(SKETCH_BATCH, after):
+            self._sketch(batch, sketcher)
             made, after = made + len(batch), batch[-1]
             progress(made, max(total, made))
         return made
 
-    def _sketch(self, keys: Sequence[FragmentKey]) -> None:
+    def _sketch(self, keys: Sequence[FragmentKey], sketcher: Sketcher) -> None:
         texts = self._texts(keys)
         # Repeated lines, such as "Thanks!" in chats, are sketched once.
         distinct = list(dict.fromkeys(texts.values()))
-        known = dict(zip(distinct, self._sketcher.sketch(distinct, STOP_WORDS), strict=True))
-        with self._vault.transactions.writing():
+        known = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
+        with self._transactions.writing():
             made = {key: known[text] for key, text in texts.items()}
-            self._vault.sketches.store(self._sketcher.fingerprint, made)
+            self._sketches.store(sketcher.fingerprint, made)
 
     def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
         """Return the texts of the lines, reading each body once; lines deleted in between are left out."""
-        spans = self._vault.documents.spans(keys)
+        spans = self._documents.spans(keys)
         texts: dict[FragmentKey, str] = {}
         for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):
-            body = self._vault.documents.body(document_id) or ""
+            body = self._documents.body(document_id) or ""
             texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in of_document}
         return texts
 
@@ -111,13 +113,17 @@ class EmbedPending:
 
     def __init__(
         self,
-        vault: Vault,
+        embeddings: EmbeddingStore,
+        transactions: Transactions,
+        make_sketches: SketchPending,
         embedder: Embedder,
         older: OlderModel | None = None,
         *,
         by_name: bool = True,
     ) -> None:
-        self._vault = vault
+        self._embeddings = embeddings
+        self._transactions = transactions
+        self._make_sketches = make_sketches
         self._chosen = self._embedder = for_background(embedder)
         self._older_of = older or self._no_other
         self._by_name = by_name
@@ -163,8 +169,8 @@ class EmbedPending:
             ModelMismatch: that model is unavailable.
         """
         report = EmbedReport()
-        self._embedder = self._older(self._vault.embeddings.fingerprint() or "")
-        filling = SpaceFiller(self._vault, self._embedder)
+        self._embedder = self._older(self._embeddings.fingerprint() or "")
+        filling = self._filler(self._embedder)
         total = self._pending([filling])
         while filling.advance(BATCH):
             progress(filling.embedded, max(total, filling.embedded))
@@ -174,13 +180,12 @@ class EmbedPending:
 
     def counts(self) -> EmbeddingCounts:
         """Return the progress of the serving vectors."""
-        return self._vault.embeddings.counts()
+        return self._embeddings.counts()
 
     @property
     def serves(self) -> bool:
         """Whether a run without force adds to the vectors of the vault. Raises as a run does."""
-        embeddings = self._vault.embeddings
-        return embeddings.building() is None and embeddings.fingerprint() in (
+        return self._embeddings.building() is None and self._embeddings.fingerprint() in (
             None,
             self._unforced().fingerprint,
         )
@@ -191,41 +196,43 @@ class EmbedPending:
         """Return the spaces to fill, the serving one first."""
         # The fingerprint may need a request to a server, so get it outside the transaction.
         asked = self._embedder.fingerprint
-        with self._vault.transactions.writing():
-            report.cleaned = self._vault.embeddings.clean()
+        with self._transactions.writing():
+            report.cleaned = self._embeddings.clean()
             self._choose_space(asked, force)
-        return [*self._serving(asked), *self._unfinished()] or [SpaceFiller(self._vault, self._embedder)]
+        return [*self._serving(asked), *self._unfinished()] or [self._filler(self._embedder)]
 
     def _unforced(self) -> Embedder:
         """Return the model of a run without force."""
         if self._by_name:
             return self._chosen
-        serving, building = self._vault.embeddings.fingerprint(), self._vault.embeddings.building()
+        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
         kept = keeps_vectors(serving, building.fingerprint if building else None, self._chosen.fingerprint)
         return self._older(serving or "") if kept else self._chosen
 
     def _choose_space(self, asked: str, force: bool) -> None:
         """Begin, continue or give up a space under construction, so that it is the requested one."""
-        embeddings = self._vault.embeddings
-        serving, building = embeddings.fingerprint(), embeddings.building()
+        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
         is_asked_for = building is not None and building.fingerprint == asked
         if serving is None:
             if force:
-                embeddings.clear()  # including texts that were given up
-            embeddings.give_up()
+                self._embeddings.clear()  # including texts that were given up
+            self._embeddings.give_up()
         elif force or (serving != asked and not is_asked_for):
-            embeddings.begin(asked)
+            self._embeddings.begin(asked)
         elif not is_asked_for:
-            embeddings.give_up()
+            self._embeddings.give_up()
 
     def _serving(self, asked: str) -> list[SpaceFiller]:
-        stored = self._vault.embeddings.fingerprint()
+        stored = self._embeddings.fingerprint()
         if stored in (None, asked):
-            return [SpaceFiller(self._vault, self._embedder)]
+            return [self._filler(self._embedder)]
         try:
-            return [SpaceFiller(self._vault, self._older(stored or ""))]
+            return [self._filler(self._older(stored or ""))]
         except (EmbeddingError, ModelError):
             return []  # new texts are found by lexical search until the new vectors take over
+
+    def _filler(self, embedder: Embedder, *, building: bool = False) -> SpaceFiller:
+        return SpaceFiller(self._embeddings, self._transactions, embedder, building=building)
 
     def _older(self, fingerprint: str) -> Embedder:
         return for_background(self._older_of(fingerprint))
@@ -234,50 +241,52 @@ class EmbedPending:
         raise ModelMismatch(fingerprint, self._chosen.fingerprint)
 
     def _unfinished(self) -> list[SpaceFiller]:
-        building = self._vault.embeddings.building()
-        return [SpaceFiller(self._vault, self._embedder, building=True)] if building else []
+        building = self._embeddings.building()
+        return [self._filler(self._embedder, building=True)] if building else []
 
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
         """Sketch lines after all vectors are complete, as search works without sketches."""
         sketcher = sketcher_of(self._embedder)
         if report.stopped or sketcher is None:
             return
-        if self._vault.embeddings.fingerprint() != sketcher.fingerprint:
+        if self._embeddings.fingerprint() != sketcher.fingerprint:
             return  # another model serves; its search would ignore these sketches
         try:
-            report.sketched = SketchPending(self._vault, sketcher)(progress=progress)
+            report.sketched = self._make_sketches(sketcher, progress=progress)
         except (EmbeddingError, ModelError) as error:
             report.error, report.stopped = str(error), True
 
     # -- taking over --------------------------------------------------------------------------------
 
     def _pending(self, fillings: Sequence[SpaceFiller]) -> int:
-        return sum(self._vault.embeddings.counts(building=filling.building).pending for filling in fillings)
+        return sum(self._embeddings.counts(building=filling.building).pending for filling in fillings)
 
     def _has_ended(self, filling: SpaceFiller, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
         if filling.stopped:
             self._look_who_stopped_it(report)
             return True
-        serving, counts = self._vault.embeddings.fingerprint(), self._vault.embeddings.counts(building=True)
+        serving, counts = self._embeddings.fingerprint(), self._embeddings.counts(building=True)
         if _reads_too_little(counts):
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
             return True
-        with self._vault.transactions.writing():
-            if not self._vault.embeddings.take_over():
-                return self._vault.embeddings.building() is None
+        with self._transactions.writing():
+            if not self._embeddings.take_over():
+                return self._embeddings.building() is None
         report.replaced = serving
         return True
 
     def _look_who_stopped_it(self, report: EmbedReport) -> None:
         """Clear the error if another process completed the same work."""
-        embeddings = self._vault.embeddings
-        if embeddings.building() is None and embeddings.fingerprint() == self._embedder.fingerprint:
+        if (
+            self._embeddings.building() is None
+            and self._embeddings.fingerprint() == self._embedder.fingerprint
+        ):
             report.stopped, report.error = False, None
 
     def _discard(self) -> None:
-        while self._vault.embeddings.discard(DISCARDED_AT_ONCE):
+        while self._embeddings.discard(DISCARDED_AT_ONCE):
             pass
 
 
@@ -302,8 +311,16 @@ class SpaceFiller:
     ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
-    def __init__(self, vault: Vault, embedder: Embedder, *, building: bool = False) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        embeddings: EmbeddingStore,
+        transactions: Transactions,
+        embedder: Embedder,
+        *,
+        building: bool = False,
+    ) -> None:
+        self._embeddings = embeddings
+        self._transactions = transactions
         self._embedder = embedder
         self.building = building
         self.embedded = 0
@@ -313,7 +330,7 @@ class SpaceFiller:
 
     def advance(self, limit: int) -> bool:
         """Embed the next *limit* texts; return whether there were any."""
-        batch = [] if self.stopped else self._vault.embeddings.pending(limit, building=self.building)
+        batch = [] if self.stopped else self._embeddings.pending(limit, building=self.building)
         if batch:
             self._embed(batch)
         return bool(batch)
@@ -343,18 +360,17 @@ class SpaceFiller:
                     self._embed(part)
 
     def _store(self, vectors: Mapping[str, Vector]) -> None:
-        embeddings = self._vault.embeddings
         try:
-            with self._vault.transactions.writing():
-                embeddings.store(self._embedder.fingerprint, vectors, building=self.building)
+            with self._transactions.writing():
+                self._embeddings.store(self._embedder.fingerprint, vectors, building=self.building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
             self._stop(error)
         else:
             self.embedded += len(vectors)
 
     def _fail(self, text_hashes: Sequence[str], error: str) -> None:
-        with self._vault.transactions.writing():
-            self._vault.embeddings.fail(text_hashes, error, building=self.building)
+        with self._transactions.writing():
+            self._embeddings.fail(text_hashes, error, building=self.building)
         self.failed += len(text_hashes)
         self.error = error
 

@@ -16,10 +16,11 @@ from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.templates import TEMPLATES
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.vault import Vault
 
 UPDATE_COMMAND = "clawmem update"
 UPDATE = f"Run: {UPDATE_COMMAND}"
@@ -56,16 +57,18 @@ class ExplainFile:
 
     def __init__(
         self,
-        vault: Vault | None,
+        documents: DocumentStore | None,
+        forgotten_texts: ForgottenTexts | None,
         files: FileSource,
         folders: Sequence[Folder],
         parse_yaml: ParseYaml,
     ) -> None:
         """
         Args:
-            vault: The vault; ``None`` if there is none yet.
+            documents, forgotten_texts: Those of the vault; ``None`` if there is none yet.
         """
-        self._vault = vault
+        self._documents = documents
+        self._forgotten_texts = forgotten_texts
         self._files = files
         self._folders = folders
         self._parse_yaml = parse_yaml
@@ -119,7 +122,7 @@ class ExplainFile:
         return self._recorded(folder, path)
 
     def _recorded(self, folder: Folder, path: str) -> FileStatus:
-        known = self._vault.documents.at(folder.name, path) if self._vault else None
+        known = self._documents.at(folder.name, path) if self._documents else None
         if is_forgotten(known):
             return FileStatus(
                 FileState.FORGOTTEN,
@@ -136,7 +139,7 @@ class ExplainFile:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
             return _excluded(path, path, parsed.template)
-        if self._vault and is_forgotten_file(self._vault.forgotten_texts, parsed.document.hash, known):
+        if self._forgotten_texts and is_forgotten_file(self._forgotten_texts, parsed.document.hash, known):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )

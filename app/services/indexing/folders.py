@@ -16,10 +16,10 @@ from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.links import is_attachment
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
+from clawmem.ports.links import LinkStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, Scope
 from clawmem.ports.text_extraction import TextExtractor
-from clawmem.ports.vault import Vault
 
 MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
 LARGEST = 5
@@ -144,14 +144,16 @@ class Survey:
     attachments: int
 
 
-def survey(vault: Vault, files: FileSource, folder: Folder) -> Survey:
+def survey(documents: DocumentStore, links: LinkStore, files: FileSource, folder: Folder) -> Survey:
     """Return the survey of *folder*, whose notes are indexed."""
     served = {
-        path: one.id for path, one in vault.documents.sources(folder.name).items() if one.inactive is None
+        path: document.id
+        for path, document in documents.sources(folder.name).items()
+        if document.inactive is None
     }
     app, attachments = _seen(files, folder, served)
-    broken = broken_links(vault, Scope(frozenset([folder.name])))
-    return Survey(app, len(served), len(vault.links.outgoing(served.values())), len(broken), attachments)
+    broken = broken_links(documents, links, Scope(frozenset([folder.name])))
+    return Survey(app, len(served), len(links.outgoing(served.values())), len(broken), attachments)
 
 
 def _seen(files: FileSource, folder: Folder, indexed: Collection[str]) -> tuple[str, int]:

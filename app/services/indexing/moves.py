@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.publish import apply_in_chunks, withdraw
+from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.ignoring import Exclusion
@@ -22,7 +22,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Transactions
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash: str) -> bool:
@@ -206,9 +206,19 @@ class Removal:
     """
 
     def __init__(
-        self, vault: Vault, files: FileSource, clock: Clock, folder: Folder, *, allow_empty: bool
+        self,
+        documents: DocumentStore,
+        transactions: Transactions,
+        publisher: Publisher,
+        files: FileSource,
+        clock: Clock,
+        folder: Folder,
+        *,
+        allow_empty: bool,
     ) -> None:
-        self._vault = vault
+        self._documents = documents
+        self._transactions = transactions
+        self._publisher = publisher
         self._files = files
         self._clock = clock
         self._folder = folder
@@ -239,7 +249,7 @@ class Removal:
                 f"No longer found, because the pattern {self._folder.pattern} does not match: {_named(unmatched)}."
             )
         missing = self._still_missing(missing, exclusions)
-        removed = apply_in_chunks(self._vault.transactions, missing, self._remove)
+        removed = apply_in_chunks(self._transactions, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
         excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
         problems += excluded_sentences(excluded)
@@ -288,7 +298,7 @@ class Removal:
 
     def _is_unchanged(self, document: Document) -> bool:
         """Whether the record at the path of *document* is still the one that this pass has read."""
-        return version_of(self._vault.documents.at(self._folder.name, document.path)) == version_of(document)
+        return version_of(self._documents.at(self._folder.name, document.path)) == version_of(document)
 
     def _kept(self, gone: list[Document]) -> str:
         return (
@@ -306,7 +316,7 @@ class Removal:
     def _remove(self, document: Document) -> int:
         if not self._is_unchanged(document):
             return 0
-        return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
+        return self._publisher.withdraw([document.id], InactiveReason.REMOVED)
 
 
 def _named(documents: Sequence[Document]) -> str:

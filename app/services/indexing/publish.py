@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
-from clawmem.app.services.knowledge.facts import reapply_facts, reopen_ended_facts
+from clawmem.app.services.knowledge.facts import Facts
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_names
@@ -15,6 +15,7 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
 from clawmem.ports.errors import InterruptedAfterCommit
 from clawmem.ports.links import Link
+from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry
 from clawmem.ports.storage import Transactions
@@ -81,93 +82,122 @@ class SavedDocument(NamedTuple):
     entries: Sequence[LexicalEntry]
 
 
-def publish(
-    vault: Vault,
-    document: Document,
-    body: str,
-    fragments: Sequence[Fragment],
-    declared: Declarations | None = NO_DECLARATIONS,
-) -> int:
-    """Save a document with its index entries and return its id; see `save_document`."""
-    saved = save_document(vault, document, body, fragments, declared)
-    index_words(vault, [saved])
-    return saved.id
-
-
-def index_words(vault: Vault, saved: Sequence[SavedDocument]) -> None:
-    """Replace the words of documents that were saved in the same transaction."""
-    for one in saved:
-        vault.lexical.remove(one.id)
-    vault.lexical.put([entry for one in saved for entry in one.entries])
-
-
-def save_document(
-    vault: Vault,
-    document: Document,
-    body: str,
-    fragments: Sequence[Fragment],
-    declared: Declarations | None = NO_DECLARATIONS,
-) -> SavedDocument:
+class Publisher:
     """
-    Save a document, but not its words. To be called inside `Vault.writing`, before `index_words`.
+    Publishes documents in every store and index of a vault, and withdraws them.
 
-    FTS5 writes the words of a transaction at once, if no record is saved between them.
-
-    With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
-    assistant wrote it.
+    Every method is to be called inside `Transactions.writing`.
     """
-    document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
-    document_id = vault.documents.save(document, body, fragments)
-    vault.links.put(document_id, note_names(document, body), declared.links if declared else None)
-    if declared is not None:
-        claims = declared.claims if is_verified(document.origin) else NO_CLAIMS
-        vault.successions.claim(document_id, claims)
-        vault.properties.put(document_id, declared.properties)
-    reapply_facts(vault, document_id)
-    return SavedDocument(document_id, list(lexical_entries(document._replace(id=document_id), fragments)))
 
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self.facts = Facts(vault.documents, vault.triples)
 
-def publish_text(
-    vault: Vault, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
-) -> int:
-    """Publish a document without a file, whose *body* is split as a note; see `publish`."""
-    parts = fragment(body, title=document.title, date=document.authored_at[:10])
-    return publish(vault, document, body, parts, declared)
+    def publish(
+        self,
+        document: Document,
+        body: str,
+        fragments: Sequence[Fragment],
+        declared: Declarations | None = NO_DECLARATIONS,
+    ) -> int:
+        """Save a document with its index entries and return its id; see `save`."""
+        saved = self.save(document, body, fragments, declared)
+        self.index_words([saved])
+        return saved.id
 
+    def publish_text(
+        self, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
+    ) -> int:
+        """Publish a document without a file, whose *body* is split as a note; see `publish`."""
+        parts = fragment(body, title=document.title, date=document.authored_at[:10])
+        return self.publish(document, body, parts, declared)
 
-def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) -> int:
-    """
-    Stop serving documents, and return how many were served. To be called inside `Vault.writing`.
+    def publish_again(self, document: Document) -> None:
+        """Publish a stored document again, served or not, with its text, fragments and declarations."""
+        documents = self._vault.documents
+        body = documents.body(document.id) or ""
+        self.publish(document, body, documents.fragments(document.id), declared=None)
 
-    Of a forgotten document only the path remains; with any other reason all data is retained for its return.
-    """
-    count = vault.documents.deactivate(document_ids, reason)
-    for document_id in document_ids:
-        vault.lexical.remove(document_id)
-    if reason in _TAKEN_BACK:
+    def save(
+        self,
+        document: Document,
+        body: str,
+        fragments: Sequence[Fragment],
+        declared: Declarations | None = NO_DECLARATIONS,
+    ) -> SavedDocument:
+        """
+        Save a document, but not its words, which `index_words` saves.
+
+        FTS5 writes the words of a transaction at once, if no record is saved between them.
+
+        With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
+        assistant wrote it.
+        """
+        vault = self._vault
+        document = document._replace(
+            title=one_line(document.title), content_type=one_line(document.content_type)
+        )
+        document_id = vault.documents.save(document, body, fragments)
+        vault.links.put(document_id, note_names(document, body), declared.links if declared else None)
+        if declared is not None:
+            claims = declared.claims if is_verified(document.origin) else NO_CLAIMS
+            vault.successions.claim(document_id, claims)
+            vault.properties.put(document_id, declared.properties)
+        self.facts.reapply(document_id)
+        return SavedDocument(document_id, list(lexical_entries(document._replace(id=document_id), fragments)))
+
+    def index_words(self, saved: Sequence[SavedDocument]) -> None:
+        """Replace the words of documents that were saved in the same transaction."""
+        for document in saved:
+            self._vault.lexical.remove(document.id)
+        self._vault.lexical.put([entry for document in saved for entry in document.entries])
+
+    def withdraw(self, document_ids: Sequence[int], reason: InactiveReason) -> int:
+        """
+        Stop serving documents, and return how many were served.
+
+        Of a forgotten document only the path remains; with any other reason all data is retained for its return.
+        """
+        count = self._vault.documents.deactivate(document_ids, reason)
         for document_id in document_ids:
-            reopen_ended_facts(vault, document_id)
-    if reason is InactiveReason.FORGOTTEN:
-        _forget(vault, document_ids)
-    return count
+            self._vault.lexical.remove(document_id)
+        if reason in _TAKEN_BACK:
+            for document_id in document_ids:
+                self.facts.reopen(document_id)
+        if reason is InactiveReason.FORGOTTEN:
+            self._forget(document_ids)
+        return count
 
+    def set_origin(self, document_id: int, origin: Origin) -> int:
+        """
+        Record the *origin* of a document; return 1 if it had another one.
 
-def drop_knowledge(vault: Vault, document_id: int) -> None:
-    """Delete the relations, facts, entities and notes derived from a document. To be called inside `Vault.writing`."""
-    vault.relations.forget(document_id)
-    vault.triples.forget(document_id)
-    vault.entities.forget(document_id)
-    vault.notes.forget(document_id)
+        A document that is not verified any more supersedes no others, and ends none of their facts.
+        """
+        changed = self._vault.documents.set_origin([document_id], origin)
+        if is_verified(origin):
+            self.facts.reapply(document_id)
+        else:
+            self._vault.successions.claim(document_id, NO_CLAIMS)
+            self.facts.reopen(document_id)
+        return changed
 
+    def drop_knowledge(self, document_id: int) -> None:
+        """Delete the relations, facts, entities and notes derived from a document."""
+        self._vault.relations.forget(document_id)
+        self._vault.triples.forget(document_id)
+        self._vault.entities.forget(document_id)
+        self._vault.notes.forget(document_id)
 
-def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
-    for document in vault.documents.many(document_ids).values():
-        drop_knowledge(vault, document.id)
-        vault.successions.claim(document.id, NO_CLAIMS)
-        vault.links.forget(document.id)
-        vault.properties.put(document.id, ())
-        vault.captures.forget(document.id)
-        vault.acts.forget(document.id)
-        vault.sessions.forget(document.display_path)
-    vault.documents.forget(document_ids)
-    vault.embeddings.clean()
+    def _forget(self, document_ids: Sequence[int]) -> None:
+        vault = self._vault
+        for document in vault.documents.many(document_ids).values():
+            self.drop_knowledge(document.id)
+            vault.successions.claim(document.id, NO_CLAIMS)
+            vault.links.forget(document.id)
+            vault.properties.put(document.id, ())
+            vault.captures.forget(document.id)
+            vault.acts.forget(document.id)
+            vault.sessions.forget(document.display_path)
+        vault.documents.forget(document_ids)
+        vault.embeddings.clean()

@@ -7,27 +7,23 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 
-from clawmem.app.services.indexing.claims import aim_links, aimed_claims
+from clawmem.app.services.indexing.claims import LinkTargets, NoteClaims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
-from clawmem.app.services.indexing.publish import (
-    SavedDocument,
-    apply_in_chunks,
-    index_words,
-    save_document,
-    withdraw,
-)
+from clawmem.app.services.indexing.publish import Publisher, SavedDocument, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.journal import ActJournal, ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, SourceFile
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Transactions
 
 Progress = Callable[[int, int], None]  # done, total
 
@@ -72,6 +68,19 @@ class PassInterrupted(KeyboardInterrupt):
         self.report = report
 
 
+@dataclass(frozen=True)
+class CollectionStores:
+    """What a pass over a folder reads and changes."""
+
+    documents: DocumentStore
+    transactions: Transactions
+    publisher: Publisher
+    claims: NoteClaims
+    links: LinkTargets
+    acts: ActJournal
+    forgotten_texts: ForgottenTexts
+
+
 class UpdateCollection:
     """
     One pass over one folder, in write transactions of at most about 50 ms.
@@ -91,14 +100,14 @@ class UpdateCollection:
 
     def __init__(
         self,
-        vault: Vault,
+        stores: CollectionStores,
         files: FileSource,
         clock: Clock,
         parse_yaml: ParseYaml,
         forget_again: Callable[[], object] = lambda: None,
         roots: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._vault = vault
+        self.stores = stores
         self._forget_again = forget_again
         self._roots = roots
         self._files = files
@@ -107,7 +116,7 @@ class UpdateCollection:
 
     def known(self, folder: Folder) -> list[Document]:
         """Return the documents of the files of *folder*, served or not."""
-        return [*known_sources(self._vault.documents, folder).values()]
+        return [*known_sources(self.stores.documents, folder).values()]
 
     def __call__(
         self,
@@ -162,17 +171,28 @@ class _Pass:
     """One run of `UpdateCollection`."""
 
     def __init__(self, update: UpdateCollection, folder: Folder, *, force: bool, allow_empty: bool) -> None:
-        self._vault = update._vault
+        self._documents = update.stores.documents
+        self._transactions = update.stores.transactions
+        self._publisher = update.stores.publisher
+        self._stores = update.stores
         self._files = update._files
         self._clock = update._clock
         self._parse_yaml = update._parse_yaml
         self._folder = folder
         self._force = force
-        self._removal = Removal(update._vault, update._files, update._clock, folder, allow_empty=allow_empty)
+        self._removal = Removal(
+            self._documents,
+            self._transactions,
+            self._publisher,
+            update._files,
+            update._clock,
+            folder,
+            allow_empty=allow_empty,
+        )
         self._batch: list[_Change] = []
         self._saved: list[SavedDocument] = []  # in the transaction
         self._moves = MoveDetection(
-            update._vault.documents, update._files, {**update._roots, folder.name: folder.root}
+            self._documents, update._files, {**update._roots, folder.name: folder.root}
         )
         # New files with their records, by the document that they may have been moved from.
         self._moved: dict[int, list[MovedFile]] = {}
@@ -189,7 +209,7 @@ class _Pass:
 
     def _run(self, progress: Progress) -> None:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
-        known = known_sources(self._vault.documents, self._folder)
+        known = known_sources(self._documents, self._folder)
         exclusions = self._exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
@@ -214,10 +234,16 @@ class _Pass:
         self.report.removed += removed
         self.report.problems += problems
         self.report.unread += self._removal.keeps_all
-        record_trust(self._vault, known.values(), self._folder.origin)
-        aim_links(self._vault)
-        for fault in aimed_claims(self._vault, self._folder.name):
-            self._complain(fault)
+        record_trust(
+            self._documents, self._transactions, self._publisher, known.values(), self._folder.origin
+        )
+        self._stores.links.aim()
+        for unresolved in self._stores.claims.aim(self._transactions):
+            if unresolved.note.collection == self._folder.name:
+                self._complain(str(unresolved))
+        for circular in self._stores.claims.circular():
+            if circular.notes[0].collection == self._folder.name:
+                self._complain(str(circular))
 
     # -- reading, outside of transactions -----------------------------------------------------------
 
@@ -306,7 +332,7 @@ class _Pass:
         """Commit the batch. Read and compare a file again if another process changed its record."""
         while self._batch:
             batch, self._batch = self._batch, []
-            done = apply_in_chunks(self._vault.transactions, batch, self._apply, finish=self._index_words)
+            done = apply_in_chunks(self._transactions, batch, self._apply, finish=self._index_words)
             for change, outcome in zip(batch, done, strict=True):
                 if outcome is _Outcome.WRITTEN:
                     self._count(change)
@@ -326,32 +352,32 @@ class _Pass:
             raise CollectionRemoved
         if self._version(change.file.path) != version_of(change.known):
             return _Outcome.OUTDATED
-        if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
+        if change.past and version_of(self._documents.get(change.past.id)) != version_of(change.past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
-            texts = self._vault.forgotten_texts
+            texts = self._stores.forgotten_texts
             if is_forgotten_file(texts, parsed.document.hash, change.known, change.past):
                 if change.known:
-                    withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
+                    self._publisher.withdraw([change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN
             if change.past:
-                move(self._vault.documents, change.past, parsed)
+                move(self._documents, change.past, parsed)
             self._saved.append(
-                save_document(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.declared)
+                self._publisher.save(parsed.document, parsed.body, parsed.fragments, parsed.declared)
             )
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
-            self._vault.documents.touch(change.known.id, stamp)
+            self._documents.touch(change.known.id, stamp)
         return _Outcome.WRITTEN
 
     def _index_words(self) -> None:
         saved, self._saved = self._saved, []
-        index_words(self._vault, saved)
+        self._publisher.index_words(saved)
 
     def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
         """Report a file that was written after its note was forgotten: the user may expect to find its text."""
         forgotten_ms = max(
-            (parse_iso(act.at) or 0 for act in self._vault.acts.latest(1, known.id)), default=0
+            (parse_iso(act.at) or 0 for act in self._stores.acts.latest(1, known.id)), default=0
         )
         if file.stamp.mtime_ns // 1_000_000 > forgotten_ms:
             self._complain(
@@ -384,11 +410,11 @@ class _Pass:
         if change.attempt >= MOST_ATTEMPTS:
             self._complain(f"{path} is being indexed by another process; the next update reads it.")
             return
-        known = self._vault.documents.at(self._folder.name, path)
+        known = self._documents.at(self._folder.name, path)
         self._visit(change.file, known, change.attempt + 1)
 
     def _version(self, path: str) -> FileVersion | None:
-        return version_of(self._vault.documents.at(self._folder.name, path))
+        return version_of(self._documents.at(self._folder.name, path))
 
     def _miss(self, problem: str) -> None:
         """Report a file or folder that could not be read."""

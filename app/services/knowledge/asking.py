@@ -14,8 +14,7 @@ from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
-from clawmem.ports.models import Cost, GeneratedText, Generator
-from clawmem.ports.vault import Vault
+from clawmem.ports.models import Cost, CostLedger, GeneratedText, Generator, ModelAnswers
 
 CALLS_A_DAY = 500
 TIMEOUT_S = 60.0  # long, because enrichment runs in the background
@@ -33,9 +32,16 @@ class Ask:
     """Asks a model for JSON of a given shape. To be called outside `Vault.writing`: an answer takes seconds."""
 
     def __init__(
-        self, vault: Vault, generator: Generator, clock: Clock, *, calls_a_day: int = CALLS_A_DAY
+        self,
+        answers: ModelAnswers,
+        ledger: CostLedger,
+        generator: Generator,
+        clock: Clock,
+        *,
+        calls_a_day: int = CALLS_A_DAY,
     ) -> None:
-        self._vault = vault
+        self._answers = answers
+        self._ledger = ledger
         self._generator = generator
         self._clock = clock
         self._calls_a_day = calls_a_day
@@ -53,21 +59,21 @@ class Ask:
             DailyLimitReached: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
-        kept = self._vault.answers.get(self.model, asked.purpose, prompt)
+        kept = self._answers.get(self.model, asked.purpose, prompt)
         value = None if kept is None else read_json(kept, asked.schema)
         if value is not None and mismatch(value, asked.schema) is None:
             return value
         value = json_answer(self._charged(asked), prompt, asked.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
-                self._vault.answers.keep(
+                self._answers.keep(
                     self.model, asked.purpose, prompt, json.dumps(value), at=iso_utc(self._clock.now_ms())
                 )
         return value
 
     def _charged(self, asked: ModelTask) -> Callable[[str], str]:
         def ask(prompt: str) -> str:
-            if self._vault.ledger.calls_on(self._today()) >= self._calls_a_day:
+            if self._ledger.calls_on(self._today()) >= self._calls_a_day:
                 raise DailyLimitReached(self._calls_a_day)
             began, answer = perf_counter(), None
             try:
@@ -96,7 +102,19 @@ class Ask:
             answer_tokens=token_count(answer or "") if written is None else written,
             took_ms=round(took_s * 1000),
         )
-        self._vault.ledger.charge(cost)
+        self._ledger.charge(cost)
 
     def _today(self) -> str:
         return iso_utc(self._clock.now_ms())[:DAY]
+
+
+def ask_of(
+    answers: ModelAnswers,
+    ledger: CostLedger,
+    generator: Generator | None,
+    clock: Clock,
+    *,
+    calls_a_day: int = CALLS_A_DAY,
+) -> Ask | None:
+    """Return an `Ask` of *generator*; ``None`` without one."""
+    return Ask(answers, ledger, generator, clock, calls_a_day=calls_a_day) if generator else None

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from clawmem.app.services.graph.build import SIMILAR, nearest_documents
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
-from clawmem.app.services.knowledge.facts import end_reopened_facts, end_replaced_facts
-from clawmem.app.services.knowledge.model_enrichment import ModelEnricher, ModelEnrichment
+from clawmem.app.services.knowledge.asking import DAY, Ask, DailyLimitReached
+from clawmem.app.services.knowledge.facts import Facts
+from clawmem.app.services.knowledge.model_enrichment import KnowledgeStores, ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import (
@@ -29,12 +29,10 @@ from clawmem.domain.maintenance.selection import newest_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.models import Generator
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple
-from clawmem.ports.vault import Vault
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
@@ -43,17 +41,17 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 class RelationBuilder:
     """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, stores: KnowledgeStores) -> None:
+        self._stores = stores
 
     def by_rules(self, document_id: int, at: str) -> int:
         """Renew the relations from stored vectors and mentions; return the number of changed relations."""
-        near = nearest_documents(self._vault, document_id, SIMILAR)
+        near = nearest_documents(self._stores.embeddings, self._stores.vectors, document_id, SIMILAR)
         by_vectors = [
             Relation(document_id, target, RelationKind.SEMANTIC, cosine, BY_VECTORS, at)
             for target, cosine in near
         ]
-        renew = self._vault.relations.renew
+        renew = self._stores.relations.renew
         return renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], by_vectors) + renew(
             RelationKind.ENTITY, BY_NAMES, [document_id], self._by_names(document_id, at)
         )
@@ -66,18 +64,18 @@ class RelationBuilder:
             one = Relation(document_id, target, link.kind, link.confidence, BY_MODEL, at, why)
             said[link.kind].append(one)
         self._make_room(document_id, {one.target for one in said[RelationKind.SEMANTIC]})
-        renew = self._vault.relations.renew
+        renew = self._stores.relations.renew
         return sum(renew(kind, BY_MODEL, [document_id], said[kind]) for kind in LINK_KINDS)
 
     def _make_room(self, document_id: int, targets: set[int]) -> None:
-        there = self._vault.relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
+        there = self._stores.relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
         kept = [one for one in there if one.origin == BY_VECTORS and one.target not in targets]
-        self._vault.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], kept)
+        self._stores.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], kept)
 
     def _by_names(self, document_id: int, at: str) -> Iterator[Relation]:
-        documents = sum(self._vault.documents.collections().values())
+        documents = sum(self._stores.documents.collections().values())
         shared = defaultdict[int, list[tuple[float, Entity]]](list)
-        for entity in self._vault.entities.mentions(document_id):
+        for entity in self._stores.entities.mentions(document_id):
             rare = rarity(documents, entity.mention_count)
             for other in self._others(document_id, entity) if rare >= least_rarity(documents) else ():
                 shared[other].append((rare, entity))
@@ -87,7 +85,7 @@ class RelationBuilder:
             yield Relation(document_id, other, RelationKind.ENTITY, weight, BY_NAMES, at, why)
 
     def _others(self, document_id: int, entity: Entity) -> Iterable[int]:
-        mentioning = self._vault.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
+        mentioning = self._stores.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
         return [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]
 
 
@@ -134,11 +132,12 @@ class Enrich:
         ask: Asks a model; ``None`` without one.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, ask: Ask | None = None) -> None:
-        self._vault = vault
+    def __init__(self, stores: KnowledgeStores, clock: Clock, ask: Ask | None = None) -> None:
+        self._stores = stores
         self._clock = clock
         self._ask = ask
-        self._linking = RelationBuilder(vault)
+        self._linking = RelationBuilder(stores)
+        self._facts = Facts(stores.documents, stores.triples)
 
     def __call__(
         self,
@@ -176,11 +175,11 @@ class Enrich:
             patience = patience - 1 if one.stopped else PATIENCE if one.by_model else patience
             report = replace(report + one, stopped=one.stopped or report.stopped)
             progress(done, len(numbers))
-        left = self._vault.notes.waiting(EVERY, by_model=self._ask is not None)
+        left = self._stores.notes.waiting(EVERY, by_model=self._ask is not None)
         return replace(report, waiting=len(left))
 
     def _queue(self, anew: bool, *, by_model: bool) -> list[int]:
-        waiting = self._vault.notes.waiting(EVERY, by_model=by_model)
+        waiting = self._stores.notes.waiting(EVERY, by_model=by_model)
         return sorted({*waiting, *self._by_others()}) if anew and by_model else waiting
 
     def _by_others(self) -> list[int]:
@@ -191,27 +190,29 @@ class Enrich:
             model = self._ask.model
         except ModelUnavailable:
             return []  # reported with the first waiting document
-        latest = ((number, self._vault.notes.get(number)) for number in self._vault.documents.ids())
+        latest = ((number, self._stores.notes.get(number)) for number in self._stores.documents.ids())
         return [number for number, note in latest if note is not None and note.origin != model]
 
     def _newest(self, numbers: Sequence[int]) -> list[int]:
-        documents = self._vault.documents.many(numbers).values()
-        ready = [one for one in documents if not waits_for_vectors(self._vault.embeddings, one)]
+        documents = self._stores.documents.many(numbers).values()
+        ready = [one for one in documents if not waits_for_vectors(self._stores.embeddings, one)]
         return [one.id for one in newest_first(ready, len(ready))]
 
     def _look_around(self, numbers: Sequence[int]) -> Resolve:
         """Collect listed people and certain names from all documents first, so that each profits from the others."""
         people: set[str] = set()
         named: Counter[str] = Counter()
-        for reading in filter(None, (read(self._vault, number) for number in numbers)):
+        for reading in filter(
+            None, (read(self._stores.documents, self._stores.embeddings, number) for number in numbers)
+        ):
             people.update(reading.people)
             named.update(name.name for name in names_in(reading.title, reading.body, reading.people))
-        return Resolve(self._vault.entities, people, named)
+        return Resolve(self._stores.entities, people, named)
 
     def _one(
         self, number: int, resolve: Resolve, tell: Told, *, is_due: bool, is_stopped: bool
     ) -> EnrichReport:
-        reading = read(self._vault, number)
+        reading = read(self._stores.documents, self._stores.embeddings, number)
         if reading is None:
             return EnrichReport()
         report = self._by_rules(reading, resolve, tell) if is_due else EnrichReport()
@@ -225,28 +226,28 @@ class Enrich:
         document = reading.document
         told = keywords(reading.title, reading.body, self._rarity())
         mentioned = resolve.all(_names(reading, resolve))
-        with self._vault.transactions.writing():
+        with self._stores.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
-            before = self._vault.notes.get(document.id)
+            before = self._stores.notes.get(document.id)
             is_ours = before is None or before.origin == RULES
             noted = is_ours and self._noted(Note(document.id, told, document.tags))
             new = self._mention(reading, mentioned)
             links = self._linking.by_rules(document.id, self._now())
-            self._vault.notes.settle(document.id, document.source_hash, by_model=False)
+            self._stores.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             tell(report)
         return report
 
     def _rarity(self) -> Callable[[str], float]:
-        documents = self._vault.lexical.count(Grain.DOCUMENT)
-        return lambda word: rarity(documents, self._vault.lexical.holding(Term(word), Grain.DOCUMENT))
+        documents = self._stores.lexical.count(Grain.DOCUMENT)
+        return lambda word: rarity(documents, self._stores.lexical.holding(Term(word), Grain.DOCUMENT))
 
     # -- by a model ---------------------------------------------------------------------------------
 
     def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask, tell: Told) -> EnrichReport:
         try:
-            made = ModelEnricher(self._vault, ask)(reading)
+            made = ModelEnricher(self._stores, ask)(reading)
             return self._keep(reading, made, resolve, ask.model, tell)
         except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
@@ -255,8 +256,8 @@ class Enrich:
 
     def _fail(self, reading: Reading, why: str, tell: Told) -> EnrichReport:
         report = EnrichReport(failed=1)
-        with self._vault.transactions.writing():
-            self._vault.notes.fail(reading.document.id, reading.document.source_hash, why)
+        with self._stores.transactions.writing():
+            self._stores.notes.fail(reading.document.id, reading.document.source_hash, why)
             tell(report)
         return report
 
@@ -265,7 +266,7 @@ class Enrich:
     ) -> EnrichReport:
         document = reading.document
         names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
-        with self._vault.transactions.writing():
+        with self._stores.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
@@ -273,7 +274,7 @@ class Enrich:
             triples = self._say(reading, made.statements, resolve)
             links = self._linking.by_model(document.id, made.links, self._now())
             evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
-            self._vault.notes.settle(document.id, document.source_hash, by_model=True)
+            self._stores.notes.settle(document.id, document.source_hash, by_model=True)
             report = EnrichReport(
                 by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
             )
@@ -281,7 +282,7 @@ class Enrich:
         return report
 
     def _evolve(self, before: Note, after: DescriptionUpdate, model: str, cause: int) -> int:
-        latest = self._vault.notes.get(before.document_id)
+        latest = self._stores.notes.get(before.document_id)
         if latest is None or latest.version != before.version:
             return 0  # another process changed the note
         return self._noted(
@@ -292,11 +293,11 @@ class Enrich:
         if reading.has_own_triples:
             return 0
         said = list(self._triples(reading, statements, resolve))
-        reopened = self._vault.triples.reopen(reading.document.id)
-        self._vault.triples.forget(reading.document.id)
-        new = self._vault.triples.add(said)
-        end_replaced_facts(self._vault, said)
-        end_reopened_facts(self._vault, reopened)
+        reopened = self._stores.triples.reopen(reading.document.id)
+        self._stores.triples.forget(reading.document.id)
+        new = self._stores.triples.add(said)
+        self._facts.end_replaced(said)
+        self._facts.end_again(reopened)
         return new
 
     def _triples(
@@ -317,8 +318,8 @@ class Enrich:
 
     def _noted(self, note: Note) -> int:
         """Store a note; return 1 if it differs from the latest version."""
-        before = self._vault.notes.get(note.document_id)
-        version = self._vault.notes.put(replace(note, written_at=self._now()))
+        before = self._stores.notes.get(note.document_id)
+        version = self._stores.notes.put(replace(note, written_at=self._now()))
         return int(before is None or before.version != version)
 
     def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
@@ -328,16 +329,16 @@ class Enrich:
             return 0
         for one in entities:
             if not is_generic(one.kind):
-                merge_concept(self._vault.entities, one)
-        before = {one.id for one in self._vault.entities.mentions(document_id)}
+                merge_concept(self._stores.entities, one)
+        before = {one.id for one in self._stores.entities.mentions(document_id)}
         after = {one.id for one in entities}
         if before != after:
-            self._vault.entities.set_mentions(document_id, entities)
+            self._stores.entities.set_mentions(document_id, entities)
         return len(after - before)
 
     def _is_unchanged(self, reading: Reading) -> bool:
         """Whether the document is still the one that was read; a changed one waits for the next run."""
-        now = self._vault.documents.get(reading.document.id)
+        now = self._stores.documents.get(reading.document.id)
         return now is not None and not now.inactive and now.source_hash == reading.document.source_hash
 
     def _now(self) -> str:
@@ -348,11 +349,3 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
     """Return the names found in a document by rules."""
     content_type = reading.document.content_type
     return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
-
-
-def enriching(
-    vault: Vault, clock: Clock, generator: Generator | None, *, calls_a_day: int = CALLS_A_DAY
-) -> Enrich:
-    """Return an `Enrich` that asks *generator*, if there is one, at most *calls_a_day* times a day."""
-    ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None
-    return Enrich(vault, clock, ask)

@@ -12,10 +12,9 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
-from clawmem.ports.notes import Note
+from clawmem.ports.notes import Note, NoteStore
 from clawmem.ports.records import Document
 from clawmem.ports.triples import Direction, Triple, TripleStore, check_day
-from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
 LOOKED_AT = 100_000  # entities whose names are compared
@@ -39,7 +38,9 @@ class EntityFacts:
 
 
 def entity_facts(
-    vault: Vault,
+    documents: DocumentStore,
+    entities: EntityStore,
+    triples: TripleStore,
     name: str,
     limit: int,
     direction: Direction = Direction.BOTH,
@@ -54,13 +55,11 @@ def entity_facts(
     """
     if on is not None:
         check_day(on)
-    entity = entity_named(vault.entities, name)
-    triples = vault.triples.recorded(entity.id, limit, direction, on=on)
-    sources = {one.document_id for one in triples} | {one.ended_by for one in triples if one.ended_by}
-    counts = vault.triples.counts()
-    return EntityFacts(
-        entity, triples, vault.documents.many(sources), vault.triples.total(), sum(counts.values()), counts
-    )
+    entity = entity_named(entities, name)
+    facts = triples.recorded(entity.id, limit, direction, on=on)
+    sources = {fact.document_id for fact in facts} | {fact.ended_by for fact in facts if fact.ended_by}
+    counts = triples.counts()
+    return EntityFacts(entity, facts, documents.many(sources), triples.total(), sum(counts.values()), counts)
 
 
 def entity_named(entities: EntityStore, name: str) -> Entity:
@@ -105,10 +104,10 @@ class Version:
     cause: Document | None
 
 
-def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
+def versions(documents: DocumentStore, notes: NoteStore, document_id: int, limit: int) -> list[Version]:
     """Return the last *limit* versions of the note about a served document, newest first."""
-    history = vault.notes.history(document_id)
-    causes = vault.documents.many({note.cause for note in history if note.cause is not None})
+    history = notes.history(document_id)
+    causes = documents.many({note.cause for note in history if note.cause is not None})
     served = {number: one for number, one in causes.items() if one.inactive is None}
     pairs = zip(history, [None, *history], strict=False)
     every = [Version(note, before, served.get(note.cause or 0)) for note, before in pairs]
@@ -118,75 +117,72 @@ def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
 MOST_HELD = 1000  # facts per entity that are checked
 
 
-def end_replaced_facts(vault: Vault, new: Sequence[Triple]) -> int:
-    """
-    End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
+class Facts:
+    """The ending of facts by later ones that contradict them. To be called inside `Transactions.writing`."""
 
-    Facts in *new* may have ended, too: an older document is often read after the one that contradicts it.
-    """
-    over = [*_over_since(vault, new)]
-    for document_id in {one.document_id for one in _said_later(vault.triples, new)}:
-        over += _over_since(vault, vault.triples.of_document(document_id))
-    over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
-    return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
+    def __init__(self, documents: DocumentStore, triples: TripleStore) -> None:
+        self._documents = documents
+        self._triples = triples
 
+    def end_replaced(self, new: Sequence[Triple]) -> int:
+        """
+        End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
 
-def reopen_ended_facts(vault: Vault, document_id: int) -> None:
-    """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
-    end_reopened_facts(vault, vault.triples.reopen(document_id))
+        Facts in *new* may have ended, too: an older document is often read after the one that contradicts it.
+        """
+        over = [*self._over_since(new)]
+        for document_id in {later.document_id for later in self._stated_later(new)}:
+            over += self._over_since(self._triples.of_document(document_id))
+        over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
+        return sum([self._triples.end(fact, last.valid_from, last.document_id) for fact, last in over])
 
+    def reopen(self, document_id: int) -> None:
+        """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
+        self.end_again(self._triples.reopen(document_id))
 
-def end_reopened_facts(vault: Vault, reopened: Sequence[Triple]) -> None:
-    """End the *reopened* facts again if another document still contradicts them."""
-    for number in {one.document_id for one in reopened}:
-        end_replaced_facts(vault, [one for one in reopened if one.document_id == number])
+    def end_again(self, reopened: Sequence[Triple]) -> None:
+        """End the *reopened* facts again if another document still contradicts them."""
+        for number in {fact.document_id for fact in reopened}:
+            self.end_replaced([fact for fact in reopened if fact.document_id == number])
 
+    def reapply(self, document_id: int) -> None:
+        """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
+        if facts := self._triples.of_document(document_id):
+            self.end_replaced(facts)
 
-def reapply_facts(vault: Vault, document_id: int) -> None:
-    """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
-    if said := vault.triples.of_document(document_id):
-        end_replaced_facts(vault, said)
+    def _over_since(self, stated: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
+        """
+        Yield each fact that *stated*, the facts of one document, ends, with the fact that ends it.
 
+        Only facts of verified documents end others.
+        """
+        sources = self._documents.many({fact.document_id for fact in stated}).values()
+        if not all(is_verified(source.origin) for source in sources):
+            return
+        statements = {in_ids(fact) for fact in stated}
+        for last in stated:
+            for fact in self._touched(last):
+                if ends_statement(statements, in_ids(fact)):
+                    yield fact, last
 
-def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-    """
-    Yield each fact that *said*, the facts of one document, ends, with the fact that ends it.
+    def _touched(self, triple: Triple) -> list[Triple]:
+        """Return the recorded facts about the subject of a move, or about the object of a replacement."""
+        if triple.predicate == MIGRATED_TO:
+            return self._triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
+        if triple.predicate == REPLACED:
+            return self._triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
+        return []
 
-    Only facts of verified documents end others.
-    """
-    if not _may_end(vault.documents, said):
-        return
-    statements = {in_ids(one) for one in said}
-    for last in said:
-        for held in _touched(vault.triples, last):
-            if ends_statement(statements, in_ids(held)):
-                yield held, last
-
-
-def _may_end(documents: DocumentStore, said: Sequence[Triple]) -> bool:
-    sources = documents.many({one.document_id for one in said})
-    return all(is_verified(one.origin) for one in sources.values())
-
-
-def _touched(triples: TripleStore, triple: Triple) -> list[Triple]:
-    """Return the recorded facts about the subject of a move, or about the object of a replacement."""
-    if triple.predicate == MIGRATED_TO:
-        return triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
-    if triple.predicate == REPLACED:
-        return triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
-    return []
-
-
-def _said_later(triples: TripleStore, new: Sequence[Triple]) -> Iterator[Triple]:
-    """Yield the moves and replacements of the same entities that were stated on a later day."""
-    since = min((one.valid_from for one in new), default="")
-    ever = triples.recorded
-    for thing in {one.subject.id for one in new}:
-        moves = ever(thing, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
-        yield from (one for one in moves if one.valid_from > since)
-    for thing in {one.object_id for one in new if one.object_id}:
-        replacements = ever(thing, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
-        yield from (one for one in replacements if one.valid_from > since)
+    def _stated_later(self, new: Sequence[Triple]) -> Iterator[Triple]:
+        """Yield the moves and replacements of the same entities that were stated on a later day."""
+        since = min((fact.valid_from for fact in new), default="")
+        recorded = self._triples.recorded
+        for thing in {fact.subject.id for fact in new}:
+            moves = recorded(thing, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
+            yield from (move for move in moves if move.valid_from > since)
+        for thing in {fact.object_id for fact in new if fact.object_id}:
+            replacements = recorded(thing, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
+            yield from (replacement for replacement in replacements if replacement.valid_from > since)
 
 
 def in_ids(triple: Triple) -> Statement:

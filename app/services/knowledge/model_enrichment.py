@@ -16,12 +16,32 @@ from clawmem.domain.knowledge.names import Name
 from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.origin import is_verified
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ModelAnswerInvalid
-from clawmem.ports.notes import RULES, Note
-from clawmem.ports.vault import Vault
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
+from clawmem.ports.notes import RULES, Note, NoteStore
+from clawmem.ports.relations import RelationStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.triples import TripleStore
 
 NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 BRIEF = 200  # characters shown of a document that has no description yet
+
+
+@dataclass(frozen=True)
+class KnowledgeStores:
+    """What an enrichment reads and writes."""
+
+    documents: DocumentStore
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    entities: EntityStore
+    triples: TripleStore
+    relations: RelationStore
+    notes: NoteStore
+    transactions: Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +58,8 @@ class ModelEnrichment:
 class ModelEnricher:
     """Asks a model all questions about one document; stores nothing."""
 
-    def __init__(self, vault: Vault, ask: Ask) -> None:
-        self._vault = vault
+    def __init__(self, stores: KnowledgeStores, ask: Ask) -> None:
+        self._stores = stores
         self._ask = ask
 
     def __call__(self, reading: Reading) -> ModelEnrichment:
@@ -58,7 +78,7 @@ class ModelEnricher:
         text = reading.body[: notes.SHOWN]
         names = enrichment.read_names(said, reading.title, text, reading.document.content_type)
         links = self._links(reading, content)
-        is_new = not any(note.origin != RULES for note in self._vault.notes.history(reading.document.id))
+        is_new = not any(note.origin != RULES for note in self._stores.notes.history(reading.document.id))
         may_change_others = is_new and is_verified(reading.document.origin)
         evolved = self._evolved(reading, content, links) if may_change_others else []
         return ModelEnrichment(content, names, enrichment.read_statements(said, text), links, evolved)
@@ -72,8 +92,10 @@ class ModelEnricher:
     def _links(self, reading: Reading, content: Content) -> list[tuple[int, Link]]:
         near = [
             number
-            for number, _ in nearest_documents(self._vault, reading.document.id, 0.0, NEIGHBOURS)
-            if self._vault.documents.body(number)
+            for number, _ in nearest_documents(
+                self._stores.embeddings, self._stores.vectors, reading.document.id, 0.0, NEIGHBOURS
+            )
+            if self._stores.documents.body(number)
         ]
         if not near:
             return []
@@ -86,7 +108,7 @@ class ModelEnricher:
     ) -> list[tuple[Note, DescriptionUpdate]]:
         strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
         targets = dict.fromkeys(target for target, _ in strongest)
-        described = (note for target in targets if (note := self._vault.notes.get(target)) and note.context)
+        described = (note for target in targets if (note := self._stores.notes.get(target)) and note.context)
         known = list(islice(described, EVOLVED))
         after = [(note, self._evolution(reading, content, note)) for note in known]
         return [(note, changed) for note, changed in after if changed is not None]
@@ -99,12 +121,12 @@ class ModelEnricher:
 
     def _brief(self, document_id: int) -> str:
         title = self._title(document_id)
-        if (note := self._vault.notes.get(document_id)) and note.context:
+        if (note := self._stores.notes.get(document_id)) and note.context:
             return _told(title, Content(note.keywords, note.tags, note.context))
-        return f"{title}: {without_secrets(self._vault.documents.body(document_id) or '')[:BRIEF]}"
+        return f"{title}: {without_secrets(self._stores.documents.body(document_id) or '')[:BRIEF]}"
 
     def _title(self, document_id: int) -> str:
-        document = self._vault.documents.get(document_id)
+        document = self._stores.documents.get(document_id)
         return without_secrets(document.title) if document else ""
 
 

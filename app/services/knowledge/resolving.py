@@ -10,10 +10,10 @@ from clawmem.app.services.capture.session import without_secrets
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.records import Document, EmbedState, FragmentKind
-from clawmem.ports.vault import Vault
 
 _CARDS = "entities/"  # pages of the own collection that declare their mentions
 
@@ -38,13 +38,13 @@ class Reading:
         return self.document.collection == OWN_COLLECTION
 
 
-def read(vault: Vault, document_id: int) -> Reading | None:
+def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int) -> Reading | None:
     """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
-    document = vault.documents.get(document_id)
-    if document is None or document.inactive or waits_for_vectors(vault.embeddings, document):
+    document = documents.get(document_id)
+    if document is None or document.inactive or waits_for_vectors(embeddings, document):
         return None
-    body = vault.documents.body(document_id) or ""
-    listed = [one for one in vault.documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
+    body = documents.body(document_id) or ""
+    listed = [one for one in documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
     people = people_of({one.label: one.text.partition(": ")[2] for one in listed})
     return Reading(document, without_secrets(document.title), without_secrets(body), tuple(people))
 

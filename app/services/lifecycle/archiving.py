@@ -12,7 +12,7 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.documents.references import candidates_of
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.sections import LifecycleSettings
@@ -141,6 +141,7 @@ class Archiving:
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
         self._clock = clock
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
@@ -170,7 +171,7 @@ class Archiving:
             self._vault.acts.add(
                 ActEntry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents
             )
-            withdraw(self._vault, [one.id for one in documents], InactiveReason.ARCHIVED)
+            self._publisher.withdraw([one.id for one in documents], InactiveReason.ARCHIVED)
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
         """
@@ -201,9 +202,7 @@ class Archiving:
         with self._vault.transactions.writing():
             self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
             for document in archived:
-                body = self._vault.documents.body(document.id) or ""
-                pieces = self._vault.documents.fragments(document.id)
-                publish(self._vault, document, body, pieces, declared=None)
+                self._publisher.publish_again(document)
                 self._vault.usage.note([document.id], self._now())
         return archived
 

@@ -12,7 +12,7 @@ from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.indexing.publish import drop_knowledge, withdraw
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.maintenance.grouping import (
     Group,
     MergedObservations,
@@ -139,9 +139,10 @@ class DerivedMemories:
 
     def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
         self._clock = clock
-        self._memories = Memories(vault, clock)
-        self._merged = MergedObservations(vault, clock)
+        self._memories = Memories(vault.captures, self._publisher, clock)
+        self._merged = MergedObservations(vault.documents, vault.captures, self._memories)
 
     def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
         """Decide about the memories derived from *forgotten*; nothing is changed."""
@@ -169,14 +170,14 @@ class DerivedMemories:
     def apply(self, plan: DerivedPlan) -> None:
         """Rebuild and release documents as *plan* says; inside `Vault.writing`."""
         for document in sorted(plan.rebuilt, key=lambda one: one.id):
-            drop_knowledge(self._vault, document.id)
+            self._publisher.drop_knowledge(document.id)
             if document.id in plan.merged:
                 self._merge(document, plan.merged[document.id])
             else:
                 self._hand_over(document, plan.handoffs[document.id])
         for document in plan.removed:
             self._end_replacements(document.id)
-        serve_again(self._vault, plan.released)
+        serve_again(self._vault.documents, self._publisher, plan.released)
 
     # -- merged observations ------------------------------------------------------------------------
 
@@ -192,14 +193,16 @@ class DerivedMemories:
         members = self._observed(left)
         self._merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
         if document.inactive:  # another consolidated document replaced it and continues to do so
-            withdraw(self._vault, [document.id], document.inactive)
+            self._publisher.withdraw([document.id], document.inactive)
         self._end_replacements(document.id)
         self._vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))
 
     def _observed(self, document_ids: Sequence[int]) -> tuple[Observation, ...]:
         documents = self._vault.documents.many(document_ids).values()
         read = Observations(
-            self._vault, [one._replace(pinned=False, snoozed_until=None) for one in documents]
+            self._vault.documents,
+            self._vault.entities,
+            [one._replace(pinned=False, snoozed_until=None) for one in documents],
         )
         every = (read[number] for number in document_ids)
         return tuple(sorted(every, key=lambda one: one.when, reverse=True))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.receipts import Receipt, unpack_if_readable
@@ -77,6 +77,7 @@ class Forgetting:
         self, vault: Vault, clock: Clock, profile: Profile, note: Note = lambda documents, at: None
     ) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
         self._note = note
         self._clock = clock
         self._profile = profile
@@ -132,7 +133,7 @@ class Forgetting:
             self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
             self._derived.apply(plan)
             self._vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
-            withdraw(self._vault, ids, InactiveReason.FORGOTTEN)
+            self._publisher.withdraw(ids, InactiveReason.FORGOTTEN)
             for removed, reason in ((asked, why), (plan.removed, because)):
                 self._vault.acts.add(
                     ActEntry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
-from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, tells_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -33,6 +33,7 @@ class ForgottenPlaces:
 
     def __init__(self, vault: Vault, log: ForgetLog) -> None:
         self._vault = vault
+        self._publisher = Publisher(vault)
         self._log = log
 
     def note(self, documents: Sequence[Document], at: str) -> None:
@@ -117,7 +118,7 @@ class ForgottenPlaces:
     def _forget(self, place: ForgottenPlace) -> None:
         known = self._vault.documents.at(place.collection, place.path)
         document_id = known.id if known else self._vault.documents.save(_empty(place), "", ())
-        withdraw(self._vault, [document_id], InactiveReason.FORGOTTEN)
+        self._publisher.withdraw([document_id], InactiveReason.FORGOTTEN)
         self._vault.acts.add([ActEntry(document_id, Act.FORGET, BY, place.at)])
 
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY
+from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.deciding import (
     CarefulAsk,
     Decisions,
     Fence,
     Tell,
     Verdict,
-    careful,
     ignore_decisions,
 )
 from clawmem.app.services.maintenance.grouping import (
@@ -42,15 +41,31 @@ from clawmem.domain.maintenance.contradiction_gate import (
 )
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
-from clawmem.ports.journal import Act, ActEntry, Replacement
-from clawmem.ports.models import Generator
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import EntityStore
+from clawmem.ports.journal import Act, ActEntry, ActJournal, Journal, Replacement
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationKind, RelationStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.triples import TripleStore
 
 ORIGIN = "consolidation"
 BY_MODEL = "a model says that they contradict each other"
 JUDGED = 10  # pairs per run that the model judges
+
+
+@dataclass(frozen=True)
+class ConsolidationStores:
+    """What a consolidation reads and changes."""
+
+    documents: DocumentStore
+    entities: EntityStore
+    triples: TripleStore
+    relations: RelationStore
+    journal: Journal
+    acts: ActJournal
+    transactions: Transactions
+    publisher: Publisher
 
 
 class ContradictionFinder:
@@ -65,14 +80,14 @@ class ContradictionFinder:
 
     def __init__(
         self,
-        vault: Vault,
+        stores: ConsolidationStores,
         clock: Clock,
         decisions: Decisions,
         tell: Tell,
         policy: Policy = Policy.LINK,
         least: float = LEAST_CONFIDENCE,
     ) -> None:
-        self._vault = vault
+        self._stores = stores
         self._clock = clock
         self._decisions = decisions
         self._tell = tell
@@ -125,21 +140,21 @@ class ContradictionFinder:
         at, (newer, older) = iso_utc(self._clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
-        with self._vault.transactions.writing():
+        with self._stores.transactions.writing():
             fence()
-            served = self._vault.documents.many(ends).values()
+            served = self._stores.documents.many(ends).values()
             if any(one.inactive is not None for one in served):
                 return 0
-            self._vault.relations.put([edge])
+            self._stores.relations.put([edge])
             if policy is Policy.SUPERSEDE:
-                withdraw(self._vault, [older], InactiveReason.SUPERSEDED)
-                self._vault.journal.replace(Replacement(newer, (older,), why, at))
+                self._stores.publisher.withdraw([older], InactiveReason.SUPERSEDED)
+                self._stores.journal.replace(Replacement(newer, (older,), why, at))
             self._decide(ends, policy, told, why)
             self._tell(self._decisions)
         return 1
 
     def _is_known(self, newer: Observation, older: Observation) -> bool:
-        edges = self._vault.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
+        edges = self._stores.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
         return any(edge.target == older.id for edge in edges)
 
 
@@ -196,7 +211,7 @@ class Consolidation:
     Merges repeated observations that pass the merge gate.
 
     Args:
-        generator: Finds paraphrases and contradictions. Without it, only observations in nearly the same words are
+        ask: Asks a model, which finds paraphrases and contradictions. Without it, only observations in nearly the same words are
             merged.
         policy: What happens to the earlier of two observations that contradict each other.
         least: The least confidence of a contradiction.
@@ -204,23 +219,22 @@ class Consolidation:
 
     def __init__(
         self,
-        vault: Vault,
+        stores: ConsolidationStores,
+        merged: MergedObservations,
         clock: Clock,
-        generator: Generator | None = None,
+        ask: Ask | None = None,
         *,
         policy: Policy = Policy.LINK,
         thresholds: Thresholds = USUAL_THRESHOLDS,
         least: float = LEAST_CONFIDENCE,
-        calls_a_day: int = CALLS_A_DAY,
     ) -> None:
-        self._vault = vault
+        self._stores = stores
         self._clock = clock
-        self._merged = MergedObservations(vault, clock)
-        self._generator = generator
+        self._merged = merged
+        self._ask = ask
         self._policy = policy
         self._thresholds = thresholds
         self._least = least
-        self._calls_a_day = calls_a_day
 
     def __call__(
         self,
@@ -243,9 +257,11 @@ class Consolidation:
         Raises:
             VaultError: earlier merges of this run persist.
         """
-        ask = careful(self._vault, self._clock, self._generator, fence, self._calls_a_day)
+        ask = CarefulAsk(self._ask, fence) if self._ask else None
         decisions = Decisions()
-        there = Observations(self._vault, documents if among is None else among)
+        there = Observations(
+            self._stores.documents, self._stores.entities, documents if among is None else among
+        )
         every = [there[one.id] for one in documents if is_free(one)]
         every.sort(key=lambda one: one.when, reverse=True)
         groups = self._groups(every, there, ask, decisions)
@@ -253,7 +269,7 @@ class Consolidation:
         created = [merge(group, decisions, fence, tell) for group in groups]
         grouped = {one.id for group in groups for one in group.members}
         contradicting = ContradictionFinder(
-            self._vault, self._clock, decisions, tell, self._policy, self._least
+            self._stores, self._clock, decisions, tell, self._policy, self._least
         )
         rest = [one for one in every if one.id not in grouped]
         contradictions = contradicting(rest, there, grouped, ask, fence, dry_run=dry_run)
@@ -278,23 +294,23 @@ class Consolidation:
             VaultError: nothing was changed.
         """
         held = [
-            one for one in self._vault.journal.replacements(document_id) if one.document_id == document_id
+            one for one in self._stores.journal.replacements(document_id) if one.document_id == document_id
         ]
         restored = []
-        with self._vault.transactions.writing():
+        with self._stores.transactions.writing():
             for replacement in held:
-                restored += serve_again(self._vault, replacement.replaced)
-                self._vault.journal.undo(replacement.id, self._now())
-            document = self._vault.documents.get(document_id)
+                restored += serve_again(self._stores.documents, self._stores.publisher, replacement.replaced)
+                self._stores.journal.undo(replacement.id, self._now())
+            document = self._stores.documents.get(document_id)
             if held and document is not None and patterns.CONSOLIDATED in document.tags:
-                withdraw(self._vault, [document_id], InactiveReason.SUPERSEDED)
-            self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
+                self._stores.publisher.withdraw([document_id], InactiveReason.SUPERSEDED)
+            self._stores.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
         return restored
 
     def _groups(
         self, every: Sequence[Observation], among: Observations, ask: CarefulAsk | None, decisions: Decisions
     ) -> list[Group]:
-        grouping = ObservationGrouper(self._vault.journal, self._thresholds, decisions)
+        grouping = ObservationGrouper(self._stores.journal, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []
         taken = {one.id for group in by_model for one in group.members}
         return [*by_model, *grouping.by_words(every, among, taken)]
@@ -302,22 +318,42 @@ class Consolidation:
     def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
         """Write the document that replaces *group* and return its id; 0 if a member changed or was forgotten."""
         ids = [one.id for one in group.members]
-        with self._vault.transactions.writing():
+        with self._stores.transactions.writing():
             fence()
-            served = self._vault.documents.many(ids).values()
+            served = self._stores.documents.many(ids).values()
             if any(one.inactive is not None for one in served) or self._is_forgotten(group):
                 decisions.add(Verdict.REFUSE, ids, CHANGED)
                 return 0
             created = self._merged.write(group, _path(group))
-            transfer_facts(self._vault, ids, created)
-            withdraw(self._vault, ids, InactiveReason.SUPERSEDED)
-            self._vault.journal.replace(Replacement(created, tuple(ids), group.why, self._now()))
+            self._transfer_facts(ids, created)
+            self._stores.publisher.withdraw(ids, InactiveReason.SUPERSEDED)
+            self._stores.journal.replace(Replacement(created, tuple(ids), group.why, self._now()))
             decisions.add(Verdict.MERGE, ids, group.why, **_figures(group), made=created)
             tell(decisions)
         return created
 
+    def _transfer_facts(self, document_ids: Sequence[int], to: int) -> None:
+        """
+        Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
+
+        The originals keep theirs, so that they are complete when they are served again.
+        """
+        triples, relations = self._stores.triples, self._stores.relations
+        stated = (fact for number in document_ids for fact in triples.of_document(number))
+        triples.add([replace(fact, document_id=to) for fact in stated])
+        kinds = {RelationKind.CAUSAL}
+        effects = relations.outbound(document_ids, kinds, limit=_MOST_RELATIONS)
+        causes = relations.inbound(document_ids, kinds, limit=_MOST_RELATIONS)
+        inside = {to, *document_ids}
+        relations.put(
+            [
+                *(effect._replace(source=to) for effect in effects if effect.target not in inside),
+                *(cause._replace(target=to) for cause in causes if cause.source not in inside),
+            ]
+        )
+
     def _is_forgotten(self, group: Group) -> bool:
-        there = self._vault.documents.at(COLLECTION, _path(group))
+        there = self._stores.documents.at(COLLECTION, _path(group))
         return there is not None and there.inactive is InactiveReason.FORGOTTEN
 
     def _now(self) -> str:
@@ -339,24 +375,3 @@ def _path(group: Group) -> str:
     names = "\0".join(sorted(one.document.path for one in group.members))
     name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
-
-
-def transfer_facts(vault: Vault, document_ids: Sequence[int], to: int) -> None:
-    """
-    Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
-
-    The originals keep theirs, so that they are complete when they are served again. To be called inside
-    `Vault.writing`, before the originals are withdrawn.
-    """
-    said = (one for number in document_ids for one in vault.triples.of_document(number))
-    vault.triples.add([replace(one, document_id=to) for one in said])
-    kinds = {RelationKind.CAUSAL}
-    effects = vault.relations.outbound(document_ids, kinds, limit=_MOST_RELATIONS)
-    causes = vault.relations.inbound(document_ids, kinds, limit=_MOST_RELATIONS)
-    inside = {to, *document_ids}
-    vault.relations.put(
-        [
-            *(one._replace(source=to) for one in effects if one.target not in inside),
-            *(one._replace(target=to) for one in causes if one.source not in inside),
-        ]
-    )

@@ -9,7 +9,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
+from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.maintenance.selection import (
@@ -22,11 +22,11 @@ from clawmem.domain.maintenance.selection import (
     stale_first,
     surprising_first,
 )
-from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.models import Generator
+from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.records import Document, Scope, Vector
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Telemetry
 
 MOST_REFUSALS = 50  # refusals stored per run; the others are only counted
 
@@ -139,19 +139,6 @@ class CarefulAsk:
         return None
 
 
-def careful(
-    vault: Vault,
-    clock: Clock,
-    generator: Generator | None,
-    fence: Fence,
-    calls_a_day: int = CALLS_A_DAY,
-) -> CarefulAsk | None:
-    """Return the `CarefulAsk` of one run for *generator*, or ``None`` without a generator."""
-    if generator is None:
-        return None
-    return CarefulAsk(Ask(vault, generator, clock, calls_a_day=calls_a_day), fence)
-
-
 SCORED = 300  # most observations whose nearest neighbours are searched
 _FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
 
@@ -173,8 +160,17 @@ class ObservationSelection(NamedTuple):
 class ObservationSelector:
     """Selects among the served observations of the collection that machines write."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        documents: DocumentStore,
+        telemetry: Telemetry,
+        embeddings: EmbeddingStore,
+        vectors: VectorSearch,
+    ) -> None:
+        self._documents = documents
+        self._telemetry = telemetry
+        self._embeddings = embeddings
+        self._vectors = vectors
 
     def newest(self, limit: int) -> ObservationSelection:
         """Select the most recently written observations."""
@@ -197,20 +193,16 @@ class ObservationSelector:
 
     def recalled_at(self) -> dict[int, str]:
         """Return when each document was last recalled. Recalls are iterated oldest first."""
-        recalls = self._vault.telemetry.recalls()
+        recalls = self._telemetry.recalls()
         return {hit.document_id: recall.asked_at for recall in recalls for hit in recall.hits}
 
     def _served(self) -> list[Document]:
         scope = Scope(frozenset({COLLECTION}))
-        return list(
-            self._vault.documents.many(
-                self._vault.documents.ids(scope, content_types=("observation",))
-            ).values()
-        )
+        return list(self._documents.many(self._documents.ids(scope, content_types=("observation",))).values())
 
     def _distances(self, ids: frozenset[int], fence: Fence) -> dict[int, list[float]]:
         """Return the cosine distances of each document with vectors to its nearest neighbours."""
-        entries = {number: self._vault.embeddings.of_document(number) for number in ids}
+        entries = {number: self._embeddings.of_document(number) for number in ids}
         found = {}
         for number, own in entries.items():
             fence()
@@ -219,9 +211,7 @@ class ObservationSelector:
         return found
 
     def _nearest(self, number: int, vector: Vector, ids: frozenset[int]) -> list[float]:
-        hits = self._vault.vectors.search(
-            vector, (NEIGHBOURS + 1) * _FRAGMENTS, Scope(documents=ids - {number})
-        )
+        hits = self._vectors.search(vector, (NEIGHBOURS + 1) * _FRAGMENTS, Scope(documents=ids - {number}))
         best: dict[int, float] = {}
         for hit in hits:
             best.setdefault(hit.key.document_id, 1.0 - hit.score)

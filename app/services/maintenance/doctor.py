@@ -10,11 +10,11 @@ from operator import attrgetter
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
 from clawmem.app.services.indexes.external import ExternalIndexes
-from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
+from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import check_readable
 from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
@@ -27,13 +27,13 @@ from clawmem.app.services.maintenance.finding import (
 )
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, listed
 from clawmem.domain.documents.entries import GRAIN_OF
-from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import EmbedState, Grain, Role
+from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 
 SHOWN = 5  # files listed by name
@@ -110,7 +110,7 @@ class Doctor:
             LEFTOVERS: self._configured,
             LEXICAL: self._lexical,
             VECTORS: self._vectors,
-            **ModelChecks(self._vault, self._models).checks(),
+            **ModelChecks(self._vault.documents, self._vault.embeddings, self._models).checks(),
             SUCCESSORS: self._successors,
             LINKS: self._links,
             CONTENT_TYPES: self._content_types,
@@ -204,7 +204,8 @@ class Doctor:
     # -- notes --------------------------------------------------------------------------------------
 
     def _successors(self) -> CheckResult:
-        if wrong := [*unresolved_claims(self._vault), *circular_claims(self._vault)]:
+        claims = NoteClaims(self._vault.documents, self._vault.successions, self._vault.lexical)
+        if wrong := [*claims.unresolved(), *claims.circular()]:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
         count = len(self._vault.successions.claims())
@@ -216,13 +217,15 @@ class Doctor:
         """Broken links are no failure: people link to notes that they have yet to write."""
         broken = [
             f"{one.source.display_path}:{one.link.line} {written_link(one.link)}"
-            for one in broken_links(self._vault)
+            for one in broken_links(self._vault.documents, self._vault.links)
         ]
         total = self._vault.links.count()
         detail = f"{total} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        if crowded := [one.display_path for one in notes_with_omitted_links(self._vault)]:
+        if crowded := [
+            one.display_path for one in notes_with_omitted_links(self._vault.documents, self._vault.links)
+        ]:
             detail += (
                 f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
             )
@@ -235,15 +238,14 @@ class Doctor:
         return CheckResult(CONTENT_TYPES, True, detail or "no documents")
 
 
-def split_again(vault: Vault) -> None:
+def split_again(documents: DocumentStore, transactions: Transactions, publisher: Publisher) -> None:
     """Split every text that comes from no file into fragments again; an index run restores those of files."""
-    for page in pages(vault.documents):
-        with vault.transactions.writing():
+    for page in pages(documents):
+        with transactions.writing():
             for document in page:
-                body = vault.documents.body(document.id)
+                body = documents.body(document.id)
                 if document.stamp is None and body is not None:
-                    parts = fragment(body, title=document.title, date=document.authored_at[:10])
-                    publish(vault, document, body, parts, declared=None)
+                    publisher.publish_text(document, body, declared=None)
 
 
 def rebuild_all(indexes: ExternalIndexes) -> None:

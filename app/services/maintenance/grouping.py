@@ -8,7 +8,7 @@ from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Verdict
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.merge_gate import (
@@ -19,10 +19,11 @@ from clawmem.domain.maintenance.merge_gate import (
     decide_merge,
     replacement_objection,
 )
-from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import EntityStore
 from clawmem.ports.journal import Journal
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import CaptureStore
 
 
 class Observation(NamedTuple):
@@ -49,8 +50,9 @@ class Observations:
     There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
 
-    def __init__(self, vault: Vault, documents: Sequence[Document]) -> None:
-        self._vault = vault
+    def __init__(self, store: DocumentStore, entities: EntityStore, documents: Sequence[Document]) -> None:
+        self._store = store
+        self._entities = entities
         self._documents = {one.id: one for one in documents if is_free(one)}
         self._read: dict[int, Observation] = {}
 
@@ -74,8 +76,8 @@ class Observations:
         return document.title if is_whole else self[document.id].said.text
 
     def _observation(self, document: Document) -> Observation:
-        text = patterns.stated_text(document, self._vault.documents.body(document.id) or "")
-        entities = frozenset(one.id for one in self._vault.entities.mentions(document.id))
+        text = patterns.stated_text(document, self._store.body(document.id) or "")
+        entities = frozenset(one.id for one in self._entities.mentions(document.id))
         return Observation(document, ObservationText(text, entities))
 
 
@@ -195,9 +197,10 @@ def _batches(every: Sequence[Observation], size: int) -> Iterator[Sequence[Obser
 class MergedObservations:
     """Writes the document of a group of observations. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
-        self._memories = Memories(vault, clock)
+    def __init__(self, documents: DocumentStore, captures: CaptureStore, memories: Memories) -> None:
+        self._documents = documents
+        self._captures = captures
+        self._memories = memories
 
     def write(self, group: Group, path: str) -> int:
         """Write the document at *path* with the text and all occasions of *group*; return its id."""
@@ -214,22 +217,23 @@ class MergedObservations:
             domain=newest.domain,
             sources=[one.document for one in group.members],
         )
-        self._vault.captures.count_as(created, len(occasions))
+        self._captures.count_as(created, len(occasions))
         return created
 
     def _occasions(self, one: Observation) -> list[patterns.Occurrence]:
-        body = self._vault.documents.body(one.id) or ""
-        sightings = self._vault.captures.sightings(one.id)
+        body = self._documents.body(one.id) or ""
+        sightings = self._captures.sightings(one.id)
         return patterns.occurrences_of(one.document, body, [seen.seen_at for seen in sightings[1:]])
 
 
-def serve_again(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
+def serve_again(
+    documents: DocumentStore, publisher: Publisher, document_ids: Iterable[int]
+) -> list[Document]:
     """Serve superseded documents again and return them ordered by id. To be called inside `Vault.writing`."""
-    found = vault.documents.many(document_ids).values()
+    found = documents.many(document_ids).values()
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)
     for document in back:
-        body = vault.documents.body(document.id) or ""
-        publish(vault, document, body, vault.documents.fragments(document.id), declared=None)
+        publisher.publish_again(document)
     return back
 
 

@@ -25,7 +25,7 @@ from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Journal, Run, RunStatus
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.deciding import Fence
@@ -134,20 +134,22 @@ class Lanes:
 
     def __init__(
         self,
-        vault: Vault,
+        journal: Journal,
+        telemetry: Telemetry,
         clock: Clock,
         lane_of: Callable[..., Lane],
         phases: Phases,
         hour_of: HourOf,
         plan: Plan = USUAL,
     ) -> None:
-        self._vault = vault
+        self._journal = journal
+        self._telemetry = telemetry
         self._clock = clock
         self._lane_of = lane_of
         self._phases = phases
         self._hour_of = hour_of
         self._plan = plan
-        self._pace = Pace(vault.journal, clock)
+        self._pace = Pace(journal, clock)
 
     def tick(
         self,
@@ -197,7 +199,7 @@ class Lanes:
 
     def _gate(self) -> SkipReason | None:
         now_ms = self._clock.now_ms()
-        asked = sum(1 for _ in self._vault.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
+        asked = sum(1 for _ in self._telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
         return gate(self._plan.window, self._hour_of(now_ms), asked, self._plan.most_questions)
 
     def _skipped(self, name: LaneName, why: SkipReason) -> LaneTick:
@@ -218,28 +220,28 @@ class Lanes:
         if phase.missing:
             return self._written_off(name, phase.name, phase.missing)
         begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
-        begun = replace(begun, id=self._vault.journal.begin(begun))
+        begun = replace(begun, id=self._journal.begin(begun))
         try:
-            done = phase.work(fence, lambda done: self._vault.journal.update(_of(begun, done)))
+            done = phase.work(fence, lambda done: self._journal.update(_of(begun, done)))
             run = replace(_of(begun, done), status=RunStatus.COMPLETED)
         except (LeaseLost, LaneStopped) as end:
             run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
         except ClawmemError as error:
             run = self._failed(begun, FAILURES[phase.name], error=error.code)
         run = replace(run, finished_at=self._now())
-        self._vault.journal.update(run)
+        self._journal.update(run)
         return run
 
     def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:
         """Return *begun* as failed, with the counters of its committed effects only."""
-        told = self._vault.journal.run(begun.id) or begun
+        told = self._journal.run(begun.id) or begun
         return replace(told, status=RunStatus.FAILED, reason=reason, metrics={**told.metrics, **metrics})
 
     def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
         """Record a skipped phase and the reason."""
         now = self._now()
         run = Run(name.value, phase, RunStatus.SKIPPED, now, why, finished_at=now)
-        return replace(run, id=self._vault.journal.begin(run))
+        return replace(run, id=self._journal.begin(run))
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())

@@ -14,10 +14,11 @@ from typing import NamedTuple, TypeVar
 from clawmem.app.services.maintenance.finding import Check, CheckResult, spread
 from clawmem.app.services.models import NONE, Provider
 from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import EmbeddingError, ModelError
+from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.models import Embedder, Generator, ModelRole, Reranker
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
-from clawmem.ports.vault import Vault
 
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 NAMED = 3  # names listed in a message
@@ -207,8 +208,9 @@ class Models(NamedTuple):
 class ModelChecks:
     """Checks that query the models. They change nothing and read a sample of the stored vectors."""
 
-    def __init__(self, vault: Vault, models: Models) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, embeddings: EmbeddingStore, models: Models) -> None:
+        self._documents = documents
+        self._embeddings = embeddings
         self._models = models
 
     def checks(self) -> dict[str, Check]:
@@ -227,7 +229,7 @@ class ModelChecks:
         return self._by(ModelRole.EMBEDDER, self._model_of(self._models.embedder()))
 
     def _model_of(self, embedder: Embedder | None) -> CheckResult:
-        stored = self._vault.embeddings.fingerprint()
+        stored = self._embeddings.fingerprint()
         if embedder is None:
             detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
             return CheckResult(MODEL, stored is None, detail, _MISSING if stored else "")
@@ -241,7 +243,7 @@ class ModelChecks:
         )
 
     def _of_another(self, asked: str, stored: str | None) -> str:
-        building = self._vault.embeddings.building()
+        building = self._embeddings.building()
         if building is None or building.fingerprint != asked:
             return f"but the vectors are of {stored!r}"
         return f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
@@ -255,7 +257,7 @@ class ModelChecks:
 
     def _stored(self) -> CheckResult:
         embedder = self._models.embedder()
-        if embedder is None or self._vault.embeddings.fingerprint() != embedder.fingerprint:
+        if embedder is None or self._embeddings.fingerprint() != embedder.fingerprint:
             return CheckResult(STORED, True, "not compared: no vectors of this model are stored")
         sample = list(self._sample())
         fresh = embedder.embed_documents([text for _, text, _ in sample])
@@ -268,14 +270,13 @@ class ModelChecks:
 
     def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
         """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
-        synced = [d for d in self._vault.documents.latest() if d.embed_state is EmbedState.SYNCED]
+        synced = [d for d in self._documents.latest() if d.embed_state is EmbedState.SYNCED]
         for document in spread(sorted(synced, key=_PLACE), SAMPLE):
-            vectors = self._vault.embeddings.of_document(document.id)
+            vectors = self._embeddings.of_document(document.id)
             if vectors:
                 middle = vectors[len(vectors) // 2]
                 texts = {
-                    p.seq: embedding_text(p.context, p.text)
-                    for p in self._vault.documents.fragments(document.id)
+                    p.seq: embedding_text(p.context, p.text) for p in self._documents.fragments(document.id)
                 }
                 yield document, texts[middle.key.seq], middle.vector
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
+from clawmem.app.services.knowledge.model_enrichment import KnowledgeStores
 from clawmem.app.services.maintenance.deciding import (
     Decisions,
     Fence,
@@ -24,9 +27,7 @@ from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.models import Generator
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
@@ -184,7 +185,8 @@ class Phases:
 
     def __init__(
         self,
-        vault: Vault,
+        documents: DocumentStore,
+        selector: ObservationSelector,
         clock: Clock,
         plan: Plan,
         consolidation: Consolidation,
@@ -195,7 +197,8 @@ class Phases:
         by_model: Enrich | None = None,
         no_model: str = NO_MODEL,
     ) -> None:
-        self._vault = vault
+        self._documents = documents
+        self._selector = selector
         self._clock = clock
         self._plan = plan
         self._consolidation = consolidation
@@ -204,7 +207,6 @@ class Phases:
         self._by_rules = by_rules
         self._by_model = by_model
         self._no_model = no_model
-        self._choosing = ObservationSelector(vault)
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
@@ -233,14 +235,14 @@ class Phases:
         return enriched(account, report)
 
     def _consolidate_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
-        chosen = self._choosing.newest(self._plan.light_limit)
+        chosen = self._selector.newest(self._plan.light_limit)
         return self._consolidated(chosen, fence, tell, dry_run=self._plan.dry_run)
 
     def _consolidate_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
         limit = self._plan.heavy_limit
         chosen = (
-            self._choosing.surprising(limit, fence) if self._plan.surprisal else self._choosing.stale(limit)
+            self._selector.surprising(limit, fence) if self._plan.surprisal else self._selector.stale(limit)
         )
         return self._consolidated(chosen, fence, tell, dry_run=False)
 
@@ -255,11 +257,9 @@ class Phases:
             tell=lambda decisions: tell(consolidating(chosen, decisions)),
         )
         standing = (one.id for one in chosen.among if CONSOLIDATED in one.tags)
-        served = self._vault.documents.many([*standing, *found.created]).values()
+        served = self._documents.many([*standing, *found.created]).values()
         still = (one for one in served if one.inactive is None)
-        counted = Counter(
-            one.trend.value for one in trends(self._vault.documents, still, self._clock.now_ms())
-        )
+        counted = Counter(one.trend.value for one in trends(self._documents, still, self._clock.now_ms()))
         about = {**chosen.told, "dry_run": dry_run, "trends": dict(counted)}
         return consolidated(found, about)
 
@@ -267,7 +267,7 @@ class Phases:
         return self._deduced(lambda documents: documents[: self._plan.light_deduction_limit], fence, tell)
 
     def _deduce_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
-        recalled = self._choosing.recalled_at()
+        recalled = self._selector.recalled_at()
         return self._deduced(
             lambda documents: stale_first(documents, recalled, self._plan.deduction_limit), fence, tell
         )
@@ -289,27 +289,40 @@ class Phases:
 
 
 def phases_of(
-    vault: Vault,
+    knowledge: KnowledgeStores,
+    memories: Memories,
+    selector: ObservationSelector,
     clock: Clock,
     plan: Plan,
     consolidation: Consolidation,
     cleanup: Cleanup,
-    generator: Generator | None,
+    ask: Ask | None,
     *,
     asks_models: bool = True,
 ) -> Phases:
-    """Return the phases of *plan*; those that need a model are left out without *generator*."""
-    calls = plan.daily_calls
+    """Return the phases of *plan*; those that need a model are left out without *ask*."""
+    synthesis = (
+        Synthesis(
+            knowledge.documents,
+            knowledge.entities,
+            knowledge.relations,
+            knowledge.transactions,
+            memories,
+            clock,
+            ask,
+        )
+        if ask
+        else None
+    )
     return Phases(
-        vault,
+        knowledge.documents,
+        selector,
         clock,
         plan,
         consolidation,
         cleanup,
-        synthesis=Synthesis(vault, clock, generator, calls_a_day=calls) if generator else None,
-        by_rules=enriching(vault, clock, None) if plan.enriches else None,
-        by_model=enriching(vault, clock, generator, calls_a_day=calls)
-        if generator and plan.enriches
-        else None,
+        synthesis=synthesis,
+        by_rules=Enrich(knowledge, clock) if plan.enriches else None,
+        by_model=Enrich(knowledge, clock, ask) if ask and plan.enriches else None,
         no_model=NO_MODEL if asks_models else NOT_ASKED,
     )

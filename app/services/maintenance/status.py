@@ -15,13 +15,13 @@ from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
-from clawmem.ports.notes import NoteCounts
+from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
+from clawmem.ports.notes import NoteCounts, NoteStore
 from clawmem.ports.records import Document
-from clawmem.ports.sessions import Session
-from clawmem.ports.storage import VaultInfo
-from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import RelationStore
+from clawmem.ports.sessions import Session, SessionStore
+from clawmem.ports.storage import Storage, VaultInfo
+from clawmem.ports.telemetry import Receipts, Telemetry
 
 RECENT = 5
 DAY = len("2026-03-31")
@@ -59,8 +59,25 @@ class StatusReport:
 class Status:
     """Collects the statistics of a vault; changes nothing."""
 
-    def __init__(self, vault: Vault, clock: Clock, roles: Callable[[], list[Provider]] = list) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        storage: Storage,
+        documents: DocumentStore,
+        embeddings: EmbeddingStore,
+        notes: NoteStore,
+        relations: RelationStore,
+        telemetry: Telemetry,
+        receipts: Receipts,
+        clock: Clock,
+        roles: Callable[[], list[Provider]] = list,
+    ) -> None:
+        self._storage = storage
+        self._documents = documents
+        self._embeddings = embeddings
+        self._notes = notes
+        self._relations = relations
+        self._telemetry = telemetry
+        self._receipts = receipts
         self._clock = clock
         self._roles = roles
 
@@ -71,24 +88,24 @@ class Status:
         Raises:
             VaultError: the vault cannot be read.
         """
-        receipts = self._vault.receipts.counts()
-        served = [(one.content_type, one.authored_at) for one in every_served(self._vault.documents)]
-        collections = dict(self._vault.documents.collections())
+        receipts = self._receipts.counts()
+        served = [(one.content_type, one.authored_at) for one in every_served(self._documents)]
+        collections = dict(self._documents.collections())
         return StatusReport(
-            info=self._vault.storage.info(),
+            info=self._storage.info(),
             collections=collections,
             documents=sum(collections.values()),
-            embeddings=self._vault.embeddings.counts(),
-            model=self._vault.embeddings.fingerprint(),
-            building=self._vault.embeddings.building(),
+            embeddings=self._embeddings.counts(),
+            model=self._embeddings.fingerprint(),
+            building=self._embeddings.building(),
             content_types=dict(sorted(Counter(kind for kind, _ in served).items())),
             newest=_newest((moment for _, moment in served), iso_utc(self._clock.now_ms())),
-            recalls=self._vault.telemetry.count(),
+            recalls=self._telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
             roles=self._roles(),
-            notes=self._vault.notes.counts(),
-            relations={kind.value: count for kind, count in self._vault.relations.counts().items()},
+            notes=self._notes.counts(),
+            relations={kind.value: count for kind, count in self._relations.counts().items()},
         )
 
 
@@ -109,15 +126,17 @@ class VaultStatistics:
     sessions: list[Session]
 
 
-def numbers(vault: Vault, clock: Clock, status: Status) -> VaultStatistics:
+def numbers(
+    documents: DocumentStore, sessions: SessionStore, clock: Clock, status: Status
+) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
-    served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]
+    served = [(one.review_by, one.access_count) for one in every_served(documents)]
     return VaultStatistics(
         told,
         stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
         mean_accesses=round(sum(number for _, number in served) / max(1, len(served)), 2),
-        sessions=vault.sessions.recent(RECENT),
+        sessions=sessions.recent(RECENT),
     )
 
 

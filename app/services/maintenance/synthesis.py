@@ -8,18 +8,19 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.knowledge.asking import CALLS_A_DAY
-from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Verdict, careful
+from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Verdict
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
 from clawmem.ports.clock import Clock
-from clawmem.ports.models import Generator
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import EntityStore
 from clawmem.ports.records import Document, InactiveReason, Scope
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.vault import Vault
+from clawmem.ports.relations import Relation, RelationKind, RelationStore
+from clawmem.ports.storage import Transactions
 
 ORIGIN = "deduction"
 TYPE = "deductive"
@@ -71,13 +72,22 @@ class Synthesis:
     """Draws conclusions from decisions, preferences, milestones and problems of the last week."""
 
     def __init__(
-        self, vault: Vault, clock: Clock, generator: Generator, *, calls_a_day: int = CALLS_A_DAY
+        self,
+        documents: DocumentStore,
+        entities: EntityStore,
+        relations: RelationStore,
+        transactions: Transactions,
+        memories: Memories,
+        clock: Clock,
+        ask: Ask,
     ) -> None:
-        self._vault = vault
+        self._documents = documents
+        self._entities = entities
+        self._relations = relations
+        self._transactions = transactions
+        self._memories = memories
         self._clock = clock
-        self._memories = Memories(vault, clock)
-        self._generator = generator
-        self._calls_a_day = calls_a_day
+        self._ask = ask
 
     def __call__(
         self,
@@ -101,8 +111,7 @@ class Synthesis:
         stats = Stats(considered=len(pool.candidates))
         if len(pool.candidates) < deduction.LEAST_SOURCES:
             return stats
-        ask = careful(self._vault, self._clock, self._generator, fence, self._calls_a_day)
-        assert ask is not None, "there is a generator"
+        ask = CarefulAsk(self._ask, fence)
         prompt = deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates])
         drafts = deduction.read_drafts(ask(deduction.DRAFTS, prompt))
         stats = replace(stats, drafted=len(drafts or ()))
@@ -130,8 +139,8 @@ class Synthesis:
     def _question(self, draft: Draft, pool: _Pool) -> str:
         cited = deduction.sources(draft, pool.candidates)
         ids = [one.document_id for one in cited]
-        titles = {one.id: one.title for one in self._vault.documents.many(ids).values()}
-        edges = self._vault.relations.outbound(ids, limit=RELATED)
+        titles = {one.id: one.title for one in self._documents.many(ids).values()}
+        edges = self._relations.outbound(ids, limit=RELATED)
         related = [f"{titles[e.source]!r} {e.kind} {titles[e.target]!r}" for e in edges if e.target in titles]
         return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
 
@@ -141,10 +150,10 @@ class Synthesis:
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
         path = f"{FOLDER}/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
-        with self._vault.transactions.writing():
+        with self._transactions.writing():
             run.fence()
-            served = [one for one in self._vault.documents.many(ids).values() if one.inactive is None]
-            there = self._vault.documents.at(COLLECTION, path)
+            served = [one for one in self._documents.many(ids).values() if one.inactive is None]
+            there = self._documents.at(COLLECTION, path)
             if len(served) < len(ids) or (there and there.inactive is InactiveReason.FORGOTTEN):
                 run.decide(Verdict.REFUSE, draft, CHANGED)
                 return stats
@@ -156,7 +165,7 @@ class Synthesis:
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
             ]
-            self._vault.relations.put([*edges, *self._against(draft, made, run.pool, now)])
+            self._relations.put([*edges, *self._against(draft, made, run.pool, now)])
             stats = replace(stats.plus("created"), nullCalls=run.ask.null_calls)
             run.decide(Verdict.CONCLUDE, draft, why, made=made)
             run.tell(stats, run.decisions)
@@ -175,7 +184,7 @@ class Synthesis:
         return found
 
     def _pool(self, choose: Choose) -> _Pool:
-        earlier = self._vault.documents.latest(Scope(frozenset({COLLECTION})))
+        earlier = self._documents.latest(Scope(frozenset({COLLECTION})))
         since = iso_utc(self._clock.now_ms() - RECENT_MS)
         drawn = [one for one in earlier if one.content_type == TYPE]
         used = self._used([one.id for one in drawn])
@@ -190,9 +199,9 @@ class Synthesis:
 
     def _used(self, drawn: Sequence[int]) -> set[int]:
         kinds = {RelationKind.SUPPORTING}
-        edges = self._vault.relations.inbound(drawn, kinds, limit=1000) if drawn else []
+        edges = self._relations.inbound(drawn, kinds, limit=1000) if drawn else []
         return {edge.source for edge in edges if edge.origin == ORIGIN}
 
     def _candidate(self, document: Document) -> Candidate:
-        names = frozenset(one.name for one in self._vault.entities.mentions(document.id))
-        return Candidate(document.id, self._vault.documents.body(document.id) or "", names)
+        names = frozenset(one.name for one in self._entities.mentions(document.id))
+        return Candidate(document.id, self._documents.body(document.id) or "", names)

@@ -13,8 +13,11 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
-from clawmem.ports.sessions import RecallStats
-from clawmem.ports.vault import Vault
+from clawmem.ports.journal import Journal
+from clawmem.ports.models import ModelAnswers
+from clawmem.ports.sessions import RecallStats, UsageStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.telemetry import Receipts, Telemetry
 
 AT_ONCE = 200  # records per transaction
 ROUNDS = 50  # transactions per kind of record and run
@@ -56,14 +59,24 @@ class Cleanup:
 
     def __init__(
         self,
-        vault: Vault,
+        usage: UsageStore,
+        telemetry: Telemetry,
+        receipts: Receipts,
+        answers: ModelAnswers,
+        journal: Journal,
+        transactions: Transactions,
         clock: Clock,
         recall_days: int = 90,
         receipt_days: int = 30,
         *,
         forgets: bool = True,
     ) -> None:
-        self._vault = vault
+        self._usage = usage
+        self._telemetry = telemetry
+        self._receipts = receipts
+        self._answers = answers
+        self._journal = journal
+        self._transactions = transactions
         self._clock = clock
         self._recall_days = recall_days
         self._receipt_days = receipt_days
@@ -77,17 +90,17 @@ class Cleanup:
             fence: Called before or in each transaction. Its exceptions propagate.
             tell: Receives the progress; statistics in the transaction that writes them.
         """
-        before = self._vault.usage.recall_stats()
-        after = surfaced_stats(self._vault.telemetry)
+        before = self._usage.recall_stats()
+        after = surfaced_stats(self._telemetry)
         gone = (one._replace(recalls=0) for number, one in before.items() if number not in after)
         new = (one for number, one in after.items() if before.get(number) != one)
         changed = [*new, *gone]
         pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
         tidied = CleanupReport(len(after), pin_candidates=pins, snooze_candidates=snoozes)
         for some in _chunks(changed, AT_ONCE):
-            with self._vault.transactions.writing():
+            with self._transactions.writing():
                 fence()
-                self._vault.usage.put_recall_stats(some)
+                self._usage.put_recall_stats(some)
                 tidied = tidied._replace(changed=tidied.changed + len(some))
                 tell(tidied)
         return self._trimmed(tidied, fence, tell) if self._forgets else tidied
@@ -96,14 +109,14 @@ class Cleanup:
         """Delete old records, reporting the cut-off times first: recalls and answers use connections of their own."""
         recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
-        with self._vault.transactions.writing():
+        with self._transactions.writing():
             fence()
             tell(tidied)
         for counter, trim, before in (
-            ("recalls_gone", self._vault.telemetry.trim, recalls),
-            ("receipts_gone", self._vault.receipts.trim, receipts),
-            ("answers_gone", self._vault.answers.trim, recalls),
-            ("runs_gone", self._vault.journal.trim, recalls),
+            ("recalls_gone", self._telemetry.trim, recalls),
+            ("receipts_gone", self._receipts.trim, receipts),
+            ("answers_gone", self._answers.trim, recalls),
+            ("runs_gone", self._journal.trim, recalls),
         ):
             for went in _going(trim, before, fence):
                 tidied = tidied._replace(**{counter: getattr(tidied, counter) + went})

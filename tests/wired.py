@@ -1,0 +1,146 @@
+"""Use cases of the container over an open vault, as tests need them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.app.bootstrap.container import Clawmem
+from clawmem.app.bootstrap.injector import Object
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.conversations.mining import MineConversations
+from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.indexing.source import ParseYaml
+from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
+from clawmem.app.services.knowledge.enriching import Enrich
+from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.maintenance.lanes import USUAL, Lanes, Plan
+from clawmem.app.services.maintenance.phases import Phases
+from clawmem.app.services.maintenance.status import Status
+from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.settings.model import Settings
+from clawmem.ports.clock import Clock
+from clawmem.ports.conversations import ConversationExports
+from clawmem.ports.files import FileSource
+from clawmem.ports.models import Embedder, Generator
+from clawmem.ports.vault import Vault
+
+
+def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
+    """Return the use cases of the container over *vault*; *gateways* take the place of those of the program."""
+    container = Clawmem(settings=Settings(vault=Path("vault.sqlite"), config_file=Path("none.yaml")))
+    chosen = {"vault": vault, "clock": clock or ManualClock(), "generator": None, **gateways}
+    for name, gateway in chosen.items():
+        getattr(container.gateways, name).override(Object(gateway))
+    return container.use_cases
+
+
+def publisher(vault: Vault) -> Publisher:
+    """Return the publisher of *vault*."""
+    return Publisher(vault)
+
+
+def memory_writer(vault: Vault, clock: Clock) -> Memories:
+    """Return the writer of memories in *vault*."""
+    writer: Memories = wired(vault, clock).memories()
+    return writer
+
+
+def update_collection(
+    vault: Vault, files: FileSource, clock: Clock, parse_yaml: ParseYaml
+) -> UpdateCollection:
+    """Return the pass over a folder of *files*."""
+    update: UpdateCollection = wired(vault, clock).update_alone(files, parse_yaml=parse_yaml)
+    return update
+
+
+def embed_pending(
+    vault: Vault, embedder: Embedder, older: Any = None, *, by_name: bool = True
+) -> EmbedPending:
+    """Return the embedding of pending texts by *embedder*."""
+    embed: EmbedPending = wired(vault, embedder=embedder).embed(older=older, by_name=by_name)
+    return embed
+
+
+def ask_of(
+    vault: Vault, clock: Clock, generator: Generator | None, calls_a_day: int = CALLS_A_DAY
+) -> Ask | None:
+    """Return an `Ask` of *generator*, if there is one."""
+    ask: Ask | None = wired(vault, clock, generator=generator).ask_of(calls_a_day=calls_a_day)
+    return ask
+
+
+def enriching(
+    vault: Vault, clock: Clock, generator: Generator | None = None, *, calls_a_day: int = CALLS_A_DAY
+) -> Enrich:
+    """Return the enrichment by *generator*, or by rules."""
+    return Enrich(wired(vault).knowledge(), clock, ask_of(vault, clock, generator, calls_a_day))
+
+
+def consolidation(
+    vault: Vault,
+    clock: Clock,
+    generator: Generator | None = None,
+    *,
+    calls_a_day: int = CALLS_A_DAY,
+    kind: type[Consolidation] = Consolidation,
+    **options: Any,
+) -> Consolidation:
+    """Return the consolidation by *generator*, or by rules."""
+    cases, ask = wired(vault, clock), ask_of(vault, clock, generator, calls_a_day)
+    return kind(cases.consolidation_stores(), cases.merged_observations(), clock, ask, **options)
+
+
+def synthesis(vault: Vault, clock: Clock, generator: Generator) -> Synthesis:
+    """Return the drawing of conclusions by *generator*."""
+    ask = ask_of(vault, clock, generator)
+    assert ask is not None
+    stores = vault.documents, vault.entities, vault.relations, vault.transactions
+    return Synthesis(*stores, memory_writer(vault, clock), clock, ask)
+
+
+def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports) -> MineConversations:
+    """Return the import of the conversations in *exports*."""
+    mine: MineConversations = wired(vault, clock, exports=exports).mining()
+    return mine
+
+
+def synthesize_facts(
+    vault: Vault, clock: Clock, generator: Generator | None = None, *, calls_a_day: int = CALLS_A_DAY
+) -> SynthesizeFacts:
+    """Return the drawing of facts from conversations by *generator*, or by rules."""
+    stores = vault.documents, vault.captures, vault.relations, vault.transactions
+    return SynthesizeFacts(
+        *stores, memory_writer(vault, clock), clock, ask_of(vault, clock, generator, calls_a_day)
+    )
+
+
+def status(vault: Vault, clock: Clock | None = None) -> Status:
+    """Return the statistics of *vault*."""
+    counting: Status = wired(vault, clock, roles=list).status()
+    return counting
+
+
+def phases(
+    vault: Vault,
+    clock: Clock,
+    plan: Plan,
+    consolidate: Consolidation,
+    **options: Any,
+) -> Phases:
+    """Return the phases of lanes over *vault*."""
+    cases = wired(vault, clock)
+    return Phases(vault.documents, cases.observations(), clock, plan, consolidate, cases.cleanup(), **options)
+
+
+def lanes_of(
+    vault: Vault, clock: Clock, lane_of: Callable[..., Lane], work: Phases, hour: int, plan: Plan = USUAL
+) -> Lanes:
+    """Return the lanes of *vault*, whose clock shows *hour*."""
+    return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, lambda at_ms: hour, plan)
