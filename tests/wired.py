@@ -12,6 +12,7 @@ from clawmem.app.bootstrap.injector import Object
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.app.services.indexes.indexer import IndexedStores
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml
@@ -144,3 +145,15 @@ def lanes_of(
 ) -> Lanes:
     """Return the lanes of *vault*, whose clock shows *hour*."""
     return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, lambda at_ms: hour, plan)
+
+
+def indexed_stores(records: Vault) -> IndexedStores:
+    """Return what an `Indexer` of *records* works on."""
+    return IndexedStores(
+        records.documents,
+        records.lexical,
+        records.embeddings,
+        records.outbox,
+        records.leases,
+        records.transactions,
+    )

@@ -90,7 +90,21 @@ class Gateways(DeclarativeContainer):
             read_only=read_only,
             options=settings.provided.backend_options,
         ),
-        singleton("app.services.indexes.indexer:Indexer", records, clock, holder, Object(is_gone)),
+        singleton(
+            "app.services.indexes.indexer:Indexer",
+            singleton(
+                "app.services.indexes.indexer:IndexedStores",
+                records.provided.documents,
+                records.provided.lexical,
+                records.provided.embeddings,
+                records.provided.outbox,
+                records.provided.leases,
+                records.provided.transactions,
+            ),
+            clock,
+            holder,
+            Object(is_gone),
+        ),
     )
     vault = Singleton(attrgetter("vault"), indexes)
     forget_log = singleton("adapters.files.forget_log:ForgetFile", Singleton("{}.forgotten".format, place))

@@ -18,7 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from wired import embed_pending, update_collection
+from wired import embed_pending, indexed_stores, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -175,7 +175,7 @@ def judged(
 def opened(path: Path) -> ExternalIndexes:
     """The indexes of the vault at *path*, as the command line opens it."""
     records = open_vault(str(path))
-    indexer = Indexer(records, ManualClock(), "tests")
+    indexer = Indexer(indexed_stores(records), ManualClock(), "tests")
     return ExternalIndexes(records, Engines(backend_named, f"{path}.indexes"), indexer)
 
 

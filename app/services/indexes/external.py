@@ -13,9 +13,9 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
-from clawmem.ports.indexes import LexicalIndex, VectorIndex
+from clawmem.ports.indexes import LexicalIndex, Outbox, VectorIndex
 from clawmem.ports.records import LexicalEntry, Role
-from clawmem.ports.storage import VaultInfo
+from clawmem.ports.storage import Storage, Transactions, VaultInfo
 from clawmem.ports.vault import Vault
 
 OWN_BACKEND = "sqlite"
@@ -34,20 +34,23 @@ class ExternalIndexes:
     """
 
     def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
-        self._records = records
         self._engines = engines
         self._indexer = indexer
-        self.generations = Generations(records, engines, indexer)
+        self.generations = Generations(engines, indexer)
         self.words: ExternalIndex[LexicalIndex] = ExternalIndex(records.outbox, engines, Role.LEXICAL)
         self.meaning: ExternalIndex[VectorIndex] = ExternalIndex(records.outbox, engines, Role.VECTORS)
         self.lagging: dict[Role, str] = {}
         self.healed: list[Role] = []
         self.vault = replace(
             records,
-            lexical=ServedLexical(records, self.words, Stopgap(records, indexer.entries)),
-            vectors=ServedVectors(records, self.meaning),
-            transactions=RoutedTransactions(self, records),
-            storage=RoutedStorage(self, records),
+            lexical=ServedLexical(
+                records.tail,
+                self.words,
+                Stopgap(records.documents, records.outbox, records.storage, indexer.entries),
+            ),
+            vectors=ServedVectors(records.embeddings, self.meaning),
+            transactions=RoutedTransactions(self, records.transactions, records.outbox),
+            storage=RoutedStorage(self, records.storage),
         )
 
     @property
@@ -149,9 +152,10 @@ class ExternalIndexes:
 class RoutedTransactions:
     """``Transactions`` of records whose changes are replicated to external indexes."""
 
-    def __init__(self, indexes: ExternalIndexes, records: Vault) -> None:
+    def __init__(self, indexes: ExternalIndexes, own: Transactions, outbox: Outbox) -> None:
         self._indexes = indexes
-        self._records = records
+        self._own = own
+        self._outbox = outbox
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -161,7 +165,7 @@ class RoutedTransactions:
         An external index changes independently of the records, so that its answers need their latest state.
         """
         with ExitStack() as snapshot:
-            snapshot.enter_context(self._records.transactions.reading())
+            snapshot.enter_context(self._own.reading())
             if self._indexes.words.record() or self._indexes.meaning.record():
                 snapshot.close()
             yield
@@ -169,11 +173,11 @@ class RoutedTransactions:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Open a write transaction, then replicate if the lag is large."""
-        with self._records.transactions.writing():
+        with self._own.writing():
             yield
         for index in (self._indexes.words, self._indexes.meaning):
             record = index.record()
-            if record and self._records.outbox.head().seq - record.since.seq > LAG:
+            if record and self._outbox.head().seq - record.since.seq > LAG:
                 try:
                     self._indexes.replicate(index)
                 except KeyboardInterrupt as interruption:
@@ -183,9 +187,9 @@ class RoutedTransactions:
 class RoutedStorage:
     """``Storage`` of records together with their external indexes."""
 
-    def __init__(self, indexes: ExternalIndexes, records: Vault) -> None:
+    def __init__(self, indexes: ExternalIndexes, own: Storage) -> None:
         self._indexes = indexes
-        self._own = records.storage
+        self._own = own
         self.check = self._own.check  # the indexes report theirs through `DerivedIndex.faults`
         self.scratch_lexical = self._own.scratch_lexical
         self.close = self._own.close

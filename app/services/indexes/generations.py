@@ -12,7 +12,6 @@ from clawmem.ports.errors import IndexBusy, IndexDamaged
 from clawmem.ports.indexes import DerivedIndex
 from clawmem.ports.lease import Lease
 from clawmem.ports.records import Document, IndexRecord, IndexState, Marker, Role
-from clawmem.ports.vault import Vault
 
 DOCUMENTS_AT_ONCE = 200
 
@@ -22,8 +21,8 @@ Progress = Callable[[int, int], None]
 class Generations:
     """Builder of index generations of one vault; a build that was killed is resumed."""
 
-    def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
-        self._records = records
+    def __init__(self, engines: Engines, indexer: Indexer) -> None:
+        self._stores = indexer.stores
         self._engines = engines
         self._indexer = indexer
 
@@ -61,11 +60,11 @@ class Generations:
 
     def rebuild_own(self, role: Role, progress: Progress = lambda done, total: None) -> None:
         """Rebuild the vault's own index in one transaction; readers see the old one until it commits."""
-        with self._records.transactions.writing():
+        with self._stores.transactions.writing():
             if role is Role.VECTORS:
-                self._records.embeddings.rebuild()
+                self._stores.embeddings.rebuild()
                 return
-            self._records.lexical.clear()
+            self._stores.lexical.clear()
             for documents in self._batches(0, progress):
                 self._put_words([document.id for document in documents])
 
@@ -76,15 +75,15 @@ class Generations:
         Indexes that cannot be reached are kept until the next call.
         """
         beside = self._engines.beside()  # first: indexes are registered before their folder exists
-        self._engines.discard_others(beside, self._records.outbox.indexes())
-        for record in self._records.outbox.indexes():
+        self._engines.discard_others(beside, self._stores.outbox.indexes())
+        for record in self._stores.outbox.indexes():
             if record.state is IndexState.RETIRED:
                 with suppress(*NOT_THERE):
                     self._give_up(record)
 
     def unfinished(self) -> list[IndexRecord]:
         """Return the records of builds that are in progress or were interrupted."""
-        return [r for r in self._records.outbox.indexes() if r.state is IndexState.BUILDING]
+        return [r for r in self._stores.outbox.indexes() if r.state is IndexState.BUILDING]
 
     # -- building -----------------------------------------------------------------------------------
 
@@ -98,19 +97,19 @@ class Generations:
         return usable[-1] if usable else self._registered(role, engine)
 
     def _is_of_use(self, record: IndexRecord) -> bool:
-        return not record.outdated and self._records.outbox.knows(record.since)
+        return not record.outdated and self._stores.outbox.knows(record.since)
 
     def _registered(self, role: Role, engine: str) -> IndexRecord:
-        with self._records.transactions.writing():
-            record = self._records.outbox.register(role, engine)
+        with self._stores.transactions.writing():
+            record = self._stores.outbox.register(role, engine)
         # After a restore from a backup, generation numbers may be reused; discard an index left under this number.
         self._engines.discard(record)
         return record
 
     def _give_up(self, record: IndexRecord) -> None:
         self._engines.discard(record)
-        with self._records.transactions.writing():
-            self._records.outbox.unregister(record)
+        with self._stores.transactions.writing():
+            self._stores.outbox.unregister(record)
 
     def _build(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
         try:
@@ -134,19 +133,19 @@ class Generations:
                 index.optimize()
 
     def _take_over(self, record: IndexRecord, marker: Marker, lease: Lease) -> None:
-        with self._records.transactions.writing():
+        with self._stores.transactions.writing():
             self._indexer.fence(lease)
             self._indexer.refuse_outdated(record)
-            self._records.outbox.serve(record, record.role)
+            self._stores.outbox.serve(record, record.role)
             if record.role is Role.LEXICAL:
-                self._records.lexical.clear()
-                newer = self._records.outbox.after(marker, record.role).document_ids
-                self._records.lexical.put(self._indexer.entries(newer))
+                self._stores.lexical.clear()
+                newer = self._stores.outbox.after(marker, record.role).document_ids
+                self._stores.lexical.put(self._indexer.entries(newer))
 
     def _refuse_another(self, record: IndexRecord, index: DerivedIndex) -> None:
         """Raise `IndexDamaged` unless a resumed *index* has a marker that matches the vault's history."""
         marker = index.marker()
-        if record.built_to and (marker is None or not self._records.outbox.knows(marker)):
+        if record.built_to and (marker is None or not self._stores.outbox.knows(marker)):
             raise IndexDamaged(index.method, "it is not what was built so far")
 
     def _fill_own(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
@@ -155,34 +154,32 @@ class Generations:
         batches = self._batches(record.built_to, progress) if record.role is Role.LEXICAL else ()
         for documents in batches:
             ids = [document.id for document in documents]
-            with self._records.transactions.writing():
+            with self._stores.transactions.writing():
                 lease = self._indexer.renewed(lease)
                 self._put_words(ids)
-                self._records.outbox.built(record, ids[-1])
-        with self._records.transactions.writing():
+                self._stores.outbox.built(record, ids[-1])
+        with self._stores.transactions.writing():
             self._indexer.fence(lease)
-            self._records.outbox.serve(None, record.role)
-            self._records.outbox.unregister(record)
+            self._stores.outbox.serve(None, record.role)
+            self._stores.outbox.unregister(record)
 
     def _put_words(self, ids: list[int]) -> None:
         for number in ids:
-            self._records.lexical.remove(number)
-        self._records.lexical.put(self._indexer.entries(ids))
+            self._stores.lexical.remove(number)
+        self._stores.lexical.put(self._indexer.entries(ids))
 
     def _before(self, document_id: int) -> int:
         """Return the number of documents that an earlier build has already processed."""
         count = last = 0
-        while last < document_id and (
-            documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE)
-        ):
+        while last < document_id and (documents := self._stores.documents.following(last, DOCUMENTS_AT_ONCE)):
             count += sum(document.id <= document_id for document in documents)
             last = documents[-1].id
         return count
 
     def _batches(self, after: int, progress: Progress) -> Iterator[list[Document]]:
-        total = sum(self._records.documents.collections().values())
+        total = sum(self._stores.documents.collections().values())
         done, last = self._before(after), after
-        while documents := self._records.documents.following(last, DOCUMENTS_AT_ONCE):
+        while documents := self._stores.documents.following(last, DOCUMENTS_AT_ONCE):
             yield documents
             done, last = done + len(documents), documents[-1].id
             progress(done, max(total, done))

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import cast
 
 from clawmem.app.services.indexes.engines import OWN
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BadVector, IndexDamaged
-from clawmem.ports.indexes import DerivedIndex, LexicalIndex, VectorIndex
-from clawmem.ports.lease import Lease
+from clawmem.ports.indexes import DerivedIndex, EmbeddingStore, LexicalIndex, Outbox, VectorIndex
+from clawmem.ports.lease import Lease, LeaseStore
 from clawmem.ports.records import Document, IndexRecord, IndexState, LexicalEntry, Marker, Role, VectorEntry
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Transactions
 
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000
 ASKED_EVERY_S = 0.005  # polling interval while waiting for a lease
+
+
+@dataclass(frozen=True)
+class IndexedStores:
+    """The records that indexes are made from, and the outbox and leases of their writers."""
+
+    documents: DocumentStore
+    lexical: LexicalIndex
+    embeddings: EmbeddingStore
+    outbox: Outbox
+    leases: LeaseStore
+    transactions: Transactions
 
 
 class Indexer:
@@ -31,12 +45,12 @@ class Indexer:
 
     def __init__(
         self,
-        records: Vault,
+        stores: IndexedStores,
         clock: Clock,
         holder: str,
         is_gone: Callable[[str], bool] = lambda holder: False,
     ) -> None:
-        self._records = records
+        self.stores = stores
         self._clock = clock
         self._holder = holder
         self._is_gone = is_gone
@@ -49,7 +63,7 @@ class Indexer:
             yield lease
         finally:
             if lease:
-                self._records.leases.release(lease)
+                self.stores.leases.release(lease)
 
     def _awaited(self, name: str, patience_s: float) -> Lease | None:
         # Writers hold the lease for one batch and take it again at once, so poll at a short interval.
@@ -62,23 +76,23 @@ class Indexer:
 
     def _acquired(self, name: str) -> Lease | None:
         now_ms = self._clock.now_ms()
-        return self._records.leases.acquire(name, self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+        return self.stores.leases.acquire(name, self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
 
     def _inherited(self, name: str) -> Lease | None:
         """Take over the lease of a dead process before it expires; ``None`` if its holder is alive."""
-        current = self._records.leases.current(name, now_ms=self._clock.now_ms())
+        current = self.stores.leases.current(name, now_ms=self._clock.now_ms())
         if current is None or not self._is_gone(current.holder):
             return None
-        self._records.leases.release(current)
+        self.stores.leases.release(current)
         return self._acquired(name)
 
     def renewed(self, lease: Lease) -> Lease:
         """Return *lease* extended to its full duration. Raises `LeaseLost` if it has expired or was taken over."""
-        return self._records.leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
+        return self.stores.leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
 
     def fence(self, lease: Lease) -> None:
         """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
-        self._records.leases.check(lease, now_ms=self._clock.now_ms())
+        self.stores.leases.check(lease, now_ms=self._clock.now_ms())
 
     def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
         """
@@ -90,13 +104,13 @@ class Indexer:
             IndexBusy, IndexUnavailable, LeaseLost: The index remains at its last committed marker.
         """
         marker = index.marker()
-        if marker is None or not self._records.outbox.knows(marker):
+        if marker is None or not self.stores.outbox.knows(marker):
             raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
         if marker.seq > record.since.seq:  # a killed process committed to the index and could not say so
-            self._seen(record, self._records.outbox.after(record.since, record.role).document_ids, marker)
-        head = self._records.outbox.head()
+            self._seen(record, self.stores.outbox.after(record.since, record.role).document_ids, marker)
+        head = self.stores.outbox.head()
         while marker.seq < head.seq:
-            ids, upto = self._records.outbox.after(marker, record.role, BATCH)
+            ids, upto = self.stores.outbox.after(marker, record.role, BATCH)
             if upto == marker:
                 return
             lease = self.renewed(lease)
@@ -115,11 +129,11 @@ class Indexer:
         with self._of_one_model(record), index.committing(record.since):
             self._replace(record.role, index, [document.id for document in documents])
             self.fence(lease)
-        self._records.outbox.built(record, documents[-1].id)
+        self.stores.outbox.built(record, documents[-1].id)
 
     def refuse_outdated(self, record: IndexRecord) -> None:
         """Raise `IndexDamaged` if the index is outdated because another embedding model has taken over."""
-        if any(r.generation == record.generation and r.outdated for r in self._records.outbox.indexes()):
+        if any(r.generation == record.generation and r.outdated for r in self.stores.outbox.indexes()):
             raise IndexDamaged(record.engine, "another model's vectors serve now")
 
     @contextmanager
@@ -143,17 +157,17 @@ class Indexer:
 
     def entries(self, document_ids: Sequence[int]) -> list[LexicalEntry]:
         """Return the lexical entries of the given documents; inactive documents have none."""
-        documents = self._records.documents.many(document_ids)
+        documents = self.stores.documents.many(document_ids)
         return [
             entry
             for number in document_ids
             if number in documents and documents[number].inactive is None
-            for entry in lexical_entries(documents[number], self._records.documents.fragments(number))
+            for entry in lexical_entries(documents[number], self.stores.documents.fragments(number))
         ]
 
     def vectors(self, document_ids: Sequence[int]) -> list[VectorEntry]:
         """Return the vector entries of the given documents."""
-        return [entry for number in document_ids for entry in self._records.embeddings.of_document(number)]
+        return [entry for number in document_ids for entry in self.stores.embeddings.of_document(number)]
 
     def _replace(self, role: Role, index: DerivedIndex, ids: Sequence[int]) -> None:
         if role is Role.LEXICAL:
@@ -168,16 +182,16 @@ class Indexer:
             vectors.put(self.vectors(ids))
 
     def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
-        outbox = self._records.outbox
-        with self._records.transactions.writing():
+        outbox = self.stores.outbox
+        with self.stores.transactions.writing():
             if self._own_is_its_tail(record):
                 newer = frozenset(outbox.after(upto, record.role).document_ids)
                 for number in ids:
                     if number not in newer:
-                        self._records.lexical.remove(number)
+                        self.stores.lexical.remove(number)
             outbox.seen(record, upto)
 
     def _own_is_its_tail(self, record: IndexRecord) -> bool:
         """Whether the vault's own index holds only changes that this index has not seen, and may drop all others."""
-        others = [r for r in self._records.outbox.indexes() if r.role is record.role and r.engine == OWN]
+        others = [r for r in self.stores.outbox.indexes() if r.role is record.role and r.engine == OWN]
         return record.role is Role.LEXICAL and record.state is IndexState.SERVING and not others

@@ -14,7 +14,9 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
 from clawmem.ports.indexes import (
     DerivedIndex,
+    EmbeddingStore,
     LexicalIndex,
+    LexicalTail,
     Outbox,
     UnknownWord,
     VectorIndex,
@@ -36,7 +38,6 @@ from clawmem.ports.records import (
     Term,
     Vector,
 )
-from clawmem.ports.vault import Vault
 
 Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
@@ -211,9 +212,9 @@ class ServedLexical(IndexRouter[LexicalIndex]):
 
     _outside: ExternalIndex[LexicalIndex]
 
-    def __init__(self, records: Vault, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
-        super().__init__(records.tail, outside)
-        self._tail = records.tail
+    def __init__(self, tail: LexicalTail, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
+        super().__init__(tail, outside)
+        self._tail = tail
         self._stopgap = stopgap
 
     def marker(self) -> Marker | None:
@@ -303,8 +304,8 @@ class ServedVectors(IndexRouter[VectorSearch]):
 
     _outside: ExternalIndex[VectorIndex]
 
-    def __init__(self, records: Vault, outside: ExternalIndex[VectorIndex]) -> None:
-        super().__init__(records.embeddings, outside)
+    def __init__(self, embeddings: EmbeddingStore, outside: ExternalIndex[VectorIndex]) -> None:
+        super().__init__(embeddings, outside)
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """Search as the port describes; raise `IndexBypassed` with the answer of the vault's vectors as ``partial``."""

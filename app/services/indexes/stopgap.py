@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from clawmem.app.services.documents.listing import pages
-from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex, Outbox
 from clawmem.ports.records import LexicalEntry, Marker
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Storage
 
 Entries = Callable[[Sequence[int]], Sequence[LexicalEntry]]
 
@@ -24,8 +25,10 @@ class Stopgap:
         entries: Returns the lexical entries of documents.
     """
 
-    def __init__(self, records: Vault, entries: Entries) -> None:
-        self._records = records
+    def __init__(self, documents: DocumentStore, outbox: Outbox, storage: Storage, entries: Entries) -> None:
+        self._documents = documents
+        self._outbox = outbox
+        self._storage = storage
         self._entries = entries
         self._making = Lock()
         self._made: tuple[Marker, LexicalIndex] | None = None
@@ -33,7 +36,7 @@ class Stopgap:
     def index(self) -> LexicalIndex:
         """Return the index of the current records."""
         with self._making:  # the retrievers of one query share the index
-            head = self._records.outbox.head()
+            head = self._outbox.head()
             if self._made is None or self._made[0] != head:
                 self._drop()
                 self._made = head, self._filled()
@@ -45,9 +48,9 @@ class Stopgap:
             self._drop()
 
     def _filled(self) -> LexicalIndex:
-        index = self._records.storage.scratch_lexical()
+        index = self._storage.scratch_lexical()
         with index.committing():
-            for page in pages(self._records.documents):
+            for page in pages(self._documents):
                 index.put(self._entries([document.id for document in page]))
         return index
 
