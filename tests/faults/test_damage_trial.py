@@ -13,8 +13,6 @@ from command_line import Invoke
 from damage_trial import TrialHome
 from random_damages import Damages
 
-from clawmem.adapters.sqlite.lru_cache import LruCache
-
 ENGINES = (
     "sqlite",
     "tantivy",
@@ -56,12 +54,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def make_home(
-    tmp_path: Path, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str, int], TrialHome]:
-    # Each command shall read the indexes, as a process of its own does.
-    monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
-
+def make_home(tmp_path: Path, invoke: Invoke, environ: dict[str, str]) -> Callable[[str, int], TrialHome]:
     def make(engine: str, count: int) -> TrialHome:
         return TrialHome(tmp_path, invoke, environ, engine, count)
 

@@ -17,7 +17,6 @@ import pytest
 from command_line import Invoke
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
-from clawmem.adapters.sqlite.lru_cache import LruCache
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"
 SOUND = "Files, records and indexes agree.\n"
@@ -139,9 +138,7 @@ def questions(connection: apsw.Connection, notes: Path) -> Iterator[tuple[str, o
 
 
 @pytest.fixture
-def home(tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Home:
-    # Each command shall read the indexes, as a process of its own does.
-    monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
+def home(tmp_path: Path, invoke: Invoke) -> Home:
     return Home(tmp_path, invoke)
 
 

@@ -16,7 +16,6 @@ from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
-from clawmem.adapters.sqlite.lru_cache import LruCache
 
 Damage = Callable[[bytes, random.Random], bytes | None]
 
@@ -144,11 +143,7 @@ class Home:
 
 
 @pytest.fixture(params=ENGINES)
-def home(
-    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Home:
-    # Each command shall read the indexes, as a process of its own does.
-    monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
+def home(tmp_path: Path, invoke: Invoke, request: pytest.FixtureRequest) -> Home:
     return Home(tmp_path, invoke, request.param)
 
 

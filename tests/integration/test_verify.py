@@ -15,7 +15,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
-from clawmem.adapters.sqlite.keys import pack
+from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
@@ -218,9 +218,8 @@ class TestLexicalIndex:
     def test_a_missing_document(self, world: World, grain: Grain, path: str) -> None:
         """A document taken out of one grain is named with the grain, whatever its script, and counts differ."""
         document_id = world.id(path)
-        table = TABLES[grain]
-        rows = table.rows_of(document_id)[:2]
-        world.vault.storage._db.write(f"delete from {table.name} where rowid between ? and ?", rows)
+        sql = f"delete from {TABLES[grain]} where rowid between ? and ?"
+        world.vault.storage._db.write(sql, span(document_id))
 
         found = world.verify()
 
