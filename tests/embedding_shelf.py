@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault, WideEmbedder
+from vault_stores import retrieval_stores
 from wired import embed_pending
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -66,7 +67,7 @@ class Shelf(ServedNotesVault):
         asked = vault or self.vault
         embedder = ServingEmbedder(asked.embeddings, lambda: Turned(), MODELS.get)
         request = read_request(text, now_ms=self.clock.now_ms(), limit=3)
-        return {"vsearch": vsearch, "query": query}[verb](asked, embedder)(request)
+        return {"vsearch": vsearch, "query": query}[verb](retrieval_stores(asked), embedder)(request)
 
     def firsts(self, vault: Vault | None = None) -> dict[str, str]:
         """The best answer to every question."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from notes_vault import NotesVault
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.graph.build import BuildGraphs
@@ -52,7 +53,7 @@ class Remembering(NotesVault):
     ) -> IntentAnswer:
         request = read_request(question, now_ms=START_MS, collections=collections, until=until)
         pipeline = intent_search(
-            self.vault,
+            retrieval_stores(self.vault),
             self.embedder,
             intent=intent,
             with_graph=with_graph,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from vault_stores import retrieval_stores
 from wired import embed_pending, indexed_stores, publisher, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -191,8 +192,8 @@ class NotesVault:
     def pipeline(self, verb: str) -> Pipeline:
         """Return the pipeline of ``search``, ``vsearch`` or ``query``."""
         if verb == "search":
-            return search(self.vault)
-        return {"vsearch": vsearch, "query": query}[verb](self.vault, self.embedder)
+            return search(retrieval_stores(self.vault))
+        return {"vsearch": vsearch, "query": query}[verb](retrieval_stores(self.vault), self.embedder)
 
     def ask(self, question: str, verb: str = "search", **options: Any) -> Any:
         """Return the answer to *question*."""

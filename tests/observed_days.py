@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vault_stores import retrieval_stores
 from wired import consolidation, memory_writer
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -53,7 +54,9 @@ class World:
 
     def found(self, query: str) -> list[str]:
         request = read_request(query, now_ms=self.clock.now_ms())
-        return [result.document.display_path for result in search(self.vault)(request).results]
+        return [
+            result.document.display_path for result in search(retrieval_stores(self.vault))(request).results
+        ]
 
     def reason(self, document_id: int) -> InactiveReason | None:
         return fetch(self.vault, document_id).inactive

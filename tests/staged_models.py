@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from scripted_server import ScriptedServer
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -36,7 +37,7 @@ def request(query: str = QUESTION, **rest: Any) -> RetrievalRequest:
 
 
 def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tuple[Work, Trace]:
-    return Pipeline(vault, stages).rank(asked)
+    return Pipeline(retrieval_stores(vault), stages).rank(asked)
 
 
 def reranking(vault: Vault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from command_line import write_notes
+from vault_stores import surfacing_stores
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -102,7 +103,7 @@ class Home:
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         dressed = dressing or BlockRendering(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))
         dressed = dressed._replace(floor=0.0)  # a vault of seven notes: what is likely is said by the test
-        surface = SurfaceContext(self.vault, means, dressed, self.clock, kept)
+        surface = SurfaceContext(surfacing_stores(self.vault), means, dressed, self.clock, kept)
         known = PROFILES[profile] if isinstance(profile, str) else profile
         chosen = Choices(known, topic=topic, mode=mode)
         return surface(prompt, turns_of(self.vault.telemetry, session), chosen, receive)

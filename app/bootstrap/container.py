@@ -329,30 +329,51 @@ class UseCases(DeclarativeContainer):
         gateways.embedder.provider,
         gateways.embedder_selection.provided.local,
     )
+    retrieval_stores = singleton(
+        "app.services.retrieval.stores:RetrievalStores",
+        transactions=vault.provided.transactions,
+        documents=vault.provided.documents,
+        successions=vault.provided.successions,
+        properties=vault.provided.properties,
+        lexical=vault.provided.lexical,
+        vectors=vault.provided.vectors,
+        embeddings=vault.provided.embeddings,
+        sketches=vault.provided.sketches,
+        entities=vault.provided.entities,
+        relations=vault.provided.relations,
+        answers=vault.provided.answers,
+    )
     models = factory("app.services.retrieval.models:Models", gateways.generator, gateways.reranker, clock)
-    search = singleton("app.services.retrieval.pipelines.search:search", vault)
-    vsearch = singleton("app.services.retrieval.pipelines.search:vsearch", vault, question_embedder)
-    openclaw = singleton("app.services.retrieval.pipelines.search:openclaw", vault, question_embedder)
+    search = singleton("app.services.retrieval.pipelines.search:search", retrieval_stores)
+    vsearch = singleton(
+        "app.services.retrieval.pipelines.search:vsearch", retrieval_stores, question_embedder
+    )
+    openclaw = singleton(
+        "app.services.retrieval.pipelines.search:openclaw", retrieval_stores, question_embedder
+    )
     query = singleton(
         "app.services.retrieval.pipelines.search:query",
-        vault,
+        retrieval_stores,
         question_embedder,
         gateways.late_interaction,
         models,
     )
     query_without_models = singleton(
-        "app.services.retrieval.pipelines.search:query", vault, question_embedder, gateways.late_interaction
+        "app.services.retrieval.pipelines.search:query",
+        retrieval_stores,
+        question_embedder,
+        gateways.late_interaction,
     )
     intent_search_of = function(
         "app.services.retrieval.pipelines.memory_retrieve:intent_search",
-        vault,
+        retrieval_stores,
         question_embedder,
         models=models,
     )
     intent_search = Singleton(intent_search_of)
     query_plan = singleton(
         "app.services.retrieval.pipelines.query_plan:query_plan",
-        vault,
+        retrieval_stores,
         question_embedder,
         factory(
             "app.services.retrieval.pipelines.query_plan:planner", vault.provided.sessions, gateways.generator
@@ -360,7 +381,8 @@ class UseCases(DeclarativeContainer):
     )
     memory_retrieve = singleton(
         "app.services.retrieval.pipelines.memory_retrieve:MemoryRetrieve",
-        vault,
+        vault.provided.documents,
+        vault.provided.sessions,
         Dict(
             search=search.provider,
             vsearch=vsearch.provider,
@@ -369,7 +391,7 @@ class UseCases(DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = factory("app.services.retrieval.similar:FindSimilar", vault, question_embedder)
+    find_similar = factory("app.services.retrieval.similar:FindSimilar", retrieval_stores, question_embedder)
     recalls = factory(
         "app.services.retrieval.recalls:Recalls",
         vault.provided.telemetry,
@@ -386,7 +408,17 @@ class UseCases(DeclarativeContainer):
     )
     prompt_surfacing = function(
         "app.services.surfacing.prompts:PromptSurfacing",
-        vault=vault,
+        stores=singleton(
+            "app.services.surfacing.stores:SurfacingStores",
+            retrieval_stores,
+            captures=vault.provided.captures,
+            usage=vault.provided.usage,
+            receipts=vault.provided.receipts,
+            acts=vault.provided.acts,
+        ),
+        triples=vault.provided.triples,
+        telemetry=vault.provided.telemetry,
+        model_failures=vault.provided.model_failures,
         clock=clock,
         threads=gateways.threads,
         embedder=gateways.embedder.provider,
@@ -395,8 +427,16 @@ class UseCases(DeclarativeContainer):
         model_servers=gateways.model_servers.provider,
         shown=gateways.shown_address,
     )
-    explain = factory("app.services.retrieval.receipts:Explain", vault)
-    why = factory("app.services.retrieval.replay:ReceiptReader", vault, clock)
+    explain = factory(
+        "app.services.retrieval.receipts:Explain", vault.provided.documents, vault.provided.embeddings
+    )
+    why = factory(
+        "app.services.retrieval.replay:ReceiptReader",
+        vault.provided.documents,
+        vault.provided.receipts,
+        explain,
+        clock,
+    )
 
     # documents
     lookup = factory("app.services.documents.lookup:Lookup", vault, settings.provided.roots)
@@ -596,7 +636,16 @@ class UseCases(DeclarativeContainer):
         enrich_by_rules,
     )
     agent_memory = function(
-        "app.services.openclaw:AgentMemory", vault, update_from=update_from.provider, files=gateways.files
+        "app.services.openclaw:AgentMemory",
+        vault.provided.documents,
+        update_from=update_from.provider,
+        withdraw=function(
+            "app.services.indexing.collections:withdraw_collection",
+            vault.provided.documents,
+            vault.provided.transactions,
+            publisher,
+        ).provider,
+        files=gateways.files,
     )
     save_session = factory(
         "app.services.openclaw:SaveSession",

@@ -93,9 +93,13 @@ def list_documents(services: Services, request: ListDocuments) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
     vault, tags, where = services.vault, listed(request.tag), conditions_in(request.where)
     order = request.sort.strip()
-    check_filters(vault, tags, [*where, *([] if order in ("", TITLE) else [order])])
+    check_filters(
+        vault.documents, vault.properties, tags, [*where, *([] if order in ("", TITLE) else [order])]
+    )
     scope = Scope(frozenset(named_collections(services, request.collection)))
-    matching = documents_with(vault, scope, tags, where) if tags or where else None
+    matching = (
+        documents_with(vault.documents, vault.properties, scope, tags, where) if tags or where else None
+    )
     asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
     names = {name.casefold(): name for name in asked}  # a name in another case is the same property
     values = {name: vault.properties.named(name) for name in names.values()}
@@ -104,7 +108,7 @@ def list_documents(services: Services, request: ListDocuments) -> Listing:
     found = vault.documents.latest(within, limit=limit)
     documents = _ordered(found, request, values)[: request.limit]
     ids = docids(vault.documents, documents)
-    newer = current_successors(vault, ids)
+    newer = current_successors(vault.documents, vault.successions, ids)
     return Listing(
         count=len(documents),
         total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),

@@ -129,7 +129,7 @@ def retrieval_request(services: Services, request: Question) -> RetrievalRequest
     if tags or where:
         from clawmem.app.services.documents.filters import check_filters  # rarely needed
 
-        check_filters(services.vault, tags, where)
+        check_filters(services.vault.documents, services.vault.properties, tags, where)
     return read_request(
         request.query,
         now_ms=services.clock.now_ms(),

@@ -56,7 +56,7 @@ def list_tags(services: Services, request: TagsRequest) -> Tags:
     scope = Scope(frozenset(named_collections(services, request.collection)))
     found = services.vault.properties.values(TAGS, scope)
     if request.tag:
-        check_filters(services.vault, [request.tag], ())
+        check_filters(services.vault.documents, services.vault.properties, [request.tag], ())
         below = tags_below(request.tag, found)
         found = {name: count for name, count in found.items() if name in below}
     # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.

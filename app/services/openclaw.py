@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.collections import withdraw_collection
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -27,12 +25,12 @@ from clawmem.domain.openclaw.session_notes import (
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.agent_sessions import AgentSession, AgentSessions
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
 from clawmem.ports.transcripts import Transcripts
-from clawmem.ports.vault import Vault
 
 ENDING = ".jsonl"  # as OpenClaw calls transcripts
 
@@ -46,10 +44,10 @@ class SessionFiles:
     """
 
     def __init__(
-        self, sessions: AgentSessions, vault: Vault, collection: str, *, all_due: bool = False
+        self, sessions: AgentSessions, documents: DocumentStore, collection: str, *, all_due: bool = False
     ) -> None:
         self._sessions = sessions
-        self._vault = vault
+        self._documents = documents
         self._collection = collection
         self._all_due = all_due
         self.fault = ""
@@ -61,7 +59,7 @@ class SessionFiles:
         except SourceUnreadable as error:
             self.fault = str(error)
             return Scan((), root_exists=False)
-        known = self._vault.documents.sources(self._collection)
+        known = self._documents.sources(self._collection)
         files = (self._file(one, known) for one in found)
         return Scan(tuple(one for one in files if one and wanted(one.path)))
 
@@ -94,7 +92,7 @@ class SessionFiles:
     def _indexed(self, document: Document | None) -> SessionSize | None:
         if document is None or document.stamp is None:
             return None
-        return SessionSize(document.stamp.size, (self._vault.documents.body(document.id) or "").count("\n"))
+        return SessionSize(document.stamp.size, (self._documents.body(document.id) or "").count("\n"))
 
 
 class SaveSession:
@@ -187,19 +185,22 @@ class AgentMemory:
 
     Args:
         update_from: Returns the service that indexes a folder of a source of files.
+        withdraw: Stops serving the documents of a collection.
     """
 
     def __init__(
         self,
-        vault: Vault,
+        documents: DocumentStore,
         sources: AgentSources,
         update_from: Callable[[FileSource], UpdateCollection],
+        withdraw: Callable[[str], object],
         files: FileSource,
         sessions: AgentSessions,
     ) -> None:
-        self._vault = vault
+        self._documents = documents
         self._sources = sources
         self._update_from = update_from
+        self._withdraw = withdraw
         self._files = files
         self._sessions = sessions
 
@@ -211,15 +212,15 @@ class AgentMemory:
         """
         update = self._update_from(self._files)
         reports = [update(one, force=force) for one in self._folders()]
-        files = SessionFiles(self._sessions, self._vault, SESSIONS, all_due=force or all_sessions)
+        files = SessionFiles(self._sessions, self._documents, SESSIONS, all_due=force or all_sessions)
         if self._sources.has_sessions:
             folder = self._folder(SESSIONS, str(self._sources.workspace), "*.jsonl", Origin.ASSISTANT)
             report = self._update_from(files)(folder, force=force)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
         kept = {one.collection for one in reports}
-        for name in self._vault.documents.collections().keys() - kept:
-            withdraw_collection(self._vault.documents, self._vault.transactions, Publisher(self._vault), name)
+        for name in self._documents.collections().keys() - kept:
+            self._withdraw(name)
         return reports
 
     def hits(self, answer: Answer) -> list[MemoryHit]:
@@ -236,7 +237,7 @@ class AgentMemory:
         for name, root in self._roots().items():
             inside = path if root is None else path.removeprefix(f"{root}/")
             if root is None or inside != path:
-                found = self._vault.documents.at(name, inside)
+                found = self._documents.at(name, inside)
                 if found and found.inactive is None:
                     return found
         raise NotFound("memory file", path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vault_stores import retrieval_stores
+
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
@@ -43,9 +45,12 @@ def plain_bm25(vault: Vault) -> Pipeline:
 
 def embedder_alone(vault: Vault, embedder: Embedder) -> Pipeline:
     """The nearest fragments by cosine; a document by its nearest one."""
-    search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
+    search = RunRetrievers(
+        {"vector": vector_retriever(vault.vectors, vault.embeddings, embedder, VECTOR_ALONE_DEPTH)}
+    )
     return Pipeline(
-        vault, {"search": search, "nearest": nearest(vault.documents), "records": records(vault), "cut": cut}
+        retrieval_stores(vault),
+        {"search": search, "nearest": nearest(vault.documents), "records": records(vault), "cut": cut},
     )
 
 
@@ -63,7 +68,8 @@ def records(vault: Vault) -> Stage:
 def _alone(vault: Vault, leg: Retriever) -> Pipeline:
     found = RunRetrievers({FOUND: leg})
     return Pipeline(
-        vault, {"search": found, "as found": _as_found(vault), "records": records(vault), "cut": cut}
+        retrieval_stores(vault),
+        {"search": found, "as found": _as_found(vault), "records": records(vault), "cut": cut},
     )
 
 

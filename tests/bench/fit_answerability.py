@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fit_relevance import Floats, logistic
 from judged import EMBEDDERS, missing, settings_for, vault_of
+from vault_stores import retrieval_stores
 from weights_file import fitted_weights, text_of_module, write
 
 from clawmem.app.bench.collection import load_collection
@@ -119,7 +120,9 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
     from clawmem.adapters.models.static_words import installed_words
 
     means = RetrievalDependencies(embedder=services.question_embedder, late=installed_words())
-    stages = Pipeline(services.vault, finding(services.vault, means, Choices()))
+    stages = Pipeline(
+        retrieval_stores(services.vault), finding(retrieval_stores(services.vault), means, Choices())
+    )
     for prompt in prompts_of(vault, data):
         if why_skip(prompt.text):
             continue
@@ -128,7 +131,16 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
         form = prompt_form(prompt.text)
         if form.telling and work.candidates:
             evidence, match = (
-                evidence_of(services.vault.lexical, work, statistics_of(services.vault, request, work)),
+                evidence_of(
+                    services.vault.lexical,
+                    work,
+                    statistics_of(
+                        services.vault.documents,
+                        services.vault.lexical,
+                        request,
+                        work,
+                    ),
+                ),
                 match_of(services.vault.lexical, request, work),
             )
             yield Row(prompt, signs(evidence, form, match))

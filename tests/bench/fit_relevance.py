@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from vault_stores import retrieval_stores
 from weights_file import fitted_weights, text_of_module, write
 from wired import embed_pending, update_collection
 
@@ -136,7 +137,7 @@ def ask_vault(
         vault = open_vault(str(Path(place) / "vault.db"))
         update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("corpus", str(notes)))
         embed_pending(vault, embedder)()
-        pipeline = query(vault, embedder, StaticWords())
+        pipeline = query(retrieval_stores(vault), embedder, StaticWords())
         for unit, text, judge in asked:
             found = evidence_and_places(vault, pipeline, text, unit, judge or (lambda candidate: False))
             about = {"collection": collection, "embedder": name, "unit": unit}
@@ -215,7 +216,7 @@ def evidence_and_places(
         }
         request = request._replace(scope=request.scope._replace(documents=frozenset(rest)))
     work, _ = pipeline.rank(request)
-    words = statistics_of(vault, request, work)
+    words = statistics_of(vault.documents, vault.lexical, request, work)
     if without:
         words = words._replace(unknown=_unknown(vault, request))
     pairs = zip(places_of(request, work, words), work.candidates, strict=True)

@@ -112,7 +112,9 @@ def _ask(services: Services, setting: Setting, system: str, make: Make) -> None:
         request = setting.request(query, now_ms)
         began = process_time()
         work, _ = pipeline.rank(request)
-        describe(services.vault, request, work.candidates[: request.limit])
+        describe(
+            services.vault.documents, services.vault.successions, request, work.candidates[: request.limit]
+        )
         spent.append((process_time() - began) * 1000)
         found[query.qid] = places_of(setting.items(work.candidates, collection), collection.grades[query.qid])
         say(done)

@@ -12,6 +12,7 @@ from statistics import median
 from time import perf_counter
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
 import clawmem
@@ -74,7 +75,7 @@ def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
     updater(vault)(Folder("notes", str(write_notes(1420))))
     embedder = StaticEmbedder()
     embed_pending(vault, embedder)()
-    answer = query(vault, embedder)
+    answer = query(retrieval_stores(vault), embedder)
     fragments = vault.storage._db.value("select count(*) from fragments")
     answer(read_request(QUESTIONS[0], now_ms=0))
 

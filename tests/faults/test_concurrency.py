@@ -30,6 +30,7 @@ def test_four_updaters_and_two_searchers(
     world.embed()
 
     roles = ["update"] * 4 + ["search"] * 2
+    environ = {**environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     processes = [
         start_program(WORKER, role, world.vault_file, world.root, SECONDS, environ=environ) for role in roles
     ]
@@ -95,6 +96,7 @@ from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import read_request
+from vault_stores import retrieval_stores
 
 role, path, root, seconds = sys.argv[1:]
 clock, embedder = ManualClock(), HashingEmbedder()
@@ -107,7 +109,7 @@ def update(vault):
 
 
 def search(vault):
-    answer = query(vault, embedder)(read_request("lighthouse keeper", now_ms=clock.now_ms()))
+    answer = query(retrieval_stores(vault), embedder)(read_request("lighthouse keeper", now_ms=clock.now_ms()))
     first = answer.results[0].document.path if answer.results else "nothing"
     reasons = [why for why in answer.trace.degraded.values() if "without vectors" not in why]
     return [*reasons, *([first] if first != "anchor.md" else [])]

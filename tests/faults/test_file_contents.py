@@ -87,6 +87,7 @@ class TestContent:
         row = "many words in a row " * 50_000
         (tmp_path / "notes/long.md").write_text(row * megabytes + "xylophone", "utf-8")
 
+        environ = {**environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         added, found, peak_mb = run_program(ONE_LINE, tmp_path, env=environ).stdout.split()
 
         assert (added, found) == ("1", "long.md")
@@ -206,17 +207,16 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.pipelines.search import search
+from vault_stores import retrieval_stores
+from wired import update_collection
 
 place = Path(sys.argv[1])
 vault = open_vault(str(place / "vault.sqlite"))
 report = update_collection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
-[found] = search(vault)(read_request("xylophone", now_ms=0)).results
+[found] = search(retrieval_stores(vault))(read_request("xylophone", now_ms=0)).results
 assert vault.documents.body(found.document.id).endswith("xylophone")
 status = Path("/proc/self/status")
 if status.exists():  # where the usage of a process begins with that of the one which started it

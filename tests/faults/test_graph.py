@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
@@ -45,7 +46,7 @@ class Graph:
 
     def __init__(self, place: Path) -> None:
         self.vault = open_vault(str(place / "vault.sqlite"))
-        self.pipeline = intent_search(self.vault, HashingEmbedder())
+        self.pipeline = intent_search(retrieval_stores(self.vault), HashingEmbedder())
 
     def note(self, path: str, body: str) -> int:
         with self.vault.transactions.writing():

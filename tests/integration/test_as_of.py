@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.documents.timeline import ReadTimeline
@@ -42,13 +43,17 @@ class Home(NotesVault):
             self.write(path, text, hours_ago=24 * CHANGED_DAYS_AGO.get(path, 1))
         self.take_in({})
         self.ways: dict[str, Callable[[RetrievalRequest], Answer]] = {
-            "search": search(self.vault),
-            "vsearch": vsearch(self.vault, self.embedder),
-            "query": query(self.vault, self.embedder),
-            "intent_search": intent_search(self.vault, self.embedder),
-            "query_plan": query_plan(self.vault, self.embedder),
+            "search": search(retrieval_stores(self.vault)),
+            "vsearch": vsearch(retrieval_stores(self.vault), self.embedder),
+            "query": query(retrieval_stores(self.vault), self.embedder),
+            "intent_search": intent_search(retrieval_stores(self.vault), self.embedder),
+            "query_plan": query_plan(retrieval_stores(self.vault), self.embedder),
         }
-        self.retrieve = MemoryRetrieve(self.vault, {name: lambda w=way: w for name, way in self.ways.items()})
+        self.retrieve = MemoryRetrieve(
+            self.vault.documents,
+            self.vault.sessions,
+            {name: lambda w=way: w for name, way in self.ways.items()},
+        )
 
     def ask(self, way: str = "query", *, as_of: str = "", until: str = "", question: str = ASKED) -> Answer:
         """Return the answer to *question* by *way*."""
@@ -154,7 +159,7 @@ def test_the_latest_sessions_of_then(home: Home) -> None:
 
 def test_what_was_near_then(home: Home) -> None:
     """Similar documents keep to the day as well."""
-    find = FindSimilar(home.vault, home.embedder)
+    find = FindSimilar(retrieval_stores(home.vault), home.embedder)
 
     now, then = (find(home.at("redis.md"), now_ms=START_MS, as_of=day) for day in ("", BETWEEN))
 

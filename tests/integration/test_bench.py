@@ -28,6 +28,7 @@ from artefacts import (
 from command_line import Invoke, ask_json, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
+from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 from write_benchmarks import PAGE, written
 
@@ -91,7 +92,7 @@ def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = 
     bench = BenchRetrieval(
         update_collection(vault, DiskFiles(), ManualClock(), parse_yaml),
         embed_pending(vault, embedder),
-        query(vault, embedder),
+        query(retrieval_stores(vault), embedder),
         START_MS,
     )
     return bench(load_collection(judged, turns=turns), turns=turns, pooled=pooled)
@@ -147,7 +148,7 @@ class TestUseCase:
     def test_by_words_and_by_the_published_policy(self, vault: Vault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
         update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
-        bench = BenchRetrieval(update, None, query(vault, HashingEmbedder()), START_MS)
+        bench = BenchRetrieval(update, None, query(retrieval_stores(vault), HashingEmbedder()), START_MS)
         collection = load_collection(judged, turns=False)
 
         published = bench(collection, turns=False, pooled=False, ranking=Ranking.PUBLISHED)
@@ -314,7 +315,7 @@ class TestAblation:
     def test_every_signal_is_one_that_counts(self, vault: Vault) -> None:
         """What is left out exists: a weight, leg or stage by another name would leave out nothing."""
         weights = {**grains.DOCUMENT_WEIGHTS, **grains.LINE_WEIGHTS}
-        stages = {"compare", *query(vault, HashingEmbedder())._stages}
+        stages = {"compare", *query(retrieval_stores(vault), HashingEmbedder())._stages}
 
         for name, without in ablation.SIGNALS.items():
             assert without.weights <= weights.keys(), name

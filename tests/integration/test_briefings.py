@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -43,7 +44,7 @@ class Briefed:
             return publisher(self.vault).publish(document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
-        return AfterCompaction(self.vault, search(self.vault), self.clock)(state)
+        return AfterCompaction(self.vault, search(retrieval_stores(self.vault)), self.clock)(state)
 
     def at_start(self) -> str:
         return SessionBriefing(self.vault, self.clock).at_start()
@@ -146,7 +147,7 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
         if snoozed:
             with briefed.vault.transactions.writing():
                 briefed.vault.documents.snooze(number, snoozed)
-    lessons = FileLessons(search(briefed.vault), briefed.clock)
+    lessons = FileLessons(search(retrieval_stores(briefed.vault)), briefed.clock)
 
     for told in (briefed.at_start(), briefed.after_compaction(), lessons("/src/pay.sql")):
         assert "plain.md" in told

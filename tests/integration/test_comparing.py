@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from compared_vault import OPENED, asked, filled
 from notes_vault import paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.late_interaction import ExactWords
@@ -50,8 +51,8 @@ class TestLines:
         filled(vault, {"chat.md": self.CHAT})
         request = asked("which automobile did Ann purchase", unit=Unit.LINE)
 
-        without = query(vault, HashingEmbedder())(request)
-        compared = query(vault, HashingEmbedder(), late)(request)
+        without = query(retrieval_stores(vault), HashingEmbedder())(request)
+        compared = query(retrieval_stores(vault), HashingEmbedder(), late)(request)
 
         assert shown(without)[0] == ("chat.md", 1)
         assert shown(compared)[0] == ("chat.md", 5)
@@ -62,7 +63,7 @@ class TestLines:
         """What lifted it is the meaning of the words, not the comparison itself."""
         filled(vault, {"chat.md": self.CHAT})
 
-        compared = query(vault, HashingEmbedder(), ExactWords())(
+        compared = query(retrieval_stores(vault), HashingEmbedder(), ExactWords())(
             asked("which automobile did Ann purchase", unit=Unit.LINE)
         )
 
@@ -71,7 +72,7 @@ class TestLines:
     def test_a_number_is_asked_for(self, vault: Vault, late: StaticWords) -> None:
         """Where the answer must hold a number a line with one gains, and only then."""
         filled(vault, {"bees.md": "- The hive has bees.\n\nA wall.\n\nA door.\n\n- The hive has 12 bees.\n"})
-        ask = query(vault, HashingEmbedder(), late)
+        ask = query(retrieval_stores(vault), HashingEmbedder(), late)
 
         many, which = (
             ask(asked(f"{how} bees has the hive", unit=Unit.LINE)) for how in ("how many", "which")
@@ -86,9 +87,9 @@ class TestLines:
         filled(vault, {"kettle.md": "# Kettle\n\nIt whistles in C sharp.\n"})
         request = asked("zeppelin", unit=Unit.LINE)
 
-        compared = query(vault, HashingEmbedder(), late)(request)
+        compared = query(retrieval_stores(vault), HashingEmbedder(), late)(request)
 
-        assert shown(compared) == shown(query(vault, HashingEmbedder())(request)) != []
+        assert shown(compared) == shown(query(retrieval_stores(vault), HashingEmbedder())(request)) != []
         assert all(COVERAGE not in result.legs for result in compared.results)
         assert compared.trace.degraded == {}
 
@@ -103,8 +104,8 @@ class TestDocuments:
         filled(vault, {"garage.md": text})
         request = asked("which automobile did Ann purchase")
 
-        assert shown(query(vault, HashingEmbedder())(request)) == [("garage.md", 3)]
-        assert shown(query(vault, HashingEmbedder(), late)(request)) == [("garage.md", 11)]
+        assert shown(query(retrieval_stores(vault), HashingEmbedder())(request)) == [("garage.md", 3)]
+        assert shown(query(retrieval_stores(vault), HashingEmbedder(), late)(request)) == [("garage.md", 11)]
 
     def test_a_synonym_lifts_a_document(self, vault: Vault, late: StaticWords) -> None:
         """A document counts by its best line, and that by what its words mean."""
@@ -117,17 +118,17 @@ class TestDocuments:
         )
         request = asked("which automobile did Ann purchase")
 
-        compared = query(vault, HashingEmbedder(), late)(request)
+        compared = query(retrieval_stores(vault), HashingEmbedder(), late)(request)
 
         assert paths(compared) == ["b.md", "a.md"]
         assert compared.results[0].legs[BEST_LINE] == 1.0
-        assert paths(query(vault, HashingEmbedder())(request)) == ["a.md", "b.md"]
+        assert paths(query(retrieval_stores(vault), HashingEmbedder())(request)) == ["a.md", "b.md"]
 
     def test_a_document_without_a_line_that_was_read(self, vault: Vault, late: StaticWords) -> None:
         """One that only its title or its vector brought stays on the list."""
         filled(vault, {"a.md": "# Amber\n\nNothing else.\n", "b.md": "# Beach\n\nThe amber of the beach.\n"})
 
-        answer = query(vault, HashingEmbedder(), late)(asked("where is the amber"))
+        answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked("where is the amber"))
 
         assert sorted(paths(answer)) == ["a.md", "b.md"]
 
@@ -137,7 +138,7 @@ class TestDocuments:
         texts["both.md"] = f"# Beach\n\nSeals in the harbour.\n\n{'A stone.' * 50}\n\nOnce, amber.\n"
         filled(vault, texts)
 
-        answer = query(vault, HashingEmbedder(), late)(asked("amber harbour"))
+        answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked("amber harbour"))
 
         assert paths(answer)[0] == "both.md"
         assert [result.legs["precise"] for result in answer.results] == [1.0, *[0.0] * 6]
@@ -162,8 +163,19 @@ class TestWhatWasNotRead:
             "fuse": fuse(vault.documents),
         }
 
-        before, _ = Pipeline(vault, stages).rank(request)
-        after, _ = Pipeline(vault, {**stages, "compare": compare(vault, late)}).rank(request)
+        before, _ = Pipeline(retrieval_stores(vault), stages).rank(request)
+        after, _ = Pipeline(
+            retrieval_stores(vault),
+            {
+                **stages,
+                "compare": compare(
+                    vault.documents,
+                    vault.sketches,
+                    vault.embeddings,
+                    late,
+                ),
+            },
+        ).rank(request)
 
         assert len(after.candidates) == len(before.candidates) > read
         assert {c.document_id for c in after.candidates[:read]} == {
@@ -207,9 +219,9 @@ def test_a_comparison_that_fails(vault: Vault, unit: Unit, broken: LateInteracti
     filled(vault, {"kettle.md": "# Kettle\n\nThe kettle whistles.\n", "cup.md": "# Cup\n\nNo whistle.\n"})
     request = asked("does the kettle whistle", unit=unit)
 
-    answer = query(vault, HashingEmbedder(), broken)(request)
+    answer = query(retrieval_stores(vault), HashingEmbedder(), broken)(request)
 
-    assert answer.results == query(vault, HashingEmbedder())(request).results != ()
+    assert answer.results == query(retrieval_stores(vault), HashingEmbedder())(request).results != ()
     assert answer.trace.degraded.keys() == {LATE_INTERACTION}
     assert reason in answer.trace.degraded[LATE_INTERACTION]
 
@@ -220,7 +232,7 @@ def test_a_question_without_words(vault: Vault, late: StaticWords, unit: Unit, q
     """Nothing is found, nothing compared, nothing degraded."""
     filled(vault, {"marks.md": "🎉 ??? … — !\n", "kettle.md": "# Kettle\n\nIt whistles.\n"})
 
-    answer = query(vault, HashingEmbedder(), late)(asked(question, unit=unit))
+    answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked(question, unit=unit))
 
     assert (answer.results, answer.trace.degraded) == ((), {})
 

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import embed_pending, enriching, publisher, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -102,7 +103,9 @@ def test_the_graph_sees_it(enriched: Vault) -> None:
     found = [
         {
             result.document.id
-            for result in intent_search(enriched, StaticEmbedder(), with_graph=along)(request).results
+            for result in intent_search(retrieval_stores(enriched), StaticEmbedder(), with_graph=along)(
+                request
+            ).results
         }
         for along in (True, False)
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -29,7 +30,7 @@ def lessons() -> Iterator[FileLessons]:
             publisher(vault).publish(
                 document(path, body, title=title, content_type=content_type), body, fragments(body)
             )
-    yield FileLessons(search(vault), ManualClock())
+    yield FileLessons(search(retrieval_stores(vault)), ManualClock())
     vault.close()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -27,11 +28,11 @@ from clawmem.ports.vault import Vault
 BOAT = Path(__file__).parents[1] / "data" / "ownervault" / "boat"
 KNOWN = "Where is the mooring on the Zuidlaardermeer?"
 WAYS: dict[str, Callable[[Vault], Ask]] = {
-    "search": search,
-    "vsearch": lambda vault: vsearch(vault, StaticEmbedder()),
-    "query": lambda vault: query(vault, StaticEmbedder()),
-    "intent_search": lambda vault: intent_search(vault, StaticEmbedder()),
-    "query_plan": lambda vault: query_plan(vault, StaticEmbedder()),
+    "search": lambda vault: search(retrieval_stores(vault)),
+    "vsearch": lambda vault: vsearch(retrieval_stores(vault), StaticEmbedder()),
+    "query": lambda vault: query(retrieval_stores(vault), StaticEmbedder()),
+    "intent_search": lambda vault: intent_search(retrieval_stores(vault), StaticEmbedder()),
+    "query_plan": lambda vault: query_plan(retrieval_stores(vault), StaticEmbedder()),
 }
 UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles until they snood")
 
@@ -99,7 +100,10 @@ def test_lines_are_judged_too(vault: Vault) -> None:
     """A line has its own model of places."""
     request = read_request(KNOWN, now_ms=START_MS, unit=Unit.LINE)
 
-    assert all(one.confidence is not None for one in query(vault, StaticEmbedder())(request).results)
+    assert all(
+        one.confidence is not None
+        for one in query(retrieval_stores(vault), StaticEmbedder())(request).results
+    )
 
 
 def test_a_plan_is_as_likely_as_its_likeliest_part(vault: Vault) -> None:
@@ -127,7 +131,9 @@ def test_by_meaning_alone_nothing_is_judged(vault: Vault) -> None:
 @pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.HYBRID, Route.CAUSAL, Route.COMPLEX, Route.KEYWORD])
 def test_one_way_in_keeps_to_the_floor(vault: Vault, mode: Route) -> None:
     """Whichever way a question takes, it says how likely it is answered, and is silent below the floor."""
-    retrieve = MemoryRetrieve(vault, {name: lambda make=make: make(vault) for name, make in WAYS.items()})
+    retrieve = MemoryRetrieve(
+        vault.documents, vault.sessions, {name: lambda make=make: make(vault) for name, make in WAYS.items()}
+    )
 
     def found(question: str) -> Answer:
         return retrieve(read_request(question, now_ms=START_MS, floor=DEFAULT_FLOOR), mode)

@@ -149,7 +149,12 @@ def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
         work, trace = services.pipeline("search").rank(request)
         assert number in {one.document_id for one in work.candidates}
         trace.stages.append(trace.stages[-1])
-        kept[moment] = {c.document_id for c in visible(services.vault)(request, work, trace).candidates}
+        kept[moment] = {
+            c.document_id
+            for c in visible(services.vault.documents, services.vault.captures)(
+                request, work, trace
+            ).candidates
+        }
 
     assert number not in kept[now]
     assert number in kept[in_a_while]

@@ -17,24 +17,27 @@ from scripted_server import (
     writing,
 )
 from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.http.generator import HttpGenerator
 from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.retrieval.models import (
-    NO_MODELS,
-    expansion_stage,
-    reformulation_retrievers,
-    reranking_stages,
-)
+from clawmem.app.services.retrieval.models import NO_MODELS
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
+from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand, variant_name, variant_retrievers
+from clawmem.app.services.retrieval.stages.expand import (
+    EXPANSION,
+    expand,
+    expansion_stage,
+    variant_name,
+    variant_retrievers,
+)
 from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.rerank import RERANKER
+from clawmem.app.services.retrieval.stages.rerank import RERANKER, reranking_stages
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
 from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
@@ -77,8 +80,13 @@ def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[st
         "search": RunRetrievers(
             {
                 "lexical": lexical_retriever(vault.lexical),
-                "vector": vector_retriever(vault, HashingEmbedder()),
-                **variant_retrievers(vault, HashingEmbedder()),
+                "vector": vector_retriever(vault.vectors, vault.embeddings, HashingEmbedder()),
+                **variant_retrievers(
+                    vault.lexical,
+                    vault.vectors,
+                    vault.embeddings,
+                    HashingEmbedder(),
+                ),
             }
         ),
     }
@@ -86,10 +94,12 @@ def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[st
 
 class TestWithoutModels:
     def test_rows_are_empty(self, vault: Vault) -> None:
-        """A pipeline without models has no stage and no leg for them."""
-        assert expansion_stage(vault, NO_MODELS) == {}
-        assert reformulation_retrievers(vault, HashingEmbedder(), NO_MODELS) == {}
-        assert reranking_stages(vault, NO_MODELS) == {}
+        """A pipeline without models has no stage and no retriever for them."""
+        _, trace = query(retrieval_stores(vault), HashingEmbedder()).rank(request())
+
+        assert expansion_stage(vault.lexical, vault.answers, NO_MODELS) == {}
+        assert reranking_stages(vault.documents, vault.answers, NO_MODELS) == {}
+        assert not {"expand", "choose chunk", "rerank", "blend"} & {stage.name for stage in trace.stages}
 
 
 class TestBoth:
@@ -100,13 +110,18 @@ class TestBoth:
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault.lexical),
-            **reformulation_retrievers(vault, HashingEmbedder(), helping),
+            **variant_retrievers(
+                vault.lexical,
+                vault.vectors,
+                vault.embeddings,
+                HashingEmbedder(),
+            ),
         }
         stages = {
-            **expansion_stage(vault, helping),
+            **expansion_stage(vault.lexical, vault.answers, helping),
             "search": RunRetrievers(legs),
             "fuse": fuse(vault.documents),
-            **reranking_stages(vault, helping),
+            **reranking_stages(vault.documents, vault.answers, helping),
         }
 
         work, trace = run(stages, vault, request())
@@ -241,7 +256,15 @@ class TestExpansion:
             fingerprint = "another"
 
         work = Work(variants=(Variant(VariantKind.VEC, "kettle"), Variant(VariantKind.LEX, "kettle")))
-        words, meaning = (leg(request(), work) for leg in variant_retrievers(vault, Another()).values())
+        words, meaning = (
+            leg(request(), work)
+            for leg in variant_retrievers(
+                vault.lexical,
+                vault.vectors,
+                vault.embeddings,
+                Another(),
+            ).values()
+        )
 
         assert words.hits["document~1"]
         assert meaning.hits == {}

@@ -11,6 +11,7 @@ from compared_vault import NOW_MS, OPENED, asked, filled, some_vault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_vault import paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -33,13 +34,15 @@ def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, As
     """Every way to ask, by its name."""
     embedder = HashingEmbedder()
     made: dict[str, Ask] = {
-        "search": search(vault),
-        "vsearch": vsearch(vault, embedder),
-        "query": query(vault, embedder, late),
-        "intent_search": intent_search(vault, embedder),
-        "query_plan": query_plan(vault, embedder),
+        "search": search(retrieval_stores(vault)),
+        "vsearch": vsearch(retrieval_stores(vault), embedder),
+        "query": query(retrieval_stores(vault), embedder, late),
+        "intent_search": intent_search(retrieval_stores(vault), embedder),
+        "query_plan": query_plan(retrieval_stores(vault), embedder),
     }
-    retrieve = MemoryRetrieve(vault, {name: partial(made.__getitem__, name) for name in made})
+    retrieve = MemoryRetrieve(
+        vault.documents, vault.sessions, {name: partial(made.__getitem__, name) for name in made}
+    )
     return {**made, "memory_retrieve": lambda request: retrieve(request, Route.HYBRID)}
 
 
@@ -62,7 +65,7 @@ class TestNamedTime:
         filled(vault, self.WEEKS)
 
         for unit in Unit:
-            answer = query(vault, HashingEmbedder())(
+            answer = query(retrieval_stores(vault), HashingEmbedder())(
                 asked("what did we say of the boat in the week of 2026-05-20", unit=unit, diverse=False)
             )
             assert paths(answer)[0] == "2026-05-20-meeting.md"
@@ -74,7 +77,7 @@ class TestNamedTime:
         """Then the leg says nothing, and counts in nothing."""
         filled(vault, self.WEEKS)
 
-        answer = query(vault, HashingEmbedder())(asked("what may the boat be"))
+        answer = query(retrieval_stores(vault), HashingEmbedder())(asked("what may the boat be"))
 
         assert TIME not in answer.trace.hits
         assert all(TIME not in result.legs for result in answer.results)
@@ -84,7 +87,9 @@ class TestNamedTime:
         filled(vault, self.WEEKS)
         filled(vault, {"2026-05-21-other.md": "# Other\n\nThe boat.\n"}, "others")
 
-        answer = query(vault, HashingEmbedder())(asked("the boat in May 2026?", collections=["others"]))
+        answer = query(retrieval_stores(vault), HashingEmbedder())(
+            asked("the boat in May 2026?", collections=["others"])
+        )
 
         assert paths(answer) == ["2026-05-21-other.md"]
         assert answer.trace.hits[TIME] == 1
@@ -93,7 +98,9 @@ class TestNamedTime:
         """A question may name a time after the last day that it may see: nothing of it is found."""
         filled(vault, self.WEEKS)
 
-        answer = query(vault, HashingEmbedder())(asked("the boat in June 2026?", until="2026-05-31"))
+        answer = query(retrieval_stores(vault), HashingEmbedder())(
+            asked("the boat in June 2026?", until="2026-05-31")
+        )
 
         assert sorted(paths(answer)) == ["2026-05-04-meeting.md", "2026-05-20-meeting.md"]
         assert answer.trace.hits[TIME] == 0
@@ -113,7 +120,9 @@ def test_other_words_weigh_half(vault: Vault) -> None:
     filled(vault, {"urn.md": "An urn.\n", "kettle.md": "A kettle, and a question: what is it for?\n"})
     models = Models(OtherWords(), clock=ManualClock(NOW_MS))
 
-    answer = query(vault, HashingEmbedder(), models=models)(asked("what was that question about the kettle"))
+    answer = query(retrieval_stores(vault), HashingEmbedder(), models=models)(
+        asked("what was that question about the kettle")
+    )
 
     (urn,) = (result for result in answer.results if result.document.path == "urn.md")
     legs = {name: share for name, share in urn.legs.items() if name != "vector"}

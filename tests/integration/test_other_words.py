@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from notes_vault import NotesVault, paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
@@ -22,7 +23,7 @@ NOTE = "vectors count"
 
 def ask(notes: NotesVault, text: str, unit: Unit = Unit.DOCUMENT) -> Answer:
     request = read_request(text, now_ms=1_780_000_000_000, unit=unit)
-    return query(notes.vault, StaticEmbedder(), StaticWords())(request)
+    return query(retrieval_stores(notes.vault), StaticEmbedder(), StaticWords())(request)
 
 
 def said(answer: Answer) -> list[str]:

@@ -27,6 +27,7 @@ from owner_questions import (
     paths_of,
     questions,
 )
+from vault_stores import retrieval_stores
 from wired import embed_pending, publisher
 
 from clawmem.adapters.models.static import StaticEmbedder
@@ -96,7 +97,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
             publisher(vault).publish(source.document, source.body, source.fragments, source.declared)
     embed_pending(vault, embedder)()
     with vault.transactions.reading():
-        yield query(vault, embedder, StaticWords())
+        yield query(retrieval_stores(vault), embedder, StaticWords())
     vault.close()
 
 

@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from vault_stores import retrieval_stores
 from wired import embed_pending, indexed_stores, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -313,7 +314,11 @@ class TestFigures:
 def figures_of(judged: Judged, backend: str, mode: str, *, turns: bool) -> dict[str, float]:
     """The judged means of one backend."""
     vault = judged.vaults[backend]
-    pipeline = search(vault) if mode == "search" else query(vault, judged.embedder)
+    pipeline = (
+        search(retrieval_stores(vault))
+        if mode == "search"
+        else query(retrieval_stores(vault), judged.embedder)
+    )
     update = update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)
     collection = collection_in(judged.folder, turns=turns)
     report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=turns, pooled=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from notes_vault import NotesVault, paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -63,7 +64,7 @@ def ask(
     collections: tuple[str, ...] = (),
 ) -> PlanAnswer:
     request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
-    return query_plan(vault, HashingEmbedder(), planned)(request)
+    return query_plan(retrieval_stores(vault), HashingEmbedder(), planned)(request)
 
 
 def clauses(answer: PlanAnswer) -> list[tuple[str, str, int]]:
@@ -145,7 +146,7 @@ class Fixed(Pipeline):
     """A pipeline that does what it is told instead of looking anything up."""
 
     def __init__(self, vault: Vault, act: Callable[[str], tuple[int, ...]]) -> None:
-        super().__init__(vault, {})
+        super().__init__(retrieval_stores(vault), {})
         self._act = act
 
     def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
@@ -159,7 +160,7 @@ def fixed_plan(
 ) -> QueryPlan:
     pipeline = Fixed(vault, act)
     clauses = AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S)
-    return QueryPlan(vault, clauses, lambda request, work, trace: work, planned(*given))
+    return QueryPlan(retrieval_stores(vault), clauses, lambda request, work, trace: work, planned(*given))
 
 
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from notes_vault import NotesVault, RenamedEmbedder, paths
+from vault_stores import retrieval_stores
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -51,7 +52,7 @@ class Home(NotesVault):
         for hour, (path, text) in enumerate(NOTES.items(), start=1):
             self.write(path, text, hours_ago=10 - hour)
         self.take_in({}, vectors=vectors)
-        self.retrieve = MemoryRetrieve(self.vault, self.ways())
+        self.retrieve = MemoryRetrieve(self.vault.documents, self.vault.sessions, self.ways())
 
     def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> RoutedAnswer:
         """Return the answer of a route."""
@@ -60,11 +61,11 @@ class Home(NotesVault):
     def ways(self) -> dict[str, Callable[[], Ask]]:
         vault, embedder = self.vault, self.embedder
         makers: dict[str, Callable[[], Ask]] = {
-            "search": lambda: search(vault),
-            "vsearch": lambda: vsearch(vault, embedder),
-            "query": lambda: query(vault, embedder),
-            "intent_search": lambda: intent_search(vault, embedder),
-            "query_plan": lambda: query_plan(vault, embedder),
+            "search": lambda: search(retrieval_stores(vault)),
+            "vsearch": lambda: vsearch(retrieval_stores(vault), embedder),
+            "query": lambda: query(retrieval_stores(vault), embedder),
+            "intent_search": lambda: intent_search(retrieval_stores(vault), embedder),
+            "query_plan": lambda: query_plan(retrieval_stores(vault), embedder),
         }
         return {name: self._noted(name, make) for name, make in makers.items()}
 
@@ -183,7 +184,10 @@ def test_what_is_too_far_away_is_not_near(home: Home) -> None:
     """By meaning something is always nearest; below the floor it is not shown."""
     request = read_request("boat harbour", now_ms=START_MS)
 
-    near, nearest = home.retrieve(request, Route.SEMANTIC), vsearch(home.vault, home.embedder)(request)
+    near, nearest = (
+        home.retrieve(request, Route.SEMANTIC),
+        vsearch(retrieval_stores(home.vault), home.embedder)(request),
+    )
 
     assert 0 < len(near.results) < len(nearest.results) == len(NOTES)
     assert all(result.score >= LEAST_COSINE for result in near.results)
@@ -195,7 +199,11 @@ def test_a_broken_model_is_no_reason_to_answer_nothing(home: Home) -> None:
     def broken() -> Ask:
         raise EmbeddingError("the model is ill")
 
-    retrieve = MemoryRetrieve(home.vault, {**home.ways(), "vsearch": broken})
+    retrieve = MemoryRetrieve(
+        home.vault.documents,
+        home.vault.sessions,
+        {**home.ways(), "vsearch": broken},
+    )
 
     answer = retrieve(read_request("boat in the harbour", now_ms=START_MS), Route.SEMANTIC)
 
@@ -208,7 +216,7 @@ def test_a_broken_model_is_no_reason_to_answer_nothing(home: Home) -> None:
 
 def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     """The nearest first, the document itself never."""
-    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
+    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     assert found.answer.results[0].document.path == "green.md"
     assert "tea.md" not in [result.document.path for result in found.answer.results]
@@ -221,7 +229,7 @@ def test_nothing_but_the_distance_counts(home: Home) -> None:
     """A pin lifts nothing, and every score is a cosine."""
     home.vault.storage._db.write("update documents set pinned = 1 where path = 'boat.md'")
 
-    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
+    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     scores = [result.score for result in found.answer.results]
     assert found.answer.results[0].document.path == "green.md"
@@ -233,7 +241,7 @@ def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
     """As an answer it is not given."""
     home.vault.documents.deactivate([home.at("green.md").id], InactiveReason.FORGOTTEN)
 
-    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
+    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     assert "green.md" not in [result.document.path for result in found.answer.results]
 
@@ -241,7 +249,9 @@ def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
 @pytest.mark.parametrize("limit", [1, 2])
 def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
     """The document itself takes nobody's place."""
-    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS, limit=limit)
+    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(
+        home.at("tea.md"), now_ms=START_MS, limit=limit
+    )
 
     assert len(found.answer.results) == limit
 
@@ -250,13 +260,15 @@ def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
 def test_a_limit_has_limits(home: Home, limit: int) -> None:
     """One to a hundred."""
     with pytest.raises(InvalidInput):
-        FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS, limit=limit)
+        FindSimilar(retrieval_stores(home.vault), home.embedder)(
+            home.at("tea.md"), now_ms=START_MS, limit=limit
+        )
 
 
 def test_another_models_vectors_are_not_compared(home: Home) -> None:
     """Two spaces have no distances between them."""
     with pytest.raises(ModelMismatch):
-        FindSimilar(home.vault, RenamedEmbedder())(home.at("tea.md"), now_ms=START_MS)
+        FindSimilar(retrieval_stores(home.vault), RenamedEmbedder())(home.at("tea.md"), now_ms=START_MS)
 
 
 # -- timeline -----------------------------------------------------------------------------------------

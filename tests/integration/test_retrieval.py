@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from notes_vault import VERBS, MuteEmbedder, NotesVault, RenamedEmbedder, paths
+from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
@@ -205,10 +206,13 @@ class TestLegs:
         def finds_nothing(request: RetrievalRequest, work: Work) -> RetrieverResult:
             return RetrieverResult({"line": []})
 
-        legs = {"lexical": finds_nothing, "vector": vector_retriever(notes.vault, notes.embedder)}
+        legs = {
+            "lexical": finds_nothing,
+            "vector": vector_retriever(notes.vault.vectors, notes.vault.embeddings, notes.embedder),
+        }
         stages = {"search": RunRetrievers(legs), "fuse": fuse(notes.vault.documents)}
         request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
-        work, _ = Pipeline(notes.vault, stages).rank(request)
+        work, _ = Pipeline(retrieval_stores(notes.vault), stages).rank(request)
 
         assert work.candidates
         assert all(candidate.span is not None for candidate in work.candidates)
@@ -280,8 +284,15 @@ class TestLegs:
 
     def test_what_is_at_hand(self, notes: NotesVault) -> None:
         """A table of vectors and the vault itself; not a model of which nothing is known."""
-        assert local_retrievers(notes.vault, StaticEmbedder()) == {"temporal", "lexical", "vector"}
-        assert local_retrievers(notes.vault, HashingEmbedder()) == {"temporal", "lexical"}
+        assert local_retrievers(notes.vault.lexical, notes.vault.vectors, StaticEmbedder()) == {
+            "temporal",
+            "lexical",
+            "vector",
+        }
+        assert local_retrievers(notes.vault.lexical, notes.vault.vectors, HashingEmbedder()) == {
+            "temporal",
+            "lexical",
+        }
 
     def test_none_is_left(self, notes: NotesVault, hangs: Retriever) -> None:
         """When every leg is broken or late a broken one's error is raised, else that nothing answered."""

@@ -9,6 +9,7 @@ from types import FrameType
 
 import pytest
 from notes_vault import VERBS, NotesVault, paths
+from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
@@ -175,7 +176,7 @@ class TestRanking:
             ranking=Ranking.PUBLISHED,
             show_all=True,
         )
-        work, _ = search(notes.vault).rank(request)
+        work, _ = search(retrieval_stores(notes.vault)).rank(request)
 
         candidates = work.candidates
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from notes_vault import ASKED, STORIES, ServedNotesVault
+from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.system.clock import SystemClock
@@ -34,8 +35,8 @@ class Shelf(ServedNotesVault):
         asked = vault or self.vault
         request = self.request(text, limit=3, show_all=False)
         if verb == "search":
-            return search(asked)(request)
-        return {"vsearch": vsearch, "query": query}[verb](asked, self.embedder)(request)
+            return search(retrieval_stores(asked))(request)
+        return {"vsearch": vsearch, "query": query}[verb](retrieval_stores(asked), self.embedder)(request)
 
     def first(self, text: str, verb: str = "search", vault: Vault | None = None) -> str | None:
         """Where the best answer lies; fails if anything was missing when it was looked for."""

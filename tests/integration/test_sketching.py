@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import tiny_minilm as tiny
+from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -49,7 +50,7 @@ class Notes:
 
     def ask(self, embedder: OnnxEmbedder, text: str) -> Answer:
         request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE)
-        return query(self.vault, embedder, StaticWords())(request)
+        return query(retrieval_stores(self.vault), embedder, StaticWords())(request)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from surfacing_home import Home
+from vault_stores import retrieval_stores
 
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -94,9 +95,9 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     work = guarded(home.vault.documents, lambda text: inspect(text).dropped)(
         asked, lines_of(home, "more"), Trace()
     )
-    shown = Composer(home.vault, safe, lambda text, start, end: text[start:end], lambda text: False)(
-        work.candidates, asked, BOUNDLESS
-    )
+    shown = Composer(
+        retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end], lambda text: False
+    )(work.candidates, asked, BOUNDLESS)
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
     for entry in shown.entries:
@@ -123,9 +124,9 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
 
     work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
     shown = "\n".join(
-        Composer(home.vault, safe, lambda text, start, end: text[start:end], lambda text: False)(
-            work.candidates, asked, BOUNDLESS
-        ).entries
+        Composer(
+            retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end], lambda text: False
+        )(work.candidates, asked, BOUNDLESS).entries
     )
 
     assert f"> {FACT}" in shown

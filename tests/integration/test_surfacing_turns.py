@@ -158,15 +158,15 @@ class TestTurns:
         row = next(row for row in home.rows() if row.hits)
         home.vault.telemetry.mark_referenced(row.id, [row.hits[0].document_id])
 
-        spent = spent_by(home.vault, "s1")
+        spent = spent_by(home.vault.telemetry, home.vault.receipts, "s1")
 
         assert spent
         assert (spent.prompts, spent.blocks, spent.tokens) == (2, 1, said.tokens)
         assert spent.share_referenced == pytest.approx(
             1 / len({hit.document_id for hit in row.hits}), abs=0.5
         )
-        assert spent_lately(home.vault, "", 5) == [spent]
-        assert spent_by(home.vault, "nobody") is None
+        assert spent_lately(home.vault.telemetry, home.vault.receipts, "", 5) == [spent]
+        assert spent_by(home.vault.telemetry, home.vault.receipts, "nobody") is None
 
 
 class Stuck:

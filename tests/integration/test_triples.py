@@ -71,7 +71,13 @@ class World:
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:
         """What a prompt is told of what it names."""
-        return FactsAbout(self.vault, safe, lambda text: inspect(text).dropped)(prompt, budget)
+        return FactsAbout(
+            self.vault.documents,
+            self.vault.entities,
+            self.vault.triples,
+            safe,
+            lambda text: inspect(text).dropped,
+        )(prompt, budget)
 
 
 @pytest.fixture

@@ -83,10 +83,10 @@ def budget(
 
 def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
     if session:
-        one = spent_by(services.vault, session)
+        one = spent_by(services.vault.telemetry, services.vault.receipts, session)
         return [one] if one else []
     since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
-    return spent_lately(services.vault, since, last)
+    return spent_lately(services.vault.telemetry, services.vault.receipts, since, last)
 
 
 def _for_prompt(prompt: str) -> str:

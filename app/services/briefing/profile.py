@@ -158,7 +158,7 @@ def is_sound(vault: Vault, page: Document) -> bool:
     served = {number for number, document in there.items() if document.inactive is None}
     if page.inactive is not None or served != made_from:
         return False
-    return not current_successors(vault, made_from)
+    return not current_successors(vault.documents, vault.successions, made_from)
 
 
 def _made_from(page: Document) -> set[int]:
@@ -184,7 +184,7 @@ def current_documents(vault: Vault, now: str) -> list[Document]:
         for one in vault.documents.latest()
         if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
     ]
-    replaced = current_successors(vault, [one.id for one in found])
+    replaced = current_successors(vault.documents, vault.successions, [one.id for one in found])
     # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
     return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
 

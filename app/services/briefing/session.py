@@ -100,7 +100,9 @@ class SessionBriefing:
             if document.collection != OWN
             and is_stale(review_by=document.review_by, today=today, idle_days=idle_days(document, now_ms))
         ]
-        replaced = current_successors(self._vault, [document.id for document in due])
+        replaced = current_successors(
+            self._vault.documents, self._vault.successions, [document.id for document in due]
+        )
         due = [document for document in due if document.id not in replaced]
         due.sort(
             key=lambda document: (document.review_by is None, document.review_by or document.authored_at)

@@ -32,7 +32,7 @@ def told_succession(successor: Document | None, *, partly: bool = False) -> str:
 
 def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[MarkedDocument]:
     """Return *documents* with their marks, except those whose successor is in the list."""
-    newer = current_successors(vault, [one.id for one in documents])
+    newer = current_successors(vault.documents, vault.successions, [one.id for one in documents])
     listed = {one.id for one in documents}
     shown = [one for one in documents if one.id not in newer or newer[one.id].id not in listed]
     return [MarkedDocument(one, told_succession(newer.get(one.id))) for one in shown]

@@ -202,7 +202,9 @@ class Remember:
         self, text: str, past: Document | None, like: Sequence[tuple[Document, str]]
     ) -> SavedNote | None:
         """Return the note that states *text* already; one to be superseded only if its text is the same."""
-        newer = current_successors(self._vault, [one.id for one, _ in like])
+        newer = current_successors(
+            self._vault.documents, self._vault.successions, [one.id for one, _ in like]
+        )
         for document, body in like:
             if document.id in newer or (past and document.id == past.id and body.strip() != text):
                 continue
@@ -214,7 +216,9 @@ class Remember:
 
     def _resembled(self, text: str, like: Sequence[tuple[Document, str]]) -> str:
         """Return the first line that states *text* and does not hold any more, or that contradicts it; or nothing."""
-        newer = current_successors(self._vault, [one.id for one, _ in like])
+        newer = current_successors(
+            self._vault.documents, self._vault.successions, [one.id for one, _ in like]
+        )
         for document, body in like:
             if found := statement_of(text, body):
                 line, update = (number and document.body_line + number - 1 for number in found)

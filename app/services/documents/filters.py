@@ -8,31 +8,39 @@ from difflib import get_close_matches
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound
+from clawmem.ports.properties import PropertyStore
 from clawmem.ports.records import Scope
-from clawmem.ports.vault import Vault
 
 
-def matching_documents(vault: Vault, request: RetrievalRequest) -> frozenset[int]:
+def matching_documents(
+    documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest
+) -> frozenset[int]:
     """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
-    return documents_with(vault, request.scope, request.tags, request.where, request.content_types)
+    return documents_with(
+        documents, properties, request.scope, request.tags, request.where, request.content_types
+    )
 
 
 def documents_with(
-    vault: Vault,
+    documents: DocumentStore,
+    properties: PropertyStore,
     scope: Scope,
     tags: Collection[str],
     where: Collection[str],
     content_types: Collection[str] = (),
 ) -> frozenset[int]:
     """Return the documents in *scope* with one of the types, and with all tags and properties."""
-    known = vault.documents.tags() if tags else {}
+    known = documents.tags() if tags else {}
     below = [tags_below(name, known) for name in tags]
-    found = vault.documents.ids(scope, content_types=content_types, tags=below)
-    return found & vault.properties.having(map(read_filter, where)) if where else found
+    found = documents.ids(scope, content_types=content_types, tags=below)
+    return found & properties.having(map(read_filter, where)) if where else found
 
 
-def check_filters(vault: Vault, tags: Collection[str], conditions: Collection[str]) -> None:
+def check_filters(
+    documents: DocumentStore, properties: PropertyStore, tags: Collection[str], conditions: Collection[str]
+) -> None:
     """
     Refuse tags and properties that no note has, and values that no note has but that resemble one.
 
@@ -42,23 +50,23 @@ def check_filters(vault: Vault, tags: Collection[str], conditions: Collection[st
         InvalidInput: A condition names no property.
         NotFound: No note has one of the tags, a property that a condition names, or a value that may be misspelt.
     """
-    known_tags = vault.documents.tags() if tags else {}
+    known_tags = documents.tags() if tags else {}
     for name in tags:
         if not tags_below(name, known_tags):
             above = (part for tag in known_tags for part in with_tags_above(tag))
             raise NotFound("tag", name, suggestions=_near(bare_tag(name), above))
     filters = [*map(read_filter, conditions)]
-    known = vault.properties.names() if filters else {}
+    known = properties.names() if filters else {}
     for one in filters:
         if one.name.casefold() not in {name.casefold() for name in known}:
             raise NotFound("property", one.name, suggestions=_near(one.name, known))
-        if one.key and (near := _near_values(vault, one.name, one.key)):
+        if one.key and (near := _near_values(properties, one.name, one.key)):
             raise NotFound(f"value of {one.name}", one.key, suggestions=near)
 
 
-def _near_values(vault: Vault, name: str, key: str) -> list[str]:
+def _near_values(properties: PropertyStore, name: str, key: str) -> list[str]:
     """Return values of a property that resemble *key*; none if a note has it. All dates and numbers resemble others."""
-    by_key = {property_key(value): value for value in vault.properties.values(name)}
+    by_key = {property_key(value): value for value in properties.values(name)}
     return (
         []
         if key in by_key or any(map(str.isdigit, key))

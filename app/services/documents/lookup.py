@@ -204,7 +204,9 @@ class Lookup:
         first = start - document.body_line
         text = "".join(lines[first : None if max_lines is None else first + max_lines])
         name = docids(self._vault.documents, [document])[document.id]
-        newer = current_successors(self._vault, [document.id]).get(document.id)
+        newer = current_successors(self._vault.documents, self._vault.successions, [document.id]).get(
+            document.id
+        )
         return Excerpt(document, name, text, start, before + len(lines), newer)
 
     def _check_line(self, document: Document, line: int) -> None:

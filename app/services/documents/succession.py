@@ -8,7 +8,6 @@ from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.succession import ClaimKind, Succession, SuccessionStore
-from clawmem.ports.vault import Vault
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
@@ -23,9 +22,11 @@ def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) 
     return pairs
 
 
-def successions_to(vault: Vault, documents: Iterable[Document]) -> set[Succession]:
+def successions_to(
+    store: DocumentStore, successions: SuccessionStore, documents: Iterable[Document]
+) -> set[Succession]:
     """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
-    claims = vault.successions.claims()
+    claims = successions.claims()
     pairs: set[Succession] = set()
     asked, known = {one.id: one for one in documents}, set[int]()
     while asked:
@@ -33,11 +34,11 @@ def successions_to(vault: Vault, documents: Iterable[Document]) -> set[Successio
         places = {(one.collection, one.path) for one in asked.values()}
         claiming = {c.document_id for c in claims if c.kind is ClaimKind.SUPERSEDED_BY and c.place in places}
         named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in asked)
-        at_place = [one for place in named if (one := vault.documents.at(*place))]
-        older = claiming | {same.id for one in at_place for same in vault.documents.holding(one.hash)}
-        found = {pair for pair in vault.successions.direct(older) if pair.newer in asked}
+        at_place = [one for place in named if (one := store.at(*place))]
+        older = claiming | {same.id for one in at_place for same in store.holding(one.hash)}
+        found = {pair for pair in successions.direct(older) if pair.newer in asked}
         pairs |= found
-        asked = vault.documents.many({pair.older for pair in found} - known)
+        asked = store.many({pair.older for pair in found} - known)
     return pairs
 
 
@@ -51,18 +52,21 @@ def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) ->
 
 
 def current_successors(
-    vault: Vault, document_ids: Iterable[int], as_of: str | None = None
+    store: DocumentStore,
+    successions: SuccessionStore,
+    document_ids: Iterable[int],
+    as_of: str | None = None,
 ) -> Mapping[int, Document]:
     """
     Return the current successor of each superseded document; other documents are left out.
 
     Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
-    pairs = known_by(vault.documents, successions_from(vault.successions, document_ids), as_of)
+    pairs = known_by(store, successions_from(successions, document_ids), as_of)
     if not pairs:
         return {}
     last = last_successors(pairs)
-    documents = vault.documents.many({number for found in last.values() for number in found})
+    documents = store.many({number for found in last.values() for number in found})
     return {
         older: max((documents[number] for number in found), key=lambda one: (one.authored_at, one.id))
         for older, found in last.items()

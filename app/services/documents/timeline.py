@@ -30,14 +30,16 @@ def latest_sessions(store: SessionStore, limit: int, before: str | None = None) 
     return [as_known(session, before) for session in store.recent(limit, before)]
 
 
-def sessions_with_outcome_first(vault: Vault, limit: int, before: str | None = None) -> list[Session]:
+def sessions_with_outcome_first(
+    store: SessionStore, documents: DocumentStore, limit: int, before: str | None = None
+) -> list[Session]:
     """
     Return the latest sessions, those with a served, non-empty handoff first, each group newest first.
 
     A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
-    found = latest_sessions(vault.sessions, max(limit, LOOKED_AT), before)
-    ranked = sorted(found, key=lambda session: not _has_outcome(vault.documents, session))
+    found = latest_sessions(store, max(limit, LOOKED_AT), before)
+    ranked = sorted(found, key=lambda session: not _has_outcome(documents, session))
     return list(islice(ranked, max(limit, 0)))
 
 
@@ -144,7 +146,7 @@ class ReadTimeline:
     def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, Entry]:
         documents = self._vault.documents.many(document_ids)
         names = docids(self._vault.documents, list(documents.values()))
-        newer = current_successors(self._vault, document_ids, until)
+        newer = current_successors(self._vault.documents, self._vault.successions, document_ids, until)
         return {
             number: Entry(document, names[number], newer.get(number))
             for number, document in documents.items()

@@ -36,8 +36,9 @@ from clawmem.domain.retrieval.snippets import (
 )
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, FragmentKind, Span
-from clawmem.ports.vault import Vault
+from clawmem.ports.succession import SuccessionStore
 
 CONVERSATION = "conversation"  # content type
 
@@ -253,14 +254,19 @@ class Answer:
         self.answered = answered
 
 
-def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
+def describe(
+    documents: DocumentStore,
+    successions: SuccessionStore,
+    request: RetrievalRequest,
+    candidates: Sequence[Candidate],
+) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = rewind_request(request)
-    spans = vault.documents.spans(c.best for c in candidates)
+    spans = documents.spans(c.best for c in candidates)
     found = [(c, c.document) for c in candidates if c.document is not None]
-    bodies = vault.documents.bodies({document.id for _, document in found})
-    names = docids(vault.documents, [document for _, document in found])
-    newer = current_successors(vault, [document.id for _, document in found], request.as_of)
+    bodies = documents.bodies({document.id for _, document in found})
+    names = docids(documents, [document for _, document in found])
+    newer = current_successors(documents, successions, [document.id for _, document in found], request.as_of)
     purpose = intent_terms(request.purpose) if request.purpose else ()
     return tuple(
         Result(

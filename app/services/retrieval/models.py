@@ -7,18 +7,15 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.models import ModelAnswers
-from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-    from clawmem.app.services.retrieval.scheduling import Retriever
-    from clawmem.ports.models import Embedder, Generator, LateInteraction, Reranker
+    from clawmem.ports.models import Generator, Reranker
 
 
 CALLS_AT_ONCE = 4  # concurrent calls of one stage; further calls queue within their own deadline
@@ -112,45 +109,3 @@ class Models(NamedTuple):
 
 
 NO_MODELS = Models()
-
-
-def comparison_stage(
-    vault: Vault, late: LateInteraction | None, embedder: Embedder | None
-) -> dict[str, Stage]:
-    """Return the stage after fusion that compares the best candidates with the question word by word."""
-    if late is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.compare import compare
-
-    return {"compare": compare(vault, late, embedder)}
-
-
-def expansion_stage(vault: Vault, models: Models) -> dict[str, Stage]:
-    """Return the stage before retrieval that reformulates the question."""
-    if models.generator is None or models.clock is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.expand import expand
-
-    return {"expand": expand(vault.lexical, models.generator, vault.answers, models.clock)}
-
-
-def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Retriever]:
-    """Return the additional retrievers for reformulations of the question."""
-    if models.generator is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.expand import variant_retrievers
-
-    return variant_retrievers(vault, embedder)
-
-
-def reranking_stages(vault: Vault, models: Models) -> dict[str, Stage]:
-    """Return the stages between fusion and scoring in which a reranker reads the best candidates."""
-    if models.reranker is None or models.clock is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
-
-    return {
-        "choose chunk": choose_chunk(vault.documents, models.reranker),
-        "rerank": rerank(models.reranker, vault.answers, models.clock),
-        "blend": blend,
-    }

@@ -7,8 +7,10 @@ from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter
 
+from clawmem.app.services.documents.filters import matching_documents
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
+from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.spelling import (
     MOST_CORRECTED,
@@ -18,10 +20,11 @@ from clawmem.domain.retrieval.spelling import (
     most_edits,
     with_corrections,
 )
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex, UnknownWord, unknown_words
+from clawmem.ports.properties import PropertyStore
 from clawmem.ports.records import Grain, Term
-from clawmem.ports.vault import Vault
 
 NOTHING = Work()
 COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
@@ -36,8 +39,10 @@ class Pipeline:
             the vault, because others would wait for the end of that.
     """
 
-    def __init__(self, vault: Vault, stages: Mapping[str, Stage], *, asks_models: bool = False) -> None:
-        self._vault = vault
+    def __init__(
+        self, stores: RetrievalStores, stages: Mapping[str, Stage], *, asks_models: bool = False
+    ) -> None:
+        self._stores = stores
         self._stages = stages
         self._asks_models = asks_models
 
@@ -51,13 +56,16 @@ class Pipeline:
             work: Result of another pipeline to continue with.
             before: Trace of that pipeline; it is not modified.
         """
-        request, notes = _narrowed(self._vault, rewind_request(request)), []
+        request, notes = (
+            _narrowed(self._stores.documents, self._stores.properties, rewind_request(request)),
+            [],
+        )
         if before:
             trace = before.continued()
             request = _as_read(request, trace.corrected)
         else:
             trace = Trace()
-            request, corrected = corrected_request(self._vault.lexical, request)
+            request, corrected = corrected_request(self._stores.lexical, request)
             trace.corrected.update(corrected)
             notes = [f"{word!r} read as {one!r}" for word, one in corrected.items()]
         for name, stage in self._stages.items():
@@ -77,11 +85,13 @@ class Pipeline:
 
     def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
         """Return the answer and the final state of the pipeline."""
-        with nullcontext() if self._asks_models else self._vault.transactions.reading():
+        stores = self._stores
+        with nullcontext() if self._asks_models else stores.transactions.reading():
             work, trace = self.rank(request)
-            if missing := changed_since(self._vault, request):
+            if missing := changed_since(stores.documents, stores.properties, request):
                 trace.degraded["as of"] = missing
-            results = describe(self._vault, _as_read(request, trace.corrected), work.candidates)
+            asked = _as_read(request, trace.corrected)
+            results = describe(stores.documents, stores.successions, asked, work.candidates)
         return Answer(request.question.text, results, trace, answered=work.answered), work
 
 
@@ -90,16 +100,17 @@ def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> Retriev
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
 
 
-def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
+def _narrowed(
+    documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest
+) -> RetrievalRequest:
     """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
     if not (request.content_types or request.tags or request.where):
         return request
-    from clawmem.app.services.documents.filters import matching_documents  # rarely needed
+    matching = matching_documents(documents, properties, request)
+    return request._replace(scope=request.scope._replace(documents=matching))
 
-    return request._replace(scope=request.scope._replace(documents=matching_documents(vault, request)))
 
-
-def changed_since(vault: Vault, request: RetrievalRequest) -> str:
+def changed_since(documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest) -> str:
     """
     Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
 
@@ -107,11 +118,9 @@ def changed_since(vault: Vault, request: RetrievalRequest) -> str:
     """
     if request.as_of is None:
         return ""
-    from clawmem.app.services.documents.filters import matching_documents  # rarely needed
-
     scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
-    later = matching_documents(vault, request._replace(scope=scope))
-    last = vault.documents.many(sorted(later)[-COUNTED:]).values()
+    later = matching_documents(documents, properties, request._replace(scope=scope))
+    last = documents.many(sorted(later)[-COUNTED:]).values()
     undated = sum(not document.has_own_date for document in last)
     more = "or more " if undated and len(later) > COUNTED else ""
     return f"left out {undated} {more}without a date of their own, changed since" if undated else ""

@@ -12,8 +12,9 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.analysis import QueryAnalysis
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.records import FragmentKey, Hit, Scope, Span
-from clawmem.ports.vault import Vault
 
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
@@ -204,8 +205,9 @@ class AnswerContext(NamedTuple):
 class Explain:
     """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, embeddings: EmbeddingStore) -> None:
+        self._documents = documents
+        self._embeddings = embeddings
 
     def __call__(self, answer: Answer, request: RetrievalRequest, occasion: AnswerContext) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
@@ -216,7 +218,7 @@ class Explain:
             asked_at=iso_utc(request.question.now_ms),
             took_ms=round(occasion.took_ms, 1),
             version=occasion.version,
-            model=self._vault.embeddings.fingerprint(),
+            model=self._embeddings.fingerprint(),
             asked=request_to_json(request),
             items=tuple(_item_of(result, legs) for result, legs in zip(answer.results, ranks, strict=True)),
             stages=tuple(map(_stage_of, answer.trace.stages)),
@@ -235,7 +237,7 @@ class Explain:
         by_leg = {name: _ranked(hits, wanted) for name, hits in answer.trace.legs.items()}
         if request.unit is Unit.DOCUMENT:
             return [_found(by_leg, result, None) for result in answer.results]
-        spans = self._vault.documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
+        spans = self._documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
         return [_found(by_leg, result, spans) for result in answer.results]
 
 

@@ -19,9 +19,10 @@ from clawmem.app.services.retrieval.receipts import (
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Receipts
 
 CHANGED = "changed since"
 ADDED = "indexed since"
@@ -187,15 +188,17 @@ class ReceiptEntry(NamedTuple):
 class ReceiptReader:
     """Reads receipts; changes nothing."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, receipts: Receipts, explain: Explain, clock: Clock) -> None:
+        self._documents = documents
+        self._receipts = receipts
+        self._explain = explain
         self._clock = clock
 
     def latest(self, limit: int) -> list[ReceiptEntry]:
         """Return the last receipts, newest first."""
         return [
             ReceiptEntry(stored.id, unpack_if_readable(stored.content))
-            for stored in self._vault.receipts.latest(limit)
+            for stored in self._receipts.latest(limit)
         ]
 
     def find(self, name: str) -> Receipt:
@@ -207,9 +210,9 @@ class ReceiptReader:
             InvalidInput: the receipt is unreadable.
         """
         number = name.strip().removeprefix("#")
-        stored = self._vault.receipts.get(int(number)) if _is_an_id(number) else None
+        stored = self._receipts.get(int(number)) if _is_an_id(number) else None
         if stored is None:
-            near = [str(one.id) for one in self._vault.receipts.latest(SUGGESTIONS)]
+            near = [str(one.id) for one in self._receipts.latest(SUGGESTIONS)]
             raise NotFound("receipt", name, suggestions=near)
         receipt = unpack_if_readable(stored.content)
         if receipt is None:
@@ -238,9 +241,9 @@ class ReceiptReader:
                 "INVALID_INPUT", f"This question cannot be asked again, it was asked with: {error}."
             ) from error
         answer = ask(receipt.verb, request)
-        now = Explain(self._vault)(answer, request, AnswerContext(receipt.verb, 0.0, version))
+        now = self._explain(answer, request, AnswerContext(receipt.verb, 0.0, version))
         named = {item.document_id for one in (receipt, now) for item in one.items}
-        return compared(receipt, now, self._vault.documents.many(named), request.limit)
+        return compared(receipt, now, self._documents.many(named), request.limit)
 
 
 def _is_an_id(text: str) -> bool:

@@ -13,10 +13,9 @@ from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder, is_in_process
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
-from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
@@ -77,7 +76,9 @@ def _lines_of_many(lexical: LexicalIndex, query: LexicalQuery, scope: Scope) -> 
     return kept[:depth]
 
 
-def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
+def vector_retriever(
+    vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder, depth: int = VECTOR_DEPTH
+) -> Retriever:
     """
     Return a retriever for the fragments nearest to the question.
 
@@ -89,16 +90,16 @@ def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH
         if not request.question.forms.words:
             return RetrieverResult({})  # punctuation has a vector too, but a meaningless one
         for _ in range(ATTEMPTS - 1):
-            stored = vault.embeddings.fingerprint()
+            stored = embeddings.fingerprint()
             try:
                 answer = within(stored, request)
             except ClawmemError:
-                if vault.embeddings.fingerprint() == stored:
+                if embeddings.fingerprint() == stored:
                     raise
             else:
-                if vault.embeddings.fingerprint() == stored:
+                if embeddings.fingerprint() == stored:
                     return answer
-        return within(vault.embeddings.fingerprint(), request)
+        return within(embeddings.fingerprint(), request)
 
     def within(stored: str | None, request: RetrievalRequest) -> RetrieverResult:
         if stored is None:
@@ -106,10 +107,10 @@ def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.question.text)
-        found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
-        missing = _missing_vectors(vault.embeddings)
+        found = answered({VECTOR: lambda: vectors.search(vector, depth, request.scope)})
+        missing = _missing_vectors(embeddings)
         reasons = "; ".join(filter(None, (found.degraded, missing)))
-        return found._replace(degraded=reasons, note=_still_serving(vault.embeddings, stored))
+        return found._replace(degraded=reasons, note=_still_serving(embeddings, stored))
 
     return search
 
@@ -181,12 +182,12 @@ def in_named_time(leg: Retriever) -> Retriever:
     return search
 
 
-def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
+def local_retrievers(lexical: LexicalIndex, vectors: VectorSearch, embedder: Embedder | None) -> set[str]:
     """Return the retrievers that currently wait for nothing outside this process."""
     found = {"temporal"}
-    if is_in_process(vault.lexical):
+    if is_in_process(lexical):
         found.add("lexical")
-    if is_in_process(embedder) and is_in_process(vault.vectors):
+    if is_in_process(embedder) and is_in_process(vectors):
         found.add("vector")
     return found
 

@@ -12,12 +12,12 @@ from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, requir
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import nearest
+from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 READ = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters
@@ -36,9 +36,11 @@ class Similar:
 class FindSimilar:
     """Searches vectors with the text of a document instead of a question."""
 
-    def __init__(self, vault: Vault, embedder: Embedder) -> None:
-        self._vault = vault
-        self._search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
+    def __init__(self, stores: RetrievalStores, embedder: Embedder) -> None:
+        self._stores = stores
+        self._search = RunRetrievers(
+            {"vector": vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)}
+        )
 
     def __call__(self, document: Document, *, now_ms: int, limit: int = LIMIT, as_of: str = "") -> Similar:
         """
@@ -50,25 +52,25 @@ class FindSimilar:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
             EmbeddingError: the vault holds no vectors, or those of another model.
         """
-        require_vectors(self._vault.embeddings, "compared")
+        require_vectors(self._stores.embeddings, "compared")
         request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
         found = self._beside(document)(request)
         results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
         answer = Answer(document.display_path, results, found.trace)
-        return Similar(document, docids(self._vault.documents, [document])[document.id], answer)
+        return Similar(document, docids(self._stores.documents, [document])[document.id], answer)
 
     def _said_by(self, document: Document) -> str:
-        body = self._vault.documents.body(document.id) or ""
+        body = self._stores.documents.body(document.id) or ""
         text = f"{document.title}\n{body[:READ]}"
         return text[:MAX_QUERY] if text.strip() else document.path
 
     def _beside(self, document: Document) -> Pipeline:
         return Pipeline(
-            self._vault,
+            self._stores,
             {
                 "search": self._search,
-                "nearest": nearest(self._vault.documents),
-                "others": others(self._vault.documents, document.id),
+                "nearest": nearest(self._stores.documents),
+                "others": others(self._stores.documents, document.id),
                 "cut": cut,
             },
         )

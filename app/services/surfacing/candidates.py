@@ -27,21 +27,20 @@ from clawmem.domain.surfacing.prompt_form import (
     proper_names,
 )
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
-from clawmem.ports.vault import Vault
 
 SHARE = 0.8  # of the best relevance: a named file matters, but the prompt also asks about something else
 MOST_LOOKED_UP = 4  # identifiers, and as many names, of a prompt: the first ones of a pasted page are enough
 
 
-def about_named_files(vault: Vault) -> Stage:
+def about_named_files(documents: DocumentStore, lexical: LexicalIndex) -> Stage:
     """Return a stage that adds lines mentioning a file named in the prompt, even if they hold no other query word."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.relevance for c in work.candidates), default=0.0)
-        found = _lines_about(vault.lexical, request)
-        spans = vault.documents.spans(found)
+        found = _lines_about(lexical, request)
+        spans = documents.spans(found)
         added = [
             Candidate(key.document_id, key, SHARE * best, SHARE * best, span=spans[key])
             for key in found
@@ -61,7 +60,12 @@ def _lines_about(lexical: LexicalIndex, request: RetrievalRequest) -> list[Fragm
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
 
-def first_notes(vault: Vault, comparison: Mapping[str, Stage]) -> Stage:
+def first_notes(
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
+    comparison: Mapping[str, Stage],
+) -> Stage:
     """
     Return a stage that raises the best line of each note that the command `query` would rank first.
 
@@ -70,13 +74,13 @@ def first_notes(vault: Vault, comparison: Mapping[str, Stage]) -> Stage:
     Args:
         comparison: The stage of late interaction, if the profile has one.
     """
-    by_note = (fuse(vault.documents), *comparison.values(), weigh_vectors(vault))
+    by_note = (fuse(documents), *comparison.values(), weigh_vectors(lexical, embeddings))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = work
         for one in by_note:
             found = one(request._replace(unit=Unit.DOCUMENT), found, trace)
-        raised = _raised(vault.documents, work, found.candidates)
+        raised = _raised(documents, work, found.candidates)
         others = [c for c in work.candidates if c.best not in raised]
         return work.with_candidates(sorted([*others, *raised.values()], key=lambda c: -c.relevance))
 
@@ -100,7 +104,9 @@ def _raised(documents: DocumentStore, work: Work, notes: Sequence[Candidate]) ->
     return raised
 
 
-def answering(vault: Vault, prompt: str = "") -> Stage:
+def answering(
+    documents: DocumentStore, lexical: LexicalIndex, embeddings: EmbeddingStore, prompt: str = ""
+) -> Stage:
     """
     Return a stage that gives each candidate a confidence and drops all candidates below the answerability floor.
 
@@ -111,9 +117,9 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
     """
 
     def likely(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
-        return likelihood(vault, request, work, words, _form(request, prompt))
+        return likelihood(documents, lexical, embeddings, request, work, words, _form(request, prompt))
 
-    return judge(vault, likely)
+    return judge(documents, lexical, embeddings, likely)
 
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
@@ -122,21 +128,23 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
 
 
 def likelihood(
-    vault: Vault,
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
     request: RetrievalRequest,
     work: Work,
     words: QuestionStatistics,
     form: PromptForm,
 ) -> float:
     """Return the probability, in [0, 1), that the vault answers the request."""
-    fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    evidence = evidence_of(vault.lexical, work, words)
+    fingerprint = embeddings.fingerprint() if work.legs.get(VECTOR) else None
+    evidence = evidence_of(lexical, work, words)
     if form.task and not request.question.demands.has_identifier:
         # The numbers of a task are its author's own: "write an invoice for 1,200 words".
         evidence = evidence._replace(unmet=evidence.unmet._replace(number=0.0))
     if request.scope.documents is not None:
-        evidence = own_evidence(vault, request, work, evidence)
-    return answerability(evidence, form, match_of(vault.lexical, request, work), fingerprint)
+        evidence = own_evidence(documents, lexical, request, work, evidence)
+    return answerability(evidence, form, match_of(lexical, request, work), fingerprint)
 
 
 def match_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work) -> PromptMatch:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.filters import IsRefused, span_of
 from clawmem.domain.documents.frontmatter import without_broken_head
@@ -28,7 +29,6 @@ from clawmem.domain.surfacing.packing import (
 )
 from clawmem.domain.surfacing.properties import asked_properties
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
-from clawmem.ports.vault import Vault
 
 DAY = len("2026-03-31")
 LEAST_MORE = 10  # characters that a whole note has more than the lines that were found
@@ -83,8 +83,10 @@ class Composer:
         is_refused: Whether a text must not be shown; the texts of the candidates were checked before.
     """
 
-    def __init__(self, vault: Vault, clean: Clean, redact: RedactPart, is_refused: IsRefused) -> None:
-        self._vault = vault
+    def __init__(
+        self, stores: RetrievalStores, clean: Clean, redact: RedactPart, is_refused: IsRefused
+    ) -> None:
+        self._stores = stores
         self._clean = clean
         self._redact = redact
         self._is_refused = is_refused
@@ -95,7 +97,7 @@ class Composer:
         """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
-        newer = current_successors(self._vault, documents, request.as_of)
+        newer = current_successors(self._stores.documents, self._stores.successions, documents, request.as_of)
         properties = self._properties(documents, request)
         partly = {c.document_id for c in candidates if c.is_partly_superseded}
         heads = {
@@ -115,7 +117,7 @@ class Composer:
 
     def _properties(self, documents: Collection[int], request: RetrievalRequest) -> Mapping[int, str]:
         """Return the properties that the question names, by document; none with a secret or that must not be shown."""
-        declared = self._vault.properties.many(documents) if documents else {}
+        declared = self._stores.properties.many(documents) if documents else {}
         found = asked_properties(declared, request.question.forms.words)
         redacted = {number: self._redact(line, 0, len(line)) for number, line in found.items()}
         return {number: self._clean(line) for number, line in redacted.items() if not self._is_refused(line)}
@@ -138,7 +140,7 @@ class Composer:
     ) -> _Passage:
         # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
-        span = span_of(self._vault.documents, candidate)
+        span = span_of(self._stores.documents, candidate)
         return self._cleaned(self._read(_Passage(candidate, head, span), request, room))
 
     def _read(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
@@ -146,7 +148,7 @@ class Composer:
         candidate, head, span = passage.candidate, passage.head, passage.span
         if not room:
             return passage
-        body = self._vault.documents.body(candidate.document_id) or ""
+        body = self._stores.documents.body(candidate.document_id) or ""
         written = body[span.start : span.end] if span else ""
         source = self._redacted(body, span, written) if span else ""
         is_whole = source.count("\n") == written.strip().count("\n")
@@ -235,7 +237,7 @@ class Composer:
         It must be short, longer than the lines, by a known author, and no row was found in it.
         """
         first = lines[0]
-        body = self._vault.documents.body(first.candidate.document_id) or ""
+        body = self._stores.documents.body(first.candidate.document_id) or ""
         start, end = text_range(without_broken_head(body))
         if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
             return None
@@ -258,7 +260,7 @@ class Composer:
         """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
         titles = {one.candidate.document_id: one.head.title for one in shown if not one.head.lead}
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
-        found = self._vault.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
+        found = self._stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
         strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.expand import expand
 from clawmem.app.services.retrieval.stages.rerank import RERANKER, chunk_of, rerank
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import fusion
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.models import ModelAnswers
 from clawmem.ports.records import FragmentKey, Grain, Hit
-from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.models import Models
@@ -24,34 +26,44 @@ if TYPE_CHECKING:
 OTHER_WORDS = "other words"
 
 
-def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
+def deepening(
+    documents: DocumentStore, lexical: LexicalIndex, answers: ModelAnswers, models: Models, watch: Watch
+) -> dict[str, Stage]:
     """Return the stages that the available *models* allow; no stages without models."""
     stages: dict[str, Stage] = {}
     if models.clock and models.generator:
         # Leave half of the remaining time for the reranker.
         patience = (lambda: watch.left() / 2) if models.reranker else watch.left
-        stages[OTHER_WORDS] = in_other_words(vault, models.generator, models.clock, patience)
+        stages[OTHER_WORDS] = in_other_words(
+            documents, lexical, answers, models.generator, models.clock, patience
+        )
     if models.clock and models.reranker:
-        stages["second reading"] = read_again(vault, models.reranker, models.clock, watch)
+        stages["second reading"] = read_again(documents, answers, models.reranker, models.clock, watch)
     return stages
 
 
-def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]) -> Stage:
+def in_other_words(
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    answers: ModelAnswers,
+    generator: Generator,
+    clock: Clock,
+    patience: Callable[[], float],
+) -> Stage:
     """
     Return a stage that adds the candidates of reformulated queries, weighted lower than those of the prompt itself.
 
     Args:
         patience: Returns the seconds left to wait for the *generator*.
     """
-    from clawmem.app.services.retrieval.stages.expand import expand
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        ask = expand(vault.lexical, generator, vault.answers, clock, deadline_s=patience())
+        ask = expand(lexical, generator, answers, clock, deadline_s=patience())
         variants = ask(request, work, trace).variants
         texts = policy.asked_for(variants) if patience() > 0 else ()
         queries = (query_forms(text).relaxed for text in texts)
-        found = [vault.lexical.search(q, Grain.LINE, policy.RESULTS_EACH, request.scope) for q in queries]
-        return _joined(vault.documents, work, found)
+        found = [lexical.search(q, Grain.LINE, policy.RESULTS_EACH, request.scope) for q in queries]
+        return _joined(documents, work, found)
 
     return stage
 
@@ -72,7 +84,9 @@ def _joined(documents: DocumentStore, work: Work, found: Iterable[Sequence[Hit]]
     return work.with_candidates(_best_first([*work.candidates, *added]))
 
 
-def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
+def read_again(
+    documents: DocumentStore, answers: ModelAnswers, reranker: Reranker, clock: Clock, watch: Watch
+) -> Stage:
     """
     Return a stage that reorders the first results by a blend of index relevance and *reranker* score.
 
@@ -84,8 +98,8 @@ def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> 
             return work
         head, tail = work.candidates[: policy.READ], work.candidates[policy.READ :]
         chars, words = min(reranker.max_document_chars, policy.READ_CHARS), request.question.forms.words
-        chosen = [c._replace(chunk=chunk_of(vault.documents, c, c.span, words, chars=chars)) for c in head]
-        read = rerank(reranker, vault.answers, clock, deadline_s=watch.left())
+        chosen = [c._replace(chunk=chunk_of(documents, c, c.span, words, chars=chars)) for c in head]
+        read = rerank(reranker, answers, clock, deadline_s=watch.left())
         return _blended(read(request, work.with_candidates([*chosen, *tail]), trace))
 
     return stage

@@ -11,7 +11,9 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
-from clawmem.ports.vault import Vault
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.entities import EntityStore
+from clawmem.ports.triples import TripleStore
 
 
 class FactsAbout:
@@ -24,8 +26,17 @@ class FactsAbout:
             because a stated preference reads as an instruction without its subject.
     """
 
-    def __init__(self, vault: Vault, clean: Callable[[str], str], is_refused: Callable[[str], bool]) -> None:
-        self._vault = vault
+    def __init__(
+        self,
+        documents: DocumentStore,
+        entities: EntityStore,
+        triples: TripleStore,
+        clean: Callable[[str], str],
+        is_refused: Callable[[str], bool],
+    ) -> None:
+        self._documents = documents
+        self._entities = entities
+        self._triples = triples
         self._clean = clean
         self._is_refused = is_refused
 
@@ -43,8 +54,8 @@ class FactsAbout:
 
     def _statements(self, prompt: str) -> Iterator[Statement]:
         for entity_id in self._named(seeds_of(prompt)):
-            found = self._vault.triples.current(entity_id, TRIPLES_EACH)
-            documents = self._vault.documents.many({triple.document_id for triple in found})
+            found = self._triples.current(entity_id, TRIPLES_EACH)
+            documents = self._documents.many({triple.document_id for triple in found})
             for triple in found:
                 if triple.document_id not in documents or not is_verified(
                     documents[triple.document_id].origin
@@ -55,7 +66,7 @@ class FactsAbout:
     def _named(self, seeds: Seeds) -> list[str]:
         """Return the distinct ids of the entities that *seeds* name; names shared by two entities are ignored."""
         names = [*seeds.names, *seeds.grams]
-        known = self._vault.entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
+        known = self._entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
         by_id = (one for one in seeds.ids if one in known)
         by_name = (found.id for name in names if (found := only_one(name, known)))
         return list(islice(dict.fromkeys([*by_id, *by_name]), MOST_ENTITIES))

@@ -27,7 +27,6 @@ from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, Span
 from clawmem.ports.sessions import CaptureStore, UsageStore
-from clawmem.ports.vault import Vault
 
 # Number of top candidates that are processed: no budget holds more, and each one costs reading its text.
 # Stated preferences are promoted from among them.
@@ -50,7 +49,7 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates([c._replace(score=likely * min(1.0, max(0.0, c.score))) for c in head])
 
 
-def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
+def visible(documents: DocumentStore, captures: CaptureStore, choices: Choices = USUAL) -> Stage:
     """Return a stage that drops candidates that are hidden, snoozed, already in the conversation or without content."""
 
     def why(candidate: Candidate, now: str) -> str:
@@ -59,9 +58,9 @@ def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
             return "never surfaced from there"
         if document.is_snoozed(now):
             return "snoozed"
-        if _is_said_here(vault.captures, document, choices):
+        if _is_said_here(captures, document, choices):
             return "said in this session"
-        text = text_of(vault.documents, candidate)
+        text = text_of(documents, candidate)
         if is_noise(text):
             return "says nothing"
         return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""

@@ -23,7 +23,6 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import K1, B, LexicalIndex
 from clawmem.ports.origin import VERIFIED
 from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
-from clawmem.ports.vault import Vault
 
 
 class SeparateResults(NamedTuple):
@@ -81,7 +80,9 @@ class WordRarity(NamedTuple):
     own: float
 
 
-def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: Evidence) -> Evidence:
+def own_evidence(
+    store: DocumentStore, lexical: LexicalIndex, request: RetrievalRequest, work: Work, evidence: Evidence
+) -> Evidence:
     """
     Return *evidence* with the statistics of only the documents in scope.
 
@@ -89,19 +90,17 @@ def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: 
     lowers the score of every own line, and make words count as known that no own document holds.
     """
     own = request.scope.documents or frozenset()
-    others = vault.documents.ids(request.scope._replace(documents=None)) - own
+    others = store.ids(request.scope._replace(documents=None)) - own
     terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
     if not others or not terms:
         return evidence
-    lines_of_others = _line_count(vault.documents, sorted(others))
-    lines = _rarities(vault.lexical, terms, Grain.LINE, others, lines_of_others)
-    documents = _rarities(vault.lexical, terms, Grain.DOCUMENT, others, len(others))
-    coverage = (
-        evidence.coverage * _gain(_held_by_best(vault.lexical, documents, work, DOCUMENT)) / _gain(documents)
-    )
+    lines_of_others = _line_count(store, sorted(others))
+    lines = _rarities(lexical, terms, Grain.LINE, others, lines_of_others)
+    documents = _rarities(lexical, terms, Grain.DOCUMENT, others, len(others))
+    coverage = evidence.coverage * _gain(_held_by_best(lexical, documents, work, DOCUMENT)) / _gain(documents)
     return evidence._replace(
-        line=evidence.line * _gain(_held_by_best(vault.lexical, lines, work, LINE)),
-        coverage=coverage * _length_gain(vault.documents, work, sorted(own), sorted(others)),
+        line=evidence.line * _gain(_held_by_best(lexical, lines, work, LINE)),
+        coverage=coverage * _length_gain(store, work, sorted(own), sorted(others)),
         unknown=sum(not word.own for word in documents) / len(terms),
         entries=max(1, evidence.entries - lines_of_others - len(others)),  # one passage per document
     )

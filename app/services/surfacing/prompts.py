@@ -14,6 +14,7 @@ from clawmem.app.services.retrieval.scheduling import LATE, NamedThreads
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
+from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.app.services.surfacing.surface import BlockRendering, Receive, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import Settings
@@ -23,7 +24,8 @@ from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.clock import Clock
 from clawmem.ports.models import Embedder, LateInteraction, ModelFailures, ModelRole
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Telemetry
+from clawmem.ports.triples import TripleStore
 
 VECTOR = "vector"  # the retriever that waits for the server
 
@@ -45,7 +47,10 @@ class PromptSurfacing:
         settings: Settings,
         profile: Profile,
         *,
-        vault: Vault,
+        stores: SurfacingStores,
+        triples: TripleStore,
+        telemetry: Telemetry,
+        model_failures: ModelFailures,
         clock: Clock,
         threads: NamedThreads,
         embedder: Callable[[], Embedder],
@@ -55,25 +60,26 @@ class PromptSurfacing:
         shown: Callable[[str], str],
     ) -> None:
         name = shown(settings.embed_server.url) if settings.embed_server else ""
-        self._server = EmbedServer(embedder, name, vault.model_failures, clock)
+        self._server = EmbedServer(embedder, name, model_failures, clock)
         dependencies = RetrievalDependencies(_gives_orders, threads=threads)
         if profile.by_meaning:
-            serving = ServingEmbedder(vault.embeddings, self._server, local_embedder())
+            serving = ServingEmbedder(stores.retrieval.embeddings, self._server, local_embedder())
             dependencies = dependencies._replace(embedder=serving, late=late())
             if settings.llm_server or settings.rerank_server:
                 dependencies = dependencies._replace(models=partial(model_servers, settings))
         recalls = Recalls(
-            vault.telemetry,
+            telemetry,
             clock,
-            vault.receipts,
+            stores.receipts,
             enabled=settings.records_questions,
             forgets=not settings.read_only,
             retention=Retention(settings.retention_days, settings.kept_receipt_days),
         )
-        rendering = BlockRendering(
-            safe, redact_part, FactsAbout(vault, safe, _gives_orders), nudge_interval=settings.nudge_interval
+        facts = FactsAbout(
+            stores.retrieval.documents, stores.retrieval.entities, triples, safe, _gives_orders
         )
-        self._surface = SurfaceContext(vault, dependencies, rendering, clock, recalls)
+        rendering = BlockRendering(safe, redact_part, facts, nudge_interval=settings.nudge_interval)
+        self._surface = SurfaceContext(stores, dependencies, rendering, clock, recalls)
 
     def __call__(
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
-from clawmem.ports.telemetry import Recall, Receipts
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Recall, Receipts, Telemetry
 
 
 class SurfacingUse(NamedTuple):
@@ -38,20 +37,20 @@ class SurfacingUse(NamedTuple):
         return self.referenced / self.given if self.given else 0.0
 
 
-def spent_by(vault: Vault, session_id: str) -> SurfacingUse | None:
+def spent_by(telemetry: Telemetry, receipts: Receipts, session_id: str) -> SurfacingUse | None:
     """Return the statistics of one session; ``None`` if none are recorded."""
-    rows = _surfacings(vault.telemetry.of_session(session_id))
-    return _spent(session_id, rows, vault.receipts) if rows else None
+    rows = _surfacings(telemetry.of_session(session_id))
+    return _spent(session_id, rows, receipts) if rows else None
 
 
-def spent_lately(vault: Vault, since: str, sessions: int) -> list[SurfacingUse]:
+def spent_lately(telemetry: Telemetry, receipts: Receipts, since: str, sessions: int) -> list[SurfacingUse]:
     """Return the statistics of the latest *sessions* with prompts since *since*, newest first."""
     by_session: dict[str, list[Recall]] = {}
-    for row in _surfacings(vault.telemetry.recalls(since)):
+    for row in _surfacings(telemetry.recalls(since)):
         if row.session_id:
             by_session.setdefault(row.session_id, []).append(row)
     latest = sorted(by_session, key=lambda name: by_session[name][-1].asked_at, reverse=True)[:sessions]
-    return [_spent(name, by_session[name], vault.receipts) for name in latest]
+    return [_spent(name, by_session[name], receipts) for name in latest]
 
 
 def _surfacings(rows: Iterable[Recall]) -> list[Recall]:

@@ -7,7 +7,8 @@ from clawmem.app.services.retrieval.shortfalls import shortfalls
 from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP, words_of
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
-from clawmem.ports.vault import Vault
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
 
 # Shares of the weight of the question's words: the most that a complete note lacks, and the most that a note lacks which
 # shares more than a part of the topic.
@@ -18,7 +19,7 @@ FEW = 4  # words of a question of which each matters
 MOST_ABOUT_TOPIC = 2
 
 
-def stated(vault: Vault) -> Stage:
+def stated(documents: DocumentStore, lexical: LexicalIndex) -> Stage:
     """
     Return a stage that drops notes without the value, name or number that the prompt asks for.
 
@@ -33,9 +34,7 @@ def stated(vault: Vault) -> Stage:
         asked = request.question.demands
         if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
-        lacks = shortfalls(
-            vault.documents, request, work, work.candidates, words_of(vault.lexical, request).rarities
-        )
+        lacks = shortfalls(documents, request, work, work.candidates, words_of(lexical, request).rarities)
         found = {c.best: lacks[c.best] for c in work.candidates if c.best in lacks}
         if asked.is_specific:
             stating = {key.document_id for key, lack in found.items() if not asked.is_missed_by(lack)}
@@ -46,7 +45,7 @@ def stated(vault: Vault) -> Stage:
         notes = list(dict.fromkeys(c.document_id for c in work.candidates))
         is_stated_first = asked.is_specific and notes[0] in stating
         first = notes[: 1 if is_stated_first else MOST_ABOUT_TOPIC]
-        kept = stating.union(first, (c.document_id for c in work.candidates if is_wish(vault.documents, c)))
+        kept = stating.union(first, (c.document_id for c in work.candidates if is_wish(documents, c)))
         trace.drop([c for c in work.candidates if c.document_id not in kept], "about the topic alone")
         left = work.with_candidates([c for c in work.candidates if c.document_id in kept])
         return left._replace(is_only_topic=not stating)

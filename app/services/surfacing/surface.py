@@ -8,10 +8,13 @@ from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.models import reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.recalls import Recalls
+from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.stages.rerank import RERANKER
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices, Watch
 from clawmem.app.services.surfacing.composing import BlockContent, Clean, Composer, RedactPart
+from clawmem.app.services.surfacing.deepening import deepening
 from clawmem.app.services.surfacing.filters import text_of
 from clawmem.app.services.surfacing.own_texts import (
     SeparateResults,
@@ -20,6 +23,7 @@ from clawmem.app.services.surfacing.own_texts import (
     own_before_others,
 )
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding, settling
+from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.app.services.surfacing.turns import (
     CONTEXT_SURFACING,
     Earlier,
@@ -36,7 +40,6 @@ from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
 from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.clock import Clock
-from clawmem.ports.vault import Vault
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
 
@@ -88,13 +91,13 @@ class SurfaceContext:
 
     def __init__(
         self,
-        vault: Vault,
+        stores: SurfacingStores,
         means: RetrievalDependencies,
         dressing: BlockRendering,
         clock: Clock,
         recalls: Recalls,
     ) -> None:
-        self._vault = vault
+        self._stores = stores
         self._means = means
         self._dressing = dressing
         self._clock = clock
@@ -110,7 +113,7 @@ class SurfaceContext:
             receive: Called with each block as soon as it is complete, before models are asked and before the turn
                 is recorded. The last block is the valid one.
         """
-        with self._vault.transactions.reading():
+        with self._stores.retrieval.transactions.reading():
             asked = self._asked(prompt, turns, choices)
             found = self._separated(asked, turns)
             said = self._said(asked, found)
@@ -130,10 +133,10 @@ class SurfaceContext:
     def _separated(self, asked: _PromptState, turns: Turns) -> SeparateResults:
         """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
         work, trace = self._found(asked, turns)
-        others = others_in(self._vault.documents, work)
+        others = others_in(self._stores.retrieval.documents, work)
         if not others.candidates:
             return SeparateResults(work, trace, others)
-        own = asked._replace(request=among_own(self._vault.documents, asked.request))
+        own = asked._replace(request=among_own(self._stores.retrieval.documents, asked.request))
         return SeparateResults(*self._found(own, turns), others)
 
     def _found(self, asked: _PromptState, turns: Turns) -> tuple[Work, Trace]:
@@ -149,17 +152,18 @@ class SurfaceContext:
         return with_earlier(asked.request, alone, earlier, lambda request: self._ranked(request, choices))
 
     def _ranked(self, request: RetrievalRequest, choices: Choices) -> tuple[Work, Trace]:
-        return Pipeline(self._vault, finding(self._vault, self._means, choices)).rank(request)
+        stores = self._stores.retrieval
+        return Pipeline(stores, finding(stores, self._means, choices)).rank(request)
 
     def _said(self, asked: _PromptState, found: SeparateResults) -> Surfaced:
-        settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
+        stores = self._stores.retrieval
+        settled = Pipeline(stores, settling(self._stores, self._means, asked.choices))
         work, trace = settled.rank(asked.request, found.own, found.trace)
         if found.others.candidates:
             others, trace = settled.rank(asked.request, found.others, trace)
-            work = own_before_others(
-                work, others, asked.request.limit, partial(text_of, self._vault.documents)
-            )
-        compose = Composer(self._vault, self._dressing.clean, self._dressing.redact, self._means.is_refused)
+            limit = asked.request.limit
+            work = own_before_others(work, others, limit, partial(text_of, stores.documents))
+        compose = Composer(stores, self._dressing.clean, self._dressing.redact, self._means.is_refused)
         frame = frame_tokens(asked.hint, asked.nudge, is_only_topic=work.is_only_topic)
         budget = asked.choices.profile.budget - frame
         shown = compose(work.candidates, asked.request, budget)
@@ -178,12 +182,10 @@ class SurfaceContext:
             return None
 
     def _deepened(self, asked: _PromptState, said: Surfaced, found: SeparateResults) -> Surfaced | None:
-        from clawmem.app.services.retrieval.stages.rerank import RERANKER
-        from clawmem.app.services.surfacing.deepening import deepening
-
+        stores = self._stores.retrieval
         with self._means.models() as models:
-            stages = deepening(self._vault, models, asked.watch)
-            work, trace = Pipeline(self._vault, stages).rank(asked.request, found.first, found.trace)
+            stages = deepening(stores.documents, stores.lexical, stores.answers, models, asked.watch)
+            work, trace = Pipeline(stores, stages).rank(asked.request, found.first, found.trace)
         said.answer.trace.degraded.update(trace.degraded)
         if work == found.first or RERANKER in trace.degraded:
             return None
@@ -204,7 +206,7 @@ class SurfaceContext:
 
     def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
         try:
-            return asked_before(turns, self._vault.receipts, request.question.now_ms)
+            return asked_before(turns, self._stores.receipts, request.question.now_ms)
         except Exception:  # noqa: BLE001  retrieval works with the prompt alone
             return Earlier()
 
@@ -214,7 +216,7 @@ class SurfaceContext:
         try:
             if turns.blocks_since() < interval:
                 return ""  # most sessions are too short; skip the query for the latest act
-            acts = self._vault.acts.latest(1)
+            acts = self._stores.acts.latest(1)
             return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
         except Exception:  # noqa: BLE001  the reminder is optional
             return ""
@@ -239,14 +241,15 @@ class SurfaceContext:
     def _answer(
         self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace, answered: float | None
     ) -> Answer:
-        return Answer(request.question.text, describe(self._vault, request, shown), trace, answered=answered)
+        stores = self._stores.retrieval
+        results = describe(stores.documents, stores.successions, request, shown)
+        return Answer(request.question.text, results, trace, answered=answered)
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
-            from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
-
+            stores = self._stores.retrieval
             occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
-            found = Explain(self._vault)(surfaced.answer, surfaced.request, occasion)
+            found = Explain(stores.documents, stores.embeddings)(surfaced.answer, surfaced.request, occasion)
             said = {"profile": choices.profile.name, "tokens": surfaced.tokens}
             return pack(found._replace(asked={**found.asked, **said}))
 

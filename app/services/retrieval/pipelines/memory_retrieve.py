@@ -9,7 +9,7 @@ from typing import Any
 
 from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer, Result
-from clawmem.app.services.retrieval.models import NO_MODELS, AnswerCache, Models, reranking_stages
+from clawmem.app.services.retrieval.models import NO_MODELS, AnswerCache, Models
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
@@ -25,8 +25,10 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.graph import CachedQueryEmbedder, graph
 from clawmem.app.services.retrieval.stages.intent import PURPOSE, classify, fuse_by_intent
 from clawmem.app.services.retrieval.stages.judge import judge
+from clawmem.app.services.retrieval.stages.rerank import reranking_stages
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
+from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.retrieval.intent import Intent
@@ -36,8 +38,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
-from clawmem.ports.sessions import Session
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import Session, SessionStore
 
 NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
 
@@ -64,7 +65,7 @@ class IntentSearch(Pipeline):
 
 
 def intent_search(
-    vault: Vault,
+    stores: RetrievalStores,
     embedder: Embedder,
     *,
     intent: Intent | None = None,
@@ -80,23 +81,30 @@ def intent_search(
             candidates before scoring.
     """
     asked_once = CachedQueryEmbedder(embedder)
-    legs = {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, asked_once)}
-    cache = AnswerCache(vault.answers, models.clock, PURPOSE) if models.clock else None
-    at_hand = partial(local_retrievers, vault, embedder)
+    legs = {
+        "lexical": lexical_retriever(stores.lexical),
+        "vector": vector_retriever(stores.vectors, stores.embeddings, asked_once),
+    }
+    cache = AnswerCache(stores.answers, models.clock, PURPOSE) if models.clock else None
+    at_hand = partial(local_retrievers, stores.lexical, stores.vectors, embedder)
     return IntentSearch(
-        vault,
+        stores,
         {
             "classify": classify(intent, models.generator, cache),
             "search": RunRetrievers(
                 {name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand
             ),
-            "fuse": fuse_by_intent(vault.documents),
-            **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
-            **reranking_stages(vault, models),
-            "judge": judge(vault),
-            "score": score(vault.documents),
-            "successors first": successors_first(vault),
-            "newest first": newest_matching_first(vault),
+            "fuse": fuse_by_intent(stores.documents),
+            **(
+                {"graph": graph(stores.embeddings, stores.relations, stores.entities, asked_once)}
+                if with_graph
+                else NO_STAGES
+            ),
+            **reranking_stages(stores.documents, stores.answers, models),
+            "judge": judge(stores.documents, stores.lexical, stores.embeddings),
+            "score": score(stores.documents),
+            "successors first": successors_first(stores.documents, stores.successions),
+            "newest first": newest_matching_first(stores.documents, stores.lexical, stores.successions),
             "cut": cut,
         },
         asks_models=models.are_asked,
@@ -185,13 +193,16 @@ class RoutedAnswer(Answer):
 class MemoryRetrieve:
     """Routes a question by its words, or by the mode that the caller chooses."""
 
-    def __init__(self, vault: Vault, ways: Mapping[str, Callable[[], Ask]]) -> None:
+    def __init__(
+        self, documents: DocumentStore, sessions: SessionStore, ways: Mapping[str, Callable[[], Ask]]
+    ) -> None:
         """
         Args:
             ways: Factories of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``, each called
                 on first use; later questions reuse the pipeline.
         """
-        self._vault = vault
+        self._documents = documents
+        self._sessions = sessions
         self._ways = {name: cache(make) for name, make in ways.items()}
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> RoutedAnswer:
@@ -230,7 +241,7 @@ class MemoryRetrieve:
         useful = next((one for one in handoffs.results if not is_empty(one.body)), None)
         if useful is None:
             return found
-        first = with_next_steps(self._vault.documents, useful)
+        first = with_next_steps(self._documents, useful)
         others = [one for one in found.results if one.document.id != useful.document.id]
         results = (first, *others)[: request.limit]
         found.trace.stages[-1].notes.append("the newest useful handoff first")
@@ -239,7 +250,7 @@ class MemoryRetrieve:
 
     def _latest_sessions(self, request: RetrievalRequest, found: Answer) -> tuple[Session, ...]:
         until = rewind_request(request).scope.authored_until
-        sessions = tuple(sessions_with_outcome_first(self._vault, request.limit, until))
+        sessions = tuple(sessions_with_outcome_first(self._sessions, self._documents, request.limit, until))
         if not sessions:
             found.trace.degraded["sessions"] = NO_SESSIONS
         return sessions

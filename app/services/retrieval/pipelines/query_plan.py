@@ -26,6 +26,7 @@ from clawmem.app.services.retrieval.stages.intent import classify
 from clawmem.app.services.retrieval.stages.judge import judge_parts
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
+from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -46,7 +47,6 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.records import Hit
 from clawmem.ports.sessions import SessionStore
-from clawmem.ports.vault import Vault
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
@@ -222,12 +222,14 @@ class PlanAnswer(Answer):
 class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
-    def __init__(self, vault: Vault, clauses: AskClauses, parts: Stage, planner: Planner = by_rules) -> None:
+    def __init__(
+        self, stores: RetrievalStores, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
+    ) -> None:
         """
         Args:
             parts: Searches words and vectors for each part of a question, to judge whether it is answered.
         """
-        self._vault = vault
+        self._stores = stores
         self._clauses = clauses
         self._parts = parts
         self._planner = planner
@@ -248,67 +250,89 @@ class QueryPlan:
         return PlanAnswer(found, shown)
 
     def _pipeline(self, clauses: Clauses) -> Pipeline:
+        stores = self._stores
         return Pipeline(
-            self._vault,
+            stores,
             {
                 "clauses": self._clauses.stage(clauses),
                 "merge": merge_clauses(clauses),
-                "judge": judge_parts(self._vault, self._parts, {c.query for c in clauses.values()}),
-                "score": score(self._vault.documents),
-                "successors first": successors_first(self._vault),
+                "judge": judge_parts(
+                    stores.documents,
+                    stores.lexical,
+                    stores.embeddings,
+                    self._parts,
+                    {clause.query for clause in clauses.values()},
+                ),
+                "score": score(stores.documents),
+                "successors first": successors_first(stores.documents, stores.successions),
                 "cut": cut,
             },
         )
 
 
 def query_plan(
-    vault: Vault,
+    stores: RetrievalStores,
     embedder: Embedder,
     planner: Planner = by_rules,
     deadline_s: float = DEADLINE_S,
 ) -> QueryPlan:
     """Return a pipeline for lexical clauses, vector clauses, and clauses that also traverse the graph."""
     by_kind = {
-        ClauseKind.LEXICAL: _by_words(vault),
-        ClauseKind.VECTOR: _by_meaning(vault, embedder),
-        ClauseKind.GRAPH: _along_the_graph(vault, embedder),
+        ClauseKind.LEXICAL: _by_words(stores),
+        ClauseKind.VECTOR: _by_meaning(stores, embedder),
+        ClauseKind.GRAPH: _along_the_graph(stores, embedder),
     }
-    legs = {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, embedder)}
-    parts = RunRetrievers(legs, deadline_s, at_hand=partial(local_retrievers, vault, embedder))
-    return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
+    legs = {
+        "lexical": lexical_retriever(stores.lexical),
+        "vector": vector_retriever(stores.vectors, stores.embeddings, embedder),
+    }
+    parts = RunRetrievers(
+        legs, deadline_s, at_hand=partial(local_retrievers, stores.lexical, stores.vectors, embedder)
+    )
+    return QueryPlan(stores, AskClauses(by_kind, deadline_s), parts, planner)
 
 
-def _by_words(vault: Vault) -> Pipeline:
+def _by_words(stores: RetrievalStores) -> Pipeline:
     return Pipeline(
-        vault,
+        stores,
         {
-            "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
-            "fuse": fuse(vault.documents),
-            "precise first": precise_first(vault.documents),
-            "exact first": exact_first(vault.documents),
+            "search": RunRetrievers({"lexical": lexical_retriever(stores.lexical)}),
+            "fuse": fuse(stores.documents),
+            "precise first": precise_first(stores.documents),
+            "exact first": exact_first(stores.documents),
             "cut": cut,
         },
     )
 
 
-def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
-    leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
+def _by_meaning(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
+    leg = vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)
     return Pipeline(
-        vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault.documents), "cut": cut}
+        stores, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(stores.documents), "cut": cut}
     )
 
 
-def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
+def _along_the_graph(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
     return Pipeline(
-        vault,
+        stores,
         {
             "classify": classify(),
             "search": RunRetrievers(
-                {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, embedder)},
-                at_hand=partial(local_retrievers, vault, embedder),
+                {
+                    "lexical": lexical_retriever(stores.lexical),
+                    "vector": vector_retriever(stores.vectors, stores.embeddings, embedder),
+                },
+                at_hand=partial(local_retrievers, stores.lexical, stores.vectors, embedder),
             ),
-            "fuse": fuse(vault.documents),
-            "graph": graph(vault, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
+            "fuse": fuse(stores.documents),
+            "graph": graph(
+                stores.embeddings,
+                stores.relations,
+                stores.entities,
+                embedder,
+                anchors=ANCHORS,
+                bounds=CLAUSE_BOUNDS,
+            ),
             "cut": cut,
         },
     )

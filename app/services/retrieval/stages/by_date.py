@@ -43,7 +43,7 @@ from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
-from clawmem.ports.vault import Vault
+from clawmem.ports.succession import SuccessionStore
 
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
@@ -60,7 +60,9 @@ class _Pool(NamedTuple):
     is_kind: bool
 
 
-def newest_matching_first(vault: Vault) -> Stage:
+def newest_matching_first(
+    documents: DocumentStore, lexical: LexicalIndex, successions: SuccessionStore
+) -> Stage:
     """
     Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
 
@@ -74,12 +76,12 @@ def newest_matching_first(vault: Vault) -> Stage:
         asked = request.question.newest
         if asked is None:
             return work
-        pool, matched = matching_pool(vault, request, work, asked)
+        pool, matched = matching_pool(documents, lexical, request, work, asked)
         if not matched:
             return work
         if pool.topic:
             matched |= of_the_series(work, matched, pool.topic)
-        order, aside = newest_order(vault, request, matched)
+        order, aside = newest_order(documents, successions, request, matched)
         if aside.issuperset(order):
             return work
         first = order[:MOST_BROUGHT]
@@ -91,26 +93,35 @@ def newest_matching_first(vault: Vault) -> Stage:
 
 
 def newest_order(
-    vault: Vault, request: RetrievalRequest, matched: Mapping[int, Document]
+    documents: DocumentStore,
+    successions: SuccessionStore,
+    request: RetrievalRequest,
+    matched: Mapping[int, Document],
 ) -> tuple[list[int], set[int]]:
     """Return *matched* with the newest first, and those of them that are drafts, copies or overviews."""
     aside = _set_aside(request, matched.values())
     dates = {number: one.authored_at for number, one in matched.items()}
     undated = {number for number, one in matched.items() if has_time_of_file(one)}
-    return newest_first(dates, _superseded(vault, request, matched) | aside, undated), aside
+    pairs = known_by(documents, successions_from(successions, matched), request.as_of)
+    superseded = {older for older, newer in successors(pairs).items() if newer}
+    return newest_first(dates, superseded | aside, undated), aside
 
 
 def matching_pool(
-    vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    request: RetrievalRequest,
+    work: Work,
+    asked: NewestQuestion,
 ) -> tuple[_Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     pools = [
-        _of_kind(vault.documents, request, asked),
-        _of_folder(vault.documents, request, asked),
+        _of_kind(documents, request, asked),
+        _of_folder(documents, request, asked),
         _found(work, asked),
     ]
     for pool in pools:
-        covered = _coverage(vault.lexical, request, pool.documents, pool.topic) if pool.documents else {}
+        covered = _coverage(lexical, request, pool.documents, pool.topic) if pool.documents else {}
         if matched := matching(covered):
             return pool, {number: pool.documents[number] for number in matched}
     return pools[-1], {}
@@ -183,12 +194,6 @@ def has_time_of_file(document: Document) -> bool:
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
-def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
-    """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
-    pairs = known_by(vault.documents, successions_from(vault.successions, documents), request.as_of)
-    return {older for older, newer in successors(pairs).items() if newer}
-
-
 def _set_aside(request: RetrievalRequest, documents: Iterable[Document]) -> set[int]:
     asked = request.question.forms.words
     return {one.id for one in documents if standing(one.path, one.tags, one.content_type, asked) < FULL}
@@ -236,7 +241,7 @@ def _at(candidate: Candidate, score: float) -> Candidate:
     return candidate._replace(score=score, terms=terms)
 
 
-def named_time_first(vault: Vault) -> Stage:
+def named_time_first(documents: DocumentStore, lexical: LexicalIndex) -> Stage:
     """
     Return a stage for questions about a time.
 
@@ -253,13 +258,13 @@ def named_time_first(vault: Vault) -> Stage:
         if named is None and not _is_narrowed(request):
             return work
         if request.question.topic and named:
-            found = _likelier(vault, request, work, named)
-            return _records_first(vault, request, found, trace, named)
+            found = _likelier(documents, lexical, request, work, named)
+            return _records_first(documents, lexical, request, found, trace, named)
         if request.question.topic:
             return work
         if request.question.newest:
             return work
-        return _listed(vault, request, work, trace, named)
+        return _listed(documents, lexical, request, work, trace, named)
 
     return stage
 
@@ -304,11 +309,16 @@ def written_in(
 
 
 def _listed(
-    vault: Vault, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+    named: TimeRange | None,
 ) -> Work:
     """Return *work* with all notes of the time first."""
-    own = written_in(vault.documents, request, named)
-    written = with_entries(vault, request, named, own)
+    own = written_in(documents, request, named)
+    written = with_entries(documents, lexical, request, named, own)
     if not written:
         return work
     undated = {number for number, one in own.items() if has_time_of_file(one)}
@@ -324,7 +334,8 @@ def _listed(
 
 
 def _records_first(
-    vault: Vault,
+    documents: DocumentStore,
+    lexical: LexicalIndex,
     request: RetrievalRequest,
     work: Work,
     trace: Trace,
@@ -333,8 +344,8 @@ def _records_first(
     """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
     if not asks_for_records(request.question.text, named):
         return work
-    written = with_entries(vault, request, named, written_in(vault.documents, request, named))
-    about = _about(vault.lexical, request, written, named)
+    written = with_entries(documents, lexical, request, named, written_in(documents, request, named))
+    about = _about(lexical, request, written, named)
     first = [one.document for one in work.candidates if one.document and one.document_id in about]
     if not first:
         return work
@@ -350,15 +361,17 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
     return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
 
 
-def _likelier(vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
+def _likelier(
+    documents: DocumentStore, lexical: LexicalIndex, request: RetrievalRequest, work: Work, named: TimeRange
+) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
-    own = written_in(vault.documents, request, named)
-    written = with_entries(vault, request, named, own)
+    own = written_in(documents, request, named)
+    written = with_entries(documents, lexical, request, named, own)
     if work.answered is None or not written:
         return work
     dated = {n for n in written if n not in own or not has_time_of_file(own[n])}
-    total = vault.lexical.count(Grain.DOCUMENT)
-    held = [vault.lexical.holding(Term(word), Grain.DOCUMENT) for word in request.question.topic]
+    total = lexical.count(Grain.DOCUMENT)
+    held = [lexical.holding(Term(word), Grain.DOCUMENT) for word in request.question.topic]
     share = time_share(rarity(total, len(written)), [rarity(total, one) for one in held])
     raised = [
         one._replace(confidence=max(one.confidence or 0.0, share)) if one.document_id in dated else one

@@ -26,10 +26,9 @@ from clawmem.domain.retrieval.late_interaction import (
 from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelMismatch
-from clawmem.ports.indexes import SketchStore
+from clawmem.ports.indexes import EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
 from clawmem.ports.records import FragmentKey, FragmentKind
-from clawmem.ports.vault import Vault
 
 Names = Mapping[int, tuple[str, ...]]
 
@@ -57,10 +56,12 @@ def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
     return name_contributions(tuple(question), held)
 
 
-def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
+def serving_sketcher(
+    sketches: SketchStore, embeddings: EmbeddingStore, embedder: Embedder | None
+) -> Sketcher | None:
     """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model or unavailable."""
-    stored = vault.sketches.fingerprint()
-    if stored is None or stored != vault.embeddings.fingerprint():
+    stored = sketches.fingerprint()
+    if stored is None or stored != embeddings.fingerprint():
         return None  # avoids loading the model
     try:
         sketcher = sketcher_of(embedder)
@@ -70,7 +71,11 @@ def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None
 
 
 def by_sketches(
-    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
+    documents: DocumentStore,
+    sketches: SketchStore,
+    sketcher: Sketcher,
+    request: RetrievalRequest,
+    keys: Sequence[FragmentKey],
 ) -> Seen:
     """
     Return for each line how well it covers the words of the question, and its similarity as a whole.
@@ -78,14 +83,14 @@ def by_sketches(
     Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
     mean of the others.
     """
-    lines = _read(vault.sketches, sketcher, keys)
+    lines = _read(sketches, sketcher, keys)
     known = [key for key in keys if key in lines]
     if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
         return {}
     question = read_rows(sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions)
     if question is None or not question.words:
         return {}
-    return _seen(question, lines, keys, known, _named(vault.documents, sketcher, request, question, known))
+    return _seen(question, lines, keys, known, _named(documents, sketcher, request, question, known))
 
 
 def _read(sketches: SketchStore, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
@@ -143,7 +148,24 @@ class LineComparison(NamedTuple):
     at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
 
 
-def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+def comparison_stage(
+    documents: DocumentStore,
+    sketches: SketchStore,
+    embeddings: EmbeddingStore,
+    late: LateInteraction | None,
+    embedder: Embedder | None,
+) -> dict[str, Stage]:
+    """Return the stage after fusion that compares the best candidates with the question; none without *late*."""
+    return {} if late is None else {"compare": compare(documents, sketches, embeddings, late, embedder)}
+
+
+def compare(
+    documents: DocumentStore,
+    sketches: SketchStore,
+    embeddings: EmbeddingStore,
+    late: LateInteraction,
+    embedder: Embedder | None = None,
+) -> Stage:
     """
     Return the late-interaction stage: it compares the best candidates with the question word by word.
 
@@ -158,10 +180,10 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
         if not request.question.forms.words or not work.legs.get(grains.LINE):
             return work  # no words to compare with, or no line to compare
         try:
-            look = _look(vault, late, embedder)
+            look = _look(documents, sketches, late, serving_sketcher(sketches, embeddings, embedder))
             if request.unit is Unit.LINE:
                 return _read_lines(look, request, work)
-            return _read_documents(vault.documents, look, request, work)
+            return _read_documents(documents, look, request, work)
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
@@ -169,19 +191,20 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
     return stage
 
 
-def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
+def _look(
+    documents: DocumentStore, sketches: SketchStore, late: LateInteraction, sketcher: Sketcher | None
+) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
-        return _by_words(vault.documents, late, request, work, keys)
+        return _by_words(documents, late, request, work, keys)
 
-    sketcher = serving_sketcher(vault, embedder)
     if sketcher is None:
         return LineComparison(LINES, by_words)
 
     def by_sketches_first(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
-        seen = by_sketches(vault, sketcher, request, keys)
+        seen = by_sketches(documents, sketches, sketcher, request, keys)
         if not seen:
             return by_words(request, work, keys)
-        return {**seen, **_numbers(request, keys, lambda: _texts(vault.documents, work, keys))}
+        return {**seen, **_numbers(request, keys, lambda: _texts(documents, work, keys))}
 
     return LineComparison(SKETCHED_LINES, by_sketches_first)
 

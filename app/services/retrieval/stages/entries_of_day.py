@@ -9,15 +9,17 @@ from clawmem.domain.documents.names import file_name
 from clawmem.domain.retrieval.by_date import content_words, kinds_in, names_the_same, period_name
 from clawmem.domain.retrieval.excerpts import entry_of
 from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, Grain, LexicalQuery, Term
-from clawmem.ports.vault import Vault
 
 MOST_ENTRIES = 100  # lines with the date of the day
 DAY = len("2026-03-31")
 
 
 def with_entries(
-    vault: Vault,
+    documents: DocumentStore,
+    lexical: LexicalIndex,
     request: RetrievalRequest,
     named: TimeRange | None,
     written: Mapping[int, Document],
@@ -27,12 +29,12 @@ def with_entries(
     if named is None or len(day) != DAY:
         return written
     dated = LexicalQuery(tuple(map(Term, day.split("-"))), every=True)
-    hits = vault.lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
+    hits = lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
     ids = {hit.key.document_id for hit in hits} - written.keys()
-    bodies = vault.documents.bodies(ids) if ids else {}
+    bodies = documents.bodies(ids) if ids else {}
     asked = request.question
     having = {n for n, body in bodies.items() if entry_of(body, named, now_ms=asked.now_ms, zone=asked.zone)}
-    found = vault.documents.many(having) if having else {}
+    found = documents.many(having) if having else {}
     return {**written, **{n: one for n, one in found.items() if one.inactive is None}}
 
 

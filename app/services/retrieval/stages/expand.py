@@ -8,6 +8,7 @@ from clawmem.app.services.retrieval.models import (
     AnswerCache,
     DeadlineExecutor,
     Left,
+    Models,
     reason_of,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -30,14 +31,20 @@ from clawmem.domain.retrieval.grains import VARIANT_MARK
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
-from clawmem.ports.indexes import LexicalIndex, VectorSearch
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder, Generator, ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
-from clawmem.ports.vault import Vault
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
 GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
+
+
+def expansion_stage(lexical: LexicalIndex, answers: ModelAnswers, models: Models) -> dict[str, Stage]:
+    """Return the stage before retrieval that reformulates the question; none without a generator."""
+    if models.generator is None or models.clock is None:
+        return {}
+    return {"expand": expand(lexical, models.generator, answers, models.clock)}
 
 
 def expand(
@@ -117,11 +124,13 @@ def variant_name(leg: str, number: int) -> str:
     return f"{leg}{VARIANT_MARK}{number}"
 
 
-def variant_retrievers(vault: Vault, embedder: Embedder) -> dict[str, Retriever]:
+def variant_retrievers(
+    lexical: LexicalIndex, vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder
+) -> dict[str, Retriever]:
     """Return both retrievers by their names in ``trace.degraded``."""
     return {
-        "lexical variants": lexical_variants(vault.lexical),
-        "vector variants": vector_variants(vault, embedder),
+        "lexical variants": lexical_variants(lexical),
+        "vector variants": vector_variants(vectors, embeddings, embedder),
     }
 
 
@@ -141,7 +150,7 @@ def lexical_variants(lexical: LexicalIndex) -> Retriever:
     return search
 
 
-def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
+def vector_variants(vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder) -> Retriever:
     """
     Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
 
@@ -151,7 +160,7 @@ def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def near(variant: Variant) -> Search:
-            return lambda: _nearest(vault.vectors, embedder, variant, request)
+            return lambda: _nearest(vectors, embedder, variant, request)
 
         variants = _of(work, VariantKind.VEC, VariantKind.HYDE)
         if not variants or not is_of_one_space():
@@ -160,7 +169,7 @@ def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
         return found if is_of_one_space() else RetrieverResult({})  # the embedding space changed
 
     def is_of_one_space() -> bool:
-        return vault.embeddings.fingerprint() == embedder.fingerprint
+        return embeddings.fingerprint() == embedder.fingerprint
 
     return search
 

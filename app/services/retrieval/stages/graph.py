@@ -21,7 +21,6 @@ from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
-from clawmem.ports.vault import Vault
 
 ANCHORS = 10
 PUSH_BUDGET = 20
@@ -110,7 +109,9 @@ class SeenEdges:
 
 
 def graph(
-    vault: Vault,
+    embeddings: EmbeddingStore,
+    relations: RelationStore,
+    entities: EntityStore,
     embedder: Embedder,
     *,
     anchors: int = ANCHORS,
@@ -130,15 +131,15 @@ def graph(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        nearness = QuestionSimilarity(vault.embeddings, _question(vault.embeddings, embedder, request, trace))
-        edges = SeenEdges(vault.relations, request.scope)
+        nearness = QuestionSimilarity(embeddings, _question(embeddings, embedder, request, trace))
+        edges = SeenEdges(relations, request.scope)
         walked = traverse(seeds, intent, edges, nearness.cosine, bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
         scores = {c.document_id: c.relevance for c in work.candidates}
         scores = merge(scores, scaled(walked, intent), TRAVERSED)
         scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
         if intent is Intent.ENTITY:
-            scores = with_companions(scores, _companions(vault.entities, seeds, request.scope))
+            scores = with_companions(scores, _companions(entities, seeds, request.scope))
         return work.with_candidates(_ranked(work.candidates, scores, nearness)[:MAX_LIMIT])
 
     return stage

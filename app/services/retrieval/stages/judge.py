@@ -18,10 +18,10 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.domain.retrieval.requested import Shortfall, least_unmet
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, InvalidInput
-from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
 from clawmem.ports.records import Grain
-from clawmem.ports.vault import Vault
 
 MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
@@ -30,7 +30,12 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
 
 
-def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
+def judge(
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
+    likely: Likelihood | None = None,
+) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
@@ -41,10 +46,10 @@ def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     Args:
         likely: Returns the probability that any candidate answers; by default, `likelihood`.
     """
-    chosen = likely or partial(likelihood, vault)
+    chosen = likely or partial(likelihood, lexical, embeddings)
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
-        words = statistics_of(vault, request, work)
+        words = statistics_of(documents, lexical, request, work)
         answered = chosen(request, work, words)
         first = {c.document_id: c.best for c in reversed(work.candidates[:MOST_PASSAGES])}
         return work._replace(
@@ -56,7 +61,13 @@ def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     return _judging(judged)
 
 
-def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
+def judge_parts(
+    documents: DocumentStore,
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
+    search: Stage,
+    parts: Collection[str],
+) -> Stage:
     """
     Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
@@ -64,13 +75,13 @@ def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     fitted to sums of scores, and their relevance comes from ranks.
     """
 
-    ranked = fuse(vault.documents)
+    ranked = fuse(documents)
 
     def likely(text: str, request: RetrievalRequest) -> float:
         part = request.asking(text)
         apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
         found = ranked(part, search(part, Work(), apart), apart)
-        return likelihood(vault, part, found, statistics_of(vault, part, found))
+        return likelihood(lexical, embeddings, part, found, statistics_of(documents, lexical, part, found))
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
         return work._replace(answered=max(likely(text, request) for text in parts))
@@ -118,10 +129,16 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
+def likelihood(
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
+    request: RetrievalRequest,
+    work: Work,
+    words: QuestionStatistics,
+) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
-    fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)
+    fingerprint = embeddings.fingerprint() if work.legs.get(VECTOR) else None
+    return answer_probability(evidence_of(lexical, work, words), fingerprint)
 
 
 def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) -> Evidence:
@@ -154,11 +171,13 @@ class QuestionStatistics(NamedTuple):
     lacks: Mapping[int, Shortfall] = MappingProxyType({})
 
 
-def statistics_of(vault: Vault, request: RetrievalRequest, work: Work) -> QuestionStatistics:
+def statistics_of(
+    documents: DocumentStore, lexical: LexicalIndex, request: RetrievalRequest, work: Work
+) -> QuestionStatistics:
     """Return the statistics of the question's words, and what the best candidates of *work* lack."""
-    found = words_of(vault.lexical, request)
+    found = words_of(lexical, request)
     best = work.candidates[:MOST_PASSAGES]
-    lacks = shortfalls(vault.documents, request, work, best, found.rarities)
+    lacks = shortfalls(documents, request, work, best, found.rarities)
     return found._replace(lacks={c.document_id: lacks[c.best] for c in reversed(best) if c.best in lacks})
 
 

@@ -14,13 +14,15 @@ from clawmem.app.services.retrieval.stages.by_date import (
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.by_date import IN_ITS_TIME, OF_ITS_KIND
 from clawmem.domain.retrieval.relevance import POSSIBLE
-from clawmem.ports.vault import Vault
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.succession import SuccessionStore
 
 APART = 0.15  # difference in relevance between records: more than metadata can change
 MOST_RECORDS = 3  # notes of a time in a context block
 
 
-def newest_of_kind(vault: Vault) -> Stage:
+def newest_of_kind(documents: DocumentStore, lexical: LexicalIndex, successions: SuccessionStore) -> Stage:
     """
     Return a stage for lines that puts the newest note of a kind or folder first, if the question asks for it.
 
@@ -31,10 +33,10 @@ def newest_of_kind(vault: Vault) -> Stage:
         asked = request.question.newest
         if asked is None:
             return work
-        pool, matched = matching_pool(vault, request, work, asked)
+        pool, matched = matching_pool(documents, lexical, request, work, asked)
         if not pool.is_kind or not matched:
             return work
-        newest = newest_order(vault, request, matched)[0][0]
+        newest = newest_order(documents, successions, request, matched)[0][0]
         trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match")
         lines = (one for one in work.candidates if one.document_id == newest)
         first = next(lines, None) or brought(matched[newest])
@@ -45,7 +47,7 @@ def newest_of_kind(vault: Vault) -> Stage:
     return stage
 
 
-def records_of_time(vault: Vault) -> Stage:
+def records_of_time(documents: DocumentStore, lexical: LexicalIndex) -> Stage:
     """
     Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
 
@@ -58,14 +60,12 @@ def records_of_time(vault: Vault) -> Stage:
         if named is None:
             return work
         dated = {
-            n: one
-            for n, one in written_in(vault.documents, request, named).items()
-            if not has_time_of_file(one)
+            n: one for n, one in written_in(documents, request, named).items() if not has_time_of_file(one)
         }
         lines: dict[int, Candidate] = {}
         for one in work.candidates if request.question.topic else ():
             lines.setdefault(one.document_id, one)
-        records = records_in(vault.lexical, request, dated, named)
+        records = records_in(lexical, request, dated, named)
         found = [number for number in lines if number in records]  # best match first
         first = [*found, *(number for number in records if number not in found)][:MOST_RECORDS]
         if not first:

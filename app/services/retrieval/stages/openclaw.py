@@ -10,43 +10,48 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, Ranked, ranked
 from clawmem.domain.retrieval.grains import PASSAGE
 from clawmem.domain.retrieval.query_forms import MAX_TERMS
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, LexicalQuery, Span, Term
-from clawmem.ports.vault import Vault
 
 
-def every_word_retriever(vault: Vault) -> Retriever:
+def every_word_retriever(lexical: LexicalIndex) -> Retriever:
     """Return a retriever for the passages that contain every word of the question, function words included."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         every = dict.fromkeys(words(request.question.text))
         query = LexicalQuery(tuple(Term(word) for word in every)[:MAX_TERMS], every=True)
         depth = CANDIDATES_PER_RESULT * request.limit
-        return answered({PASSAGE: lambda: vault.lexical.search(query, Grain.PASSAGE, depth, request.scope)})
+        return answered({PASSAGE: lambda: lexical.search(query, Grain.PASSAGE, depth, request.scope)})
 
     return search
 
 
-def nearest_passages_retriever(vault: Vault, embedder: Embedder) -> Retriever:
+def nearest_passages_retriever(
+    vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder
+) -> Retriever:
     """Return a retriever for the fragments nearest to the question, four for each result."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        return vector_retriever(vault, embedder, CANDIDATES_PER_RESULT * request.limit)(request, work)
+        return vector_retriever(vectors, embeddings, embedder, CANDIDATES_PER_RESULT * request.limit)(
+            request, work
+        )
 
     return search
 
 
-def merge_passages(vault: Vault) -> Stage:
+def merge_passages(store: DocumentStore) -> Stage:
     """Return a stage that makes candidates from passages by `ranked`; of documents, each has its best passage."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        spans = vault.documents.spans(hit.key for hits in work.legs.values() for hit in hits)
+        spans = store.spans(hit.key for hits in work.legs.values() for hit in hits)
         cosines = {hit.key: hit.score for hit in _passages(work, VECTOR, spans)}
         by_keyword = [hit.key for hit in _passages(work, PASSAGE, spans)]
         is_line = request.unit is Unit.LINE
         most = request.limit * (1 if is_line else CANDIDATES_PER_RESULT)
         merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
-        documents = vault.documents.many({one.key.document_id for one in merged})
+        documents = store.many({one.key.document_id for one in merged})
         served = [  # of active documents, as `spans` has no others
             _candidate(one)._replace(document=document, span=spans[one.key] if is_line else None)
             for one in merged

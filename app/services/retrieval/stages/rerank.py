@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.models import (
     AnswerCache,
     DeadlineExecutor,
     Left,
+    Models,
     reason_of,
 )
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
@@ -30,6 +31,17 @@ PURPOSE = "rerank"
 DEADLINE_S = 5.0
 BATCH = 4  # texts per call; small enough for common context sizes and for the deadline
 SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
+
+
+def reranking_stages(documents: DocumentStore, answers: ModelAnswers, models: Models) -> dict[str, Stage]:
+    """Return the stages between fusion and scoring in which a reranker reads the best candidates; none without one."""
+    if models.reranker is None or models.clock is None:
+        return {}
+    return {
+        "choose chunk": choose_chunk(documents, models.reranker),
+        "rerank": rerank(models.reranker, answers, models.clock),
+        "blend": blend,
+    }
 
 
 def choose_chunk(documents: DocumentStore, reranker: Reranker) -> Stage:

@@ -12,8 +12,7 @@ from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, FragmentKey, Scope
-from clawmem.ports.succession import Succession
-from clawmem.ports.vault import Vault
+from clawmem.ports.succession import Succession, SuccessionStore
 
 SUCCESSION = "succession"  # name of the term in the score
 MOST_NAMED = 5
@@ -22,7 +21,9 @@ MOST_PRECEDED = 5  # first candidates whose predecessors are looked up
 Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
 
-def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
+def successors_first(
+    documents: DocumentStore, successions: SuccessionStore, *, of_lines: bool = False
+) -> Stage:
     """
     Return a stage that puts superseded notes below their successors, and adds successors that were not found.
 
@@ -37,21 +38,21 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         found = [c.document_id for c in work.candidates]
-        pairs = known_by(vault.documents, successions_from(vault.successions, found), request.as_of)
+        pairs = known_by(documents, successions_from(successions, found), request.as_of)
         if not pairs:
             return work
         notes = trace.stages[-1].notes
         if request.question.time_intent is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
             return work
-        partly = partly_superseded(vault.documents, request, pairs, found)
+        partly = partly_superseded(documents, request, pairs, found)
         pairs = {pair for pair in pairs if pair.older not in partly}
         work = work.with_candidates(
             [c._replace(is_partly_superseded=c.document_id in partly) for c in work.candidates]
         )
         arrange = _lifted if of_lines else _exchanged
         arranged = _with_their_lines(
-            _arranged(vault.documents, request, work.candidates, pairs, arrange), work.candidates
+            _arranged(documents, request, work.candidates, pairs, arrange), work.candidates
         )
         notes += _said(arranged, pairs)
         return work.with_candidates(arranged)
@@ -129,13 +130,16 @@ def _brought(
 
 
 def with_predecessors(
-    vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]
+    documents: DocumentStore,
+    successions: SuccessionStore,
+    request: RetrievalRequest,
+    candidates: Sequence[Candidate],
 ) -> Iterator[Candidate]:
     """Yield *candidates*, and after each of the first those that it has superseded and that were not found."""
     first = {c.document_id: c.document for c in candidates[:MOST_PRECEDED] if c.document}
-    pairs = known_by(vault.documents, successions_to(vault, first.values()), request.as_of)
+    pairs = known_by(documents, successions_to(documents, successions, first.values()), request.as_of)
     newer = successors(pairs)
-    missing = vault.documents.many(newer.keys() - {c.document_id for c in candidates})
+    missing = documents.many(newer.keys() - {c.document_id for c in candidates})
     waiting = {number: one for number, one in missing.items() if _is_seen(one, request.scope)}
     for candidate in candidates:
         yield candidate
@@ -178,7 +182,7 @@ def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def successors_above(vault: Vault) -> Stage:
+def successors_above(documents: DocumentStore, successions: SuccessionStore) -> Stage:
     """
     Return a stage that moves candidates of superseded notes below the first candidate of each successor.
 
@@ -187,7 +191,7 @@ def successors_above(vault: Vault) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = {c.document_id for c in work.candidates if not c.is_partly_superseded}
-        pairs = known_by(vault.documents, successions_from(vault.successions, found), request.as_of)
+        pairs = known_by(documents, successions_from(successions, found), request.as_of)
         if not pairs or request.question.time_intent is TimeIntent.HISTORY:
             return work
         newer = {older: those & found for older, those in successors(pairs).items()}

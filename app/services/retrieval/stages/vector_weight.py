@@ -10,10 +10,10 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT, VECTOR
 from clawmem.domain.retrieval.meaning import by_meaning, meaning_share
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.vault import Vault
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
 
 
-def weigh_vectors(vault: Vault) -> Stage:
+def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
     """
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 
@@ -28,10 +28,10 @@ def weigh_vectors(vault: Vault) -> Stage:
         if question.named_time or question.newest:
             return work
         try:
-            coverage = best_coverage(work, words_of(vault.lexical, request))
+            coverage = best_coverage(work, words_of(lexical, request))
         except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
             return work
-        share = meaning_share(coverage, vault.embeddings.fingerprint() or "")
+        share = meaning_share(coverage, embeddings.fingerprint() or "")
         if not share:
             return work
         trace.stages[-1].notes.append(f"the notes hardly have its words: vectors count {share:.0%}")

@@ -22,14 +22,17 @@ from clawmem.domain.retrieval.versions import (
     series_words,
     subject_name,
 )
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
+from clawmem.ports.succession import SuccessionStore
 
 DECISION = "decision"  # content type
 VERSION = "version"  # name of the term in the score
 
 
-def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
+def versions_in_order(
+    documents: DocumentStore, successions: SuccessionStore, *, of_lines: bool = False
+) -> Stage:
     """
     Return a stage that orders versions of a subject among their places in the list.
 
@@ -47,11 +50,15 @@ def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
             return work
         asked = request.question.version
         is_former = asked.wanted in (Wanted.FORMER, Wanted.EARLIEST)
-        ranked = [*(with_predecessors(vault, request, work.candidates) if is_former else work.candidates)]
+        ranked = [
+            *(
+                with_predecessors(documents, successions, request, work.candidates)
+                if is_former
+                else work.candidates
+            )
+        ]
         listed = {c.document_id: c for c in reversed(ranked) if c.document}
-        newer = successors(
-            known_by(vault.documents, successions_from(vault.successions, listed), request.as_of)
-        )
+        newer = successors(known_by(documents, successions_from(successions, listed), request.as_of))
         now = iso_utc(request.question.now_ms)
         versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
         families = _by_name(listed)

@@ -1,0 +1,35 @@
+"""The stores of a vault by use, for tests that build services directly."""
+
+from __future__ import annotations
+
+from clawmem.app.services.retrieval.stores import RetrievalStores
+from clawmem.app.services.surfacing.stores import SurfacingStores
+from clawmem.ports.vault import Vault
+
+
+def retrieval_stores(vault: Vault) -> RetrievalStores:
+    """Return the stores of *vault* that questions read."""
+    return RetrievalStores(
+        transactions=vault.transactions,
+        documents=vault.documents,
+        successions=vault.successions,
+        properties=vault.properties,
+        lexical=vault.lexical,
+        vectors=vault.vectors,
+        embeddings=vault.embeddings,
+        sketches=vault.sketches,
+        entities=vault.entities,
+        relations=vault.relations,
+        answers=vault.answers,
+    )
+
+
+def surfacing_stores(vault: Vault) -> SurfacingStores:
+    """Return the stores of *vault* that surfacing reads."""
+    return SurfacingStores(
+        retrieval_stores(vault),
+        captures=vault.captures,
+        usage=vault.usage,
+        receipts=vault.receipts,
+        acts=vault.acts,
+    )
