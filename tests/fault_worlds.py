@@ -12,6 +12,7 @@ from wired import indexed_stores
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.embeddings import stored_vectors
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
@@ -64,15 +65,13 @@ class World(NotesVault):
         documents = self.vault.documents
         return [
             sorted(_told(self.vault, one) for one in (*documents.latest(), *documents.latest(active=False))),
-            [
-                self.records.storage._db.rows(
-                    f"select hash, hex(embedding) from texts join vectors_{space} v on v.rowid = texts.id order by 1"
-                )
-                for (space,) in self.records.storage._db.rows(
-                    "select id from spaces where dimensions > 0 order by id"
-                )
-            ],
+            sorted(self.stored_vectors()),
         ]
+
+    def stored_vectors(self) -> list[tuple[bytes, bytes]]:
+        """The hash of each embedded text of the serving space, with its int8 vector."""
+        tables = stored_vectors(self.records.storage._db)
+        return [(row[2], row[3]) for table in tables if table.name == "texts" for row in table.rows]
 
     def indexed(self) -> list[object]:
         """How much of the records the indexes hold, and what is said about the vectors."""

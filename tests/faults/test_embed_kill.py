@@ -113,8 +113,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
     """One of the models serves, with all of its vectors and no other's; a question is answered by meaning."""
     world.open()
     serving = next(m for m in allowed if m.fingerprint == world.vault.embeddings.fingerprint())
-    lengths = {len(vector) for (vector,) in world.vault.storage._db.rows("select vector from vectors")}
-    assert lengths == {2 * serving.dimensions}
+    assert {len(vector) for _, vector in world.stored_vectors()} == {serving.dimensions}
     assert world.verify() == []
     assert world.vault.storage.check() == []
     chosen = ServingEmbedder(

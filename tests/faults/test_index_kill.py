@@ -54,7 +54,7 @@ class Worker:
         self._process = start_program(WORKER, backend, environ=environ)
 
     def begin(self, vault: Path, command: list[str]) -> None:
-        """Let it run a command; an empty one optimizes both indexes."""
+        """Let it run a command; an empty one optimizes the index of words."""
         self._process.stdin.write(json.dumps([str(vault), command]) + "\n")
         self._process.stdin.flush()
         assert self._line() == "begun\n", self._process.communicate(timeout=60)[1]
@@ -84,7 +84,7 @@ class Undisturbed(NamedTuple):
 
     seconds: float
     bodies: Bodies
-    vectors: set[tuple[str, str]]
+    vectors: set[tuple[bytes, bytes]]
     state: list[object]
     answers: list[object]
 
@@ -240,9 +240,9 @@ def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
     return {one.path: (documents.body(one.id), documents.fragments(one.id)) for one in documents.latest()}
 
 
-def vectors(world: ServedWorld) -> set[tuple[str, str]]:
+def vectors(world: ServedWorld) -> set[tuple[bytes, bytes]]:
     """Every stored vector, by the text that it is of."""
-    return set(world.records.storage._db.rows("select hex(hash) from embedded_texts"))
+    return set(world.stored_vectors())
 
 
 def settled_answers(world: ServedWorld) -> list[object]:
@@ -279,7 +279,6 @@ if sys.argv[1] == "lancedb":
 def optimize():
     with open_services(load_settings()) as services:
         services.vault.lexical.optimize()
-        services.vault.vectors.optimize()
 
 
 for line in sys.stdin:
