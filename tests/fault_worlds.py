@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from notes_vault import NotesVault
 from wired import indexed_stores
@@ -68,7 +69,7 @@ class World(NotesVault):
             sorted(self.stored_vectors()),
         ]
 
-    def stored_vectors(self) -> list[tuple[bytes, bytes]]:
+    def stored_vectors(self) -> list[tuple[Any, Any]]:
         """The hash of each embedded text of the serving space, with its int8 vector."""
         tables = stored_vectors(self.records.storage._db)
         return [(row[2], row[3]) for table in tables if table.name == "texts" for row in table.rows]

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from fault_worlds import ServedWorld
@@ -84,7 +84,7 @@ class Undisturbed(NamedTuple):
 
     seconds: float
     bodies: Bodies
-    vectors: set[tuple[bytes, bytes]]
+    vectors: set[tuple[Any, Any]]
     state: list[object]
     answers: list[object]
 
@@ -240,7 +240,7 @@ def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
     return {one.path: (documents.body(one.id), documents.fragments(one.id)) for one in documents.latest()}
 
 
-def vectors(world: ServedWorld) -> set[tuple[bytes, bytes]]:
+def vectors(world: ServedWorld) -> set[tuple[Any, Any]]:
     """Every stored vector, by the text that it is of."""
     return set(world.stored_vectors())
 

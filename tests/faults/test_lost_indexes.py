@@ -136,10 +136,10 @@ def test_a_file_in_the_place_of_the_folder(world: World, invoke: Invoke, engine:
     assert way.with_name(f"{way.name}.moved-aside").read_text("utf-8") == "somebody else's"
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_vectors(world: World, invoke: Invoke, engine: str) -> None:
-    """A search by meaning compares with the stored vectors, and says so; each engine of vectors is replaced."""
-    folders = fill(world, invoke, engine)
+@NEEDS_LANCEDB
+def test_the_vectors(world: World, invoke: Invoke) -> None:
+    """A search by meaning compares with the stored vectors, and says so; a lost index of vectors is rebuilt."""
+    folders = fill(world, invoke, "lancedb")
     (vectors,) = [folder for folder in folders if folder.name.startswith("vectors")]
     before = invoke("vsearch", QUESTION)
     zeroed(vectors)
