@@ -34,7 +34,7 @@ class SavedMemory(NamedTuple):
 
 
 class Memories:
-    """Stores notes, and texts of clawmem itself. To be called inside `Vault.writing`."""
+    """Stores notes, and texts of clawmem itself. To be called inside `Transactions.writing`."""
 
     def __init__(self, captures: CaptureStore, publisher: Publisher, clock: Clock) -> None:
         self._captures = captures

@@ -48,7 +48,7 @@ def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None
     """
     Give the document *past* the path of its moved file.
 
-    To be called inside `Vault.writing`, before *parsed* is published.
+    To be called inside `Transactions.writing`, before *parsed* is published.
 
     A removed record without a stamp stays at the former path, because other notes may refer to it.
     """

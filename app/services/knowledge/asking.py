@@ -29,7 +29,7 @@ class DailyLimitReached(Exception):
 
 
 class Ask:
-    """Asks a model for JSON of a given shape. To be called outside `Vault.writing`: an answer takes seconds."""
+    """Asks a model for JSON of a given shape. To be called outside `Transactions.writing`: an answer takes seconds."""
 
     def __init__(
         self,

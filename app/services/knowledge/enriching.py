@@ -39,7 +39,7 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 
 
 class RelationBuilder:
-    """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
+    """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Transactions.writing`."""
 
     def __init__(self, stores: KnowledgeStores) -> None:
         self._stores = stores

@@ -151,7 +151,7 @@ def merge_concept(entities: EntityStore, entity: Entity) -> None:
     """
     Merge the concept of the same name into *entity*, unless another specific kind has that name.
 
-    To be called inside `Vault.writing`.
+    To be called inside `Transactions.writing`.
     """
     concept = entity_id(entity.name, CONCEPT)
     known = entities.known(ids_of(entity.name))

@@ -195,7 +195,7 @@ def _batches(every: Sequence[Observation], size: int) -> Iterator[Sequence[Obser
 
 
 class MergedObservations:
-    """Writes the document of a group of observations. To be called inside `Vault.writing`."""
+    """Writes the document of a group of observations. To be called inside `Transactions.writing`."""
 
     def __init__(self, documents: DocumentStore, captures: CaptureStore, memories: Memories) -> None:
         self._documents = documents
@@ -229,7 +229,7 @@ class MergedObservations:
 def serve_again(
     documents: DocumentStore, publisher: Publisher, document_ids: Iterable[int]
 ) -> list[Document]:
-    """Serve superseded documents again and return them ordered by id. To be called inside `Vault.writing`."""
+    """Serve superseded documents again and return them ordered by id. To be called inside `Transactions.writing`."""
     found = documents.many(document_ids).values()
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)
     for document in back:
