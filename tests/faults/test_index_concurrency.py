@@ -96,7 +96,7 @@ class TestAtOnce:
         assert world.vault.vectors.search(axolotl, 5, until_then) == []
 
     def test_ranked_among_the_others(self, undrained: ServedWorld) -> None:
-        """A new note as long as the others stands at once where it will when it is indexed: below the same ones."""
+        """A new note as long as the others is among the best at once; with tantivy where it will stand when it is indexed."""
         world = undrained
         for number, topic in enumerate(TOPICS[:3]):
             said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. "
@@ -113,8 +113,9 @@ class TestAtOnce:
         assert world.indexes.lagging == {}
         assert world.verify() == []
         after = [newcomers(world, question) for question in questions]
-        assert [set(one) for one in before] == [set(one) for one in after]  # two notes may tie
-        assert all(before)
+        assert all(before) and all(after)
+        if world.serving(Role.LEXICAL).engine == "tantivy":  # LanceDB has statistics and scores of its own
+            assert [set(one) for one in before] == [set(one) for one in after]  # two notes may tie
 
 
 class TestMeanwhile:

@@ -308,7 +308,9 @@ class TestRebuild:
         words, vectors = METHODS[backend]
         assert said == {"rebuilt": roles, "lexical": words, "vectors": vectors}
         assert [label for label, _ in bars] == [f"Building the {role} index" for role in roles]
-        assert all(steps.told[-1] == (DOCUMENTS, DOCUMENTS) for _, steps in bars)
+        in_one_step = ("sqlite", "Building the vectors index")  # the table of vec0 is written at once
+        counted = [steps.told for label, steps in bars if (backend, label) != in_one_step]
+        assert all(told[-1] == (DOCUMENTS, DOCUMENTS) for told in counted)
         for record in station.registered():
             assert (record.generation > generations[record.role]) == (record.role in roles)
         assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
@@ -317,7 +319,7 @@ class TestRebuild:
 
     def test_in_words(self, station: Station) -> None:
         """One line says what was made anew and what answers."""
-        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; exact scan).\n"
+        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; sqlite-vec).\n"
 
     def test_unknown(self, station: Station) -> None:
         """An index that does not exist is refused with those that do."""
