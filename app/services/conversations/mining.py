@@ -88,7 +88,7 @@ class _Prepared(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportStores:
-    """What an import of conversations reads and changes."""
+    """Stores and ports that an import of conversations reads and changes."""
 
     documents: DocumentStore
     properties: PropertyStore

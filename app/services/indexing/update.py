@@ -70,7 +70,7 @@ class PassInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class CollectionStores:
-    """What a pass over a folder reads and changes."""
+    """Stores and ports that a pass over a folder reads and changes."""
 
     documents: DocumentStore
     transactions: Transactions

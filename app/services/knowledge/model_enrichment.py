@@ -31,7 +31,7 @@ BRIEF = 200  # characters shown of a document that has no description yet
 
 @dataclass(frozen=True)
 class KnowledgeStores:
-    """What an enrichment reads and writes."""
+    """Stores and ports that an enrichment reads and writes."""
 
     documents: DocumentStore
     lexical: LexicalIndex

@@ -56,7 +56,7 @@ JUDGED = 10  # pairs per run that the model judges
 
 @dataclass(frozen=True)
 class ConsolidationStores:
-    """What a consolidation reads and changes."""
+    """Stores and ports that a consolidation reads and changes."""
 
     documents: DocumentStore
     entities: EntityStore
