@@ -487,14 +487,16 @@ class ModelError(ClawmemError):
     """
     A model, on a server or in this process, failed to execute a request; no result was stored.
 
-    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``.
+    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``. ``reason`` is
+    the message without the model and the remedy.
     """
 
     code = "MODEL"
     exit_code = 6
 
-    def __init__(self, model: str, message: str) -> None:
+    def __init__(self, model: str, message: str, reason: str = "") -> None:
         self.model = model
+        self.reason = reason or message
         super().__init__(message)
 
 
@@ -519,7 +521,7 @@ class ModelUnavailable(ModelError):
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
-            model, f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}."
+            model, f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}.", reason
         )
 
 
@@ -531,7 +533,7 @@ class ModelRefused(ModelError):
     def __init__(
         self, model: str, reason: str, *, remedy: str = "Check its address, name and key in the settings"
     ) -> None:
-        super().__init__(model, f"The model {model} rejected the request: {reason}. {remedy}.")
+        super().__init__(model, f"The model {model} rejected the request: {reason}. {remedy}.", reason)
 
 
 class InputTooLong(ModelRefused):
@@ -560,7 +562,9 @@ class ModelAnswerInvalid(ModelError):
 
     def __init__(self, model: str, reason: str) -> None:
         super().__init__(
-            model, f"The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor"
+            model,
+            f"The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor",
+            reason,
         )
 
 

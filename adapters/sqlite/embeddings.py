@@ -17,15 +17,7 @@ from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.bundle import RecordTable
 from clawmem.ports.errors import BadVector, IndexDamaged, ModelMismatch, VaultDamaged, VaultError
-from clawmem.ports.records import (
-    EVERYTHING,
-    Hit,
-    PendingText,
-    Scope,
-    Vector,
-    VectorEntry,
-    embedding_text,
-)
+from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry, embedding_text
 
 if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
@@ -469,7 +461,7 @@ class SqliteEmbeddings:
         rows = self._db.stream(f"select rowid, embedding from {space.vectors}")
         try:
             for number, codes in rows:
-                if len(codes) == space.dimensions and _is_unit(codes):
+                if len(codes) == space.dimensions and 0.5 < math.hypot(*array("b", codes)) / STEPS < 1.5:
                     sound[number] = codes
         except VaultError:
             return {}
@@ -581,11 +573,6 @@ def check_vector(vector: Vector, length: int) -> None:
     norm = math.hypot(*array("f", vector))
     if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
-
-
-def _is_unit(codes: bytes) -> bool:
-    """Whether int8 numbers may be those of a unit vector."""
-    return 0.5 < math.hypot(*array("b", codes)) / STEPS < 1.5
 
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:

@@ -1,17 +1,15 @@
 """
-The composition root: every adapter and every use case is provided here once, and imported at its first use.
+The composition root: every use case is provided here once, over the adapters of `gateways`, and imported at its first use.
 
 Tests and other profiles replace a provider by ``override``. `clawmem.app.bootstrap.services` gives the providers types.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from operator import attrgetter
 from typing import Any
 
-from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.folders import folders_of, leftovers_of
+from clawmem.app.bootstrap.gateways import Gateways
 from clawmem.app.bootstrap.injector import (
     Container,
     DeclarativeContainer,
@@ -21,184 +19,20 @@ from clawmem.app.bootstrap.injector import (
     Factory,
     Function,
     Object,
-    Resource,
-    Selector,
     Singleton,
-    constant,
     factory,
     function,
-    imported,
-    resource,
     singleton,
 )
-from clawmem.app.environment.process_identity import holder_id, is_gone
+from clawmem.app.environment.process_identity import is_gone
 from clawmem.app.settings.model import Settings
-from clawmem.ports.models import ModelRole
 
 FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
 
 
-def may_download(settings: Settings, read_only: bool) -> bool:
-    """Whether models may be downloaded: neither a question nor a hook waits for a download."""
-    return settings.download_models and not (read_only or settings.no_local_models)
-
-
-class Gateways(DeclarativeContainer):
-    """Adapters. A `Function` is called with further arguments; every other provider returns one object."""
-
-    settings = Dependency(instance_of=Settings)
-    read_only = Dependency(instance_of=bool, default=False)
-    rest_ms = Dependency(instance_of=int, default=0)  # time for which a model that failed is not called
-
-    # machine and files
-    clock = singleton("adapters.system.clock:SystemClock")
-    holder = Singleton(holder_id)
-    files = singleton("adapters.files.disk:DiskFiles")
-    single_files = singleton("adapters.files.disk:DiskFiles", hard_links=False)
-    live_files = singleton("adapters.files.disk:LiveFiles")
-    watched_folders = singleton("adapters.files.watching:WatchedFolders")
-    new_files = singleton("adapters.files.new_files:NewDiskFiles")
-    memory_files = function("adapters.files.memory_folder:MemoryFolder")
-    parse_yaml = imported("adapters.files.front_matter:parse_yaml")
-    local_hour = imported("adapters.system.clock:local_hour")
-    run_command = function("adapters.system.commands:failure_of_command")
-    editor_of = function("adapters.system.commands:editor_of")
-    open_in_editor = function("adapters.system.commands:open_in_editor")
-
-    # conversations and other programs
-    transcripts = singleton("adapters.files.transcripts:DiskTranscripts")
-    redacted_transcripts = singleton("app.services.capture.session:RedactedTranscripts", transcripts)
-    conversation_files = function("adapters.files.conversation:ConversationFiles")
-    exports = singleton(
-        "adapters.conversations.exports:DiskExports",
-        imported("adapters.files.transcripts:messages_in"),
-        imported("domain.documents.encoding:decoded_text"),
-    )
-    issues = singleton("adapters.beads.tracker:BeadsTracker", settings.provided.home)
-    agent_sessions = function("adapters.sqlite.agent_sessions:OpenClawSessions")
-
-    # the vault, and the indexes that serve it
-    place = Singleton(str, settings.provided.vault)
-    records = resource("adapters.sqlite.vault:open_vault", place, read_only=read_only)
-    indexes = resource(
-        "app.services.indexes.external:ExternalIndexes",
-        records,
-        singleton(
-            "app.services.indexes.engines:Engines",
-            Object(backend_named),
-            Singleton("{}.indexes".format, place),
-            read_only=read_only,
-            options=settings.provided.backend_options,
-        ),
-        singleton(
-            "app.services.indexes.indexer:Indexer",
-            singleton(
-                "app.services.indexes.indexer:IndexedStores",
-                records.provided.documents,
-                records.provided.lexical,
-                records.provided.embeddings,
-                records.provided.outbox,
-                records.provided.leases,
-                records.provided.transactions,
-            ),
-            clock,
-            holder,
-            Object(is_gone),
-        ),
-    )
-    vault = Singleton(attrgetter("vault"), indexes)
-    forget_log = singleton("adapters.files.forget_log:ForgetFile", Singleton("{}.forgotten".format, place))
-
-    # copies and bundles of the vault file
-    copy_vault = function("adapters.sqlite.snapshot:copy_vault", place)
-    back_up = function("adapters.sqlite.snapshot:back_up_vault", place)
-    discard_vault = function("adapters.sqlite.repair:discard_vault", place)
-    vault_records = function("adapters.sqlite.records:SqliteRecords", place)
-    restore_bundle = function(
-        "app.services.portability.bundle:restore_records",
-        schema=constant("adapters.sqlite.migrations:LATEST"),
-        load=imported("adapters.sqlite.records:load_records"),
-    )
-    new_bundle = function("adapters.files.bundle:ZipBundleWriter")
-    bundle = function(
-        "adapters.files.bundle:ZipBundleReader",
-        advise=imported("domain.portability.other_files:advice_about"),
-    )
-    repair_vault = function("adapters.sqlite.repair:repair_vault", place)
-
-    # models
-    stack: Resource[Any] = Resource(lambda: ExitStack())  # closes models
-    model_context = singleton(
-        "app.bootstrap.models:ModelContext", vault.provided.model_failures, clock, stack, rest_ms
-    )
-    local_models = singleton(
-        "app.bootstrap.models:LocalModels",
-        Singleton(str, settings.provided.models),
-        Singleton(lambda settings: not settings.no_local_models, settings),
-        Singleton(may_download, settings, read_only),
-    )
-    server_embedder = singleton(
-        "app.bootstrap.models:served", ModelRole.EMBEDDER, settings.provided.embed_server, model_context
-    )
-    large_embedder = singleton(
-        "app.bootstrap.models:in_process", ModelRole.EMBEDDER, local_models, model_context
-    )
-    embedder_kind = singleton("app.bootstrap.models:embedder_kind", settings)
-    embedder = Selector(
-        embedder_kind,
-        server=server_embedder.provided.required,
-        large=large_embedder.provided.required,
-        catalogue=singleton(
-            "adapters.models.catalogue:embedder_named", settings.provided.embedder, settings.provided.models
-        ),
-    )
-    embedder_selection = singleton(
-        "app.bootstrap.models:EmbedderSelection",
-        settings,
-        Singleton(lambda vault: vault.embeddings, vault).provider,
-        embedder.provider,
-        Selector(embedder_kind, server=server_embedder, large=large_embedder).provider,
-    )
-    generator_choice = singleton(
-        "app.bootstrap.models:chosen",
-        ModelRole.GENERATOR,
-        settings.provided.llm_server,
-        local_models,
-        model_context,
-    )
-    generator = generator_choice.provided.model
-    reranker_choice = singleton(
-        "app.bootstrap.models:chosen",
-        ModelRole.RERANKER,
-        settings.provided.rerank_server,
-        local_models,
-        model_context,
-    )
-    reranker = reranker_choice.provided.model
-    late_interaction = singleton("adapters.models.static_words:installed_words")
-    roles = singleton(
-        "app.services.models:Roles",
-        Dict(
-            {
-                ModelRole.EMBEDDER: embedder_selection.provided.how,
-                ModelRole.GENERATOR: generator_choice.provided.how.provider,
-                ModelRole.RERANKER: reranker_choice.provided.how.provider,
-            }
-        ),
-        vault.provided.model_failures,
-    )
-
-    model_servers = function("app.bootstrap.models:model_servers", vault.provided.model_failures, clock)
-    shown_address = imported("adapters.http.addresses:shown")
-    threads = resource("app.services.retrieval.scheduling:NamedThreads")
-
-    # upkeep of the vault file by a server
-    shared_writer = function("adapters.sqlite.best_effort:shared_writer")
-    checkpoint_log = function("adapters.sqlite.checkpoint:checkpoint_log")
-
-    # reports
-    analytics = function("adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb")
-    draw_report = function("adapters.matplotlib.plots:draw", extra="duckdb")
+def stores(vault: Any, names: str) -> list[Any]:
+    """Return the providers of the stores of *vault* that *names* lists, separated by spaces."""
+    return [getattr(vault.provided, name) for name in names.split()]
 
 
 def consolidation_with(ask: object, stores: object, merged: object, clock: object, plan: Any) -> Factory[Any]:
@@ -234,21 +68,12 @@ class UseCases(DeclarativeContainer):
     memories = factory("app.services.capture.memories:Memories", vault.provided.captures, publisher, clock)
     knowledge = factory(
         "app.services.knowledge.model_enrichment:KnowledgeStores",
-        vault.provided.documents,
-        vault.provided.lexical,
-        vault.provided.vectors,
-        vault.provided.embeddings,
-        vault.provided.entities,
-        vault.provided.triples,
-        vault.provided.relations,
-        vault.provided.notes,
-        vault.provided.transactions,
+        *stores(vault, "documents lexical vectors embeddings entities triples relations notes transactions"),
     )
     plan = factory("app.services.maintenance.lanes:read_plan", settings.provided.lanes)
     ask_of = function(
         "app.services.knowledge.asking:ask_of",
-        vault.provided.answers,
-        vault.provided.ledger,
+        *stores(vault, "answers ledger"),
         gateways.generator,
         clock,
     )
@@ -260,24 +85,17 @@ class UseCases(DeclarativeContainer):
     forgotten_places = factory("app.services.lifecycle.proof:ForgottenPlaces", vault, gateways.forget_log)
     collection_stores = factory(
         "app.services.indexing.update:CollectionStores",
-        vault.provided.documents,
-        vault.provided.transactions,
+        *stores(vault, "documents transactions"),
         publisher,
         factory(
             "app.services.indexing.claims:NoteClaims",
-            vault.provided.documents,
-            vault.provided.successions,
-            vault.provided.lexical,
+            *stores(vault, "documents successions lexical"),
         ),
         factory(
             "app.services.indexing.claims:LinkTargets",
-            vault.provided.documents,
-            vault.provided.links,
-            vault.provided.relations,
-            vault.provided.transactions,
+            *stores(vault, "documents links relations transactions"),
         ),
-        vault.provided.acts,
-        vault.provided.forgotten_texts,
+        *stores(vault, "acts forgotten_texts"),
     )
     update_alone = function(
         "app.services.indexing.update:UpdateCollection",
@@ -312,8 +130,7 @@ class UseCases(DeclarativeContainer):
     )
     explain_file = factory(
         "app.services.indexing.file_status:ExplainFile",
-        vault.provided.documents,
-        vault.provided.forgotten_texts,
+        *stores(vault, "documents forgotten_texts"),
         gateways.files,
         folders,
         gateways.parse_yaml,
@@ -381,8 +198,7 @@ class UseCases(DeclarativeContainer):
     )
     memory_retrieve = singleton(
         "app.services.retrieval.pipelines.memory_retrieve:MemoryRetrieve",
-        vault.provided.documents,
-        vault.provided.sessions,
+        *stores(vault, "documents sessions"),
         Dict(
             search=search.provider,
             vsearch=vsearch.provider,
@@ -432,8 +248,7 @@ class UseCases(DeclarativeContainer):
     )
     why = factory(
         "app.services.retrieval.replay:ReceiptReader",
-        vault.provided.documents,
-        vault.provided.receipts,
+        *stores(vault, "documents receipts"),
         explain,
         clock,
     )
@@ -470,8 +285,7 @@ class UseCases(DeclarativeContainer):
         forgetting,
         factory(
             "app.services.lifecycle.archiving:Propose",
-            vault.provided.documents,
-            vault.provided.telemetry,
+            *stores(vault, "documents telemetry"),
             clock,
         ),
     )
@@ -487,14 +301,11 @@ class UseCases(DeclarativeContainer):
     # knowledge, with a model of *generator* or by rules
     make_sketches = factory(
         "app.services.indexing.embed:SketchPending",
-        vault.provided.documents,
-        vault.provided.sketches,
-        vault.provided.transactions,
+        *stores(vault, "documents sketches transactions"),
     )
     embed = factory(
         "app.services.indexing.embed:EmbedPending",
-        vault.provided.embeddings,
-        vault.provided.transactions,
+        *stores(vault, "embeddings transactions"),
         make_sketches,
         gateways.embedder,
         older=question_embedder.provided.of,
@@ -508,31 +319,19 @@ class UseCases(DeclarativeContainer):
     enrich_by_rules = factory("app.services.knowledge.enriching:Enrich", knowledge, clock)
     consolidation_stores = factory(
         "app.services.maintenance.consolidation:ConsolidationStores",
-        vault.provided.documents,
-        vault.provided.entities,
-        vault.provided.triples,
-        vault.provided.relations,
-        vault.provided.journal,
-        vault.provided.acts,
-        vault.provided.transactions,
+        *stores(vault, "documents entities triples relations journal acts transactions"),
         publisher,
     )
     merged_observations = factory(
         "app.services.maintenance.grouping:MergedObservations",
-        vault.provided.documents,
-        vault.provided.captures,
+        *stores(vault, "documents captures"),
         memories,
     )
     consolidation_with_model = consolidation_with(ask, consolidation_stores, merged_observations, clock, plan)
     consolidation_by_rules = consolidation_with(None, consolidation_stores, merged_observations, clock, plan)
     cleanup = factory(
         "app.services.maintenance.tidying:Cleanup",
-        vault.provided.usage,
-        vault.provided.telemetry,
-        vault.provided.receipts,
-        vault.provided.answers,
-        vault.provided.journal,
-        vault.provided.transactions,
+        *stores(vault, "usage telemetry receipts answers journal transactions"),
         clock,
         settings.provided.retention_days,
         settings.provided.kept_receipt_days,
@@ -540,15 +339,11 @@ class UseCases(DeclarativeContainer):
     )
     observations = factory(
         "app.services.maintenance.deciding:ObservationSelector",
-        vault.provided.documents,
-        vault.provided.telemetry,
-        vault.provided.embeddings,
-        vault.provided.vectors,
+        *stores(vault, "documents telemetry embeddings vectors"),
     )
     lanes_with_model = factory(
         "app.services.maintenance.lanes:Lanes",
-        vault.provided.journal,
-        vault.provided.telemetry,
+        *stores(vault, "journal telemetry"),
         clock,
         lane.provider,
         factory(
@@ -567,8 +362,7 @@ class UseCases(DeclarativeContainer):
     )
     lanes_by_rules = factory(
         "app.services.maintenance.lanes:Lanes",
-        vault.provided.journal,
-        vault.provided.telemetry,
+        *stores(vault, "journal telemetry"),
         clock,
         lane.provider,
         factory(
@@ -592,11 +386,7 @@ class UseCases(DeclarativeContainer):
         "app.services.conversations.mining:MineConversations",
         factory(
             "app.services.conversations.mining:ImportStores",
-            vault.provided.documents,
-            vault.provided.properties,
-            vault.provided.captures,
-            vault.provided.forgotten_texts,
-            vault.provided.transactions,
+            *stores(vault, "documents properties captures forgotten_texts transactions"),
             publisher,
         ),
         clock,
@@ -604,32 +394,20 @@ class UseCases(DeclarativeContainer):
     )
     synthesize_facts = factory(
         "app.services.conversations.synthesis:SynthesizeFacts",
-        vault.provided.documents,
-        vault.provided.captures,
-        vault.provided.relations,
-        vault.provided.transactions,
+        *stores(vault, "documents captures relations transactions"),
         memories,
         clock,
         ask,
     )
     memory_import = function(
         "app.services.imports.importing:ImportMemories",
-        vault.provided.documents,
-        vault.provided.entities,
-        vault.provided.triples,
-        vault.provided.relations,
-        vault.provided.acts,
-        vault.provided.forgotten_texts,
-        vault.provided.transactions,
+        *stores(vault, "documents entities triples relations acts forgotten_texts transactions"),
         memories,
         clock,
     )
     issue_sync = factory(
         "app.services.issues:SyncIssues",
-        vault.provided.documents,
-        vault.provided.properties,
-        vault.provided.relations,
-        vault.provided.transactions,
+        *stores(vault, "documents properties relations transactions"),
         publisher,
         clock,
         gateways.issues,
@@ -641,8 +419,7 @@ class UseCases(DeclarativeContainer):
         update_from=update_from.provider,
         withdraw=function(
             "app.services.indexing.collections:withdraw_collection",
-            vault.provided.documents,
-            vault.provided.transactions,
+            *stores(vault, "documents transactions"),
             publisher,
         ).provider,
         files=gateways.files,
@@ -658,20 +435,13 @@ class UseCases(DeclarativeContainer):
     # state of the vault
     report = factory(
         "app.services.maintenance.status:Report",
-        vault.provided.documents,
-        vault.provided.telemetry,
+        *stores(vault, "documents telemetry"),
         clock,
         gateways.analytics.provider,
     )
     status = factory(
         "app.services.maintenance.status:Status",
-        vault.provided.storage,
-        vault.provided.documents,
-        vault.provided.embeddings,
-        vault.provided.notes,
-        vault.provided.relations,
-        vault.provided.telemetry,
-        vault.provided.receipts,
+        *stores(vault, "storage documents embeddings notes relations telemetry receipts"),
         clock,
         gateways.roles,
     )

@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from anyio import move_on_after
 
-from clawmem.app.bootstrap.container import Gateways
+from clawmem.app.bootstrap.gateways import Gateways
 from clawmem.app.bootstrap.hooks import WarmVault, load_word_vectors
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE

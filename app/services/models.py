@@ -204,7 +204,7 @@ class Watch:
             return
         self._noted_ms, self._may_have_failed = now_ms, True
         # Record the bare reason: the full message repeats the address and includes the remedy.
-        reason = str(getattr(error, "reason", error))
+        reason = error.reason if isinstance(error, ModelError) else str(error)
         with suppress(Exception):
             self._failures.record(ModelFailure(self._role, self._model, iso_utc(now_ms), reason))
 

@@ -8,7 +8,8 @@ import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.bootstrap.container import Gateways, UseCases
+from clawmem.app.bootstrap.container import UseCases
+from clawmem.app.bootstrap.gateways import Gateways
 from clawmem.app.bootstrap.injector import Dependency, Function, Object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services

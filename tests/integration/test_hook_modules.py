@@ -21,6 +21,7 @@ CONTAINER = {
     "asyncio",
     "dependency_injector",
     "clawmem.app.bootstrap.container",
+    "clawmem.app.bootstrap.gateways",
     "clawmem.adapters.sqlite.vault",
 }
 MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}

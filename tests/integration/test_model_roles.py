@@ -13,7 +13,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.catalogue import PUBLISHED, PublishedModel
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.bootstrap.container import may_download
+from clawmem.app.bootstrap.gateways import may_download
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.services.models import (
     AGAIN_MS,

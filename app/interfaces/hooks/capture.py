@@ -31,7 +31,7 @@ def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     spool = Spool(context.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
     if event.last_assistant_message:
-        from clawmem.app.bootstrap.container import Gateways
+        from clawmem.app.bootstrap.gateways import Gateways
 
         files = Gateways.conversation_files(event.transcript_path, event.session_id)
         files.wait_for(event.last_assistant_message)
