@@ -24,6 +24,12 @@ from clawmem.ports.salvage import SalvageReport
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 _LAST = 2**63 - 1  # the largest row number
 _HALVINGS = 12  # of the row numbers between unreadable rows
+_TABLES = {
+    "content",
+    "documents",
+    "fragments",
+    "meta",
+}  # a readable list of a vault's tables names one of these
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "text": str,
     "integer": int,
@@ -82,10 +88,16 @@ def _reading(vault: str, draft: str) -> Iterator[apsw.Connection | None]:
     if is_empty(vault):
         yield None
         return
+    if Path(vault).is_dir():
+        raise NotAVault(vault, "it is a folder, and a vault is a file")
     old = apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         old.set_busy_handler(busy_handler())
         old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        with suppress(apsw.Error):  # a damaged list of tables
+            tables = {name for (name,) in old.execute("select name from sqlite_schema where type = 'table'")}
+            if tables and not tables & _TABLES:
+                raise NotAVault(vault, "it is the SQLite database of another program")
         old.execute("pragma writable_schema = on")  # use the readable part of a damaged schema
         try:
             old.execute("begin immediate; select id from documents limit 0").fetchall()

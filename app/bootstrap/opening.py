@@ -51,7 +51,7 @@ def open_services(
     if read_only or not create:
         require_vault(settings)
     is_new, lost = not is_there(settings.vault), lost_vault(settings)
-    container = container_of(settings, read_only=read_only)
+    container, is_vault = container_of(settings, read_only=read_only), False
     try:
         try:
             with private_umask():
@@ -61,13 +61,14 @@ def open_services(
                 raise
             settings = settings.model_copy(update={"read_only": True})
             container = container_of(settings, read_only=True)
+        is_vault = True  # the permissions of a file that is none are not ours to change
         services = Services(container, is_new=is_new, lost_vault=lost)
         if settings.backend and settings.backend != services.indexes.backend:
             _choose_backend(services, settings.backend, read_only=read_only or settings.read_only)
         yield services
     finally:
         close(container)
-        if not read_only and not settings.read_only:
+        if is_vault and not read_only and not settings.read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
 

@@ -407,3 +407,36 @@ def _owners(home: Home) -> list[tuple[int, str]]:
     file.write_bytes(home.content)
     with closing(apsw.Connection(str(file))) as connection:
         return [(page, name) for page, name in connection.execute("select pageno, name from dbstat")]
+
+
+class TestWhatIsNoVault:
+    """A file or folder of another kind is refused by every command, and stays as it is."""
+
+    @pytest.mark.parametrize("command", ["status", "update", REPAIR, f"{REPAIR} --yes"])
+    def test_the_database_of_another_program(self, command: str, tmp_path: Path, invoke: Invoke) -> None:
+        """Its content and its permissions are unchanged."""
+        place = tmp_path / "other.db"
+        with closing(apsw.Connection(str(place))) as other:
+            other.execute("create table accounts (name text); insert into accounts values ('Ann')")
+        place.chmod(0o644)
+        before = place.read_bytes()
+
+        result = invoke("--vault", str(place), *command.split())
+
+        assert result.exit_code == VaultDamaged.exit_code
+        assert "another program" in result.output
+        assert (place.read_bytes(), place.stat().st_mode & 0o777) == (before, 0o644)
+        assert [path.name for path in tmp_path.glob("other.db*")] == ["other.db"]
+
+    @pytest.mark.parametrize("command", ["status", "update", REPAIR])
+    def test_a_folder(self, command: str, tmp_path: Path, invoke: Invoke) -> None:
+        """A folder is named as one, and keeps its permissions."""
+        folder = tmp_path / "notes"
+        folder.mkdir()
+        folder.chmod(0o755)
+
+        result = invoke("--vault", str(folder), *command.split())
+
+        assert result.exit_code == VaultDamaged.exit_code
+        assert "it is a folder" in result.output
+        assert folder.stat().st_mode & 0o777 == 0o755
