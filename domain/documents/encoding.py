@@ -42,6 +42,11 @@ def decode(data: bytes) -> DecodedText:
     return DecodedText(found.text.replace("\r\n", "\n"), found.warning)
 
 
+def decoded_text(data: bytes) -> str:
+    """Return the text of *data* in whatever encoding `decode` recognises."""
+    return decode(data).text
+
+
 def _wide(data: bytes) -> DecodedText | None:
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "") or _unmarked(data)
     if not encoding:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.app.bootstrap import container
 from clawmem.app.bootstrap.container import UseCases
 from clawmem.app.bootstrap.gateways import Gateways
-from clawmem.app.bootstrap.injector import Dependency, Function, Object
+from clawmem.app.bootstrap.injector import Dependency, Function, Object, imported_object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.settings.model import Settings, load_settings
 
+PLACE = re.compile(r'"((?:app|adapters|domain)\.[a-z_.]+:\w+)"')
 ONLY_IF_CONFIGURED = {"server_embedder", "large_embedder"}  # need a server, or a model that is not installed
 
 
@@ -31,6 +34,15 @@ def test_every_provider_can_be_built(settings: Settings) -> None:
                 provider = part.providers[name]
                 if not isinstance(provider, (Dependency, Function)):
                     provider()
+
+
+def test_every_place_exists() -> None:
+    """Each ``module:name`` of the composition root can be imported, also those that are imported with a call."""
+    folder = Path(container.__file__).parent
+    places = {place for file in folder.glob("*.py") for place in PLACE.findall(file.read_text("utf-8"))}
+
+    assert len(places) > 100
+    assert all(imported_object(place) is not None for place in places)
 
 
 def test_every_declared_attribute_has_a_provider(settings: Settings) -> None:
