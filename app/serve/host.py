@@ -149,6 +149,8 @@ class Host(uvicorn.Server):
         """Serve; return when all requests in progress are answered or the grace period has ended."""
         # Configured before a library configures logging with colours and source locations.
         handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
+        if log and handlers and log.stat().st_size > MOST_LOG_BYTES:  # of warnings, which may not come soon
+            handlers[0].doRollover()
         logging.basicConfig(
             format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING, handlers=handlers
         )

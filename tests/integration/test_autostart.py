@@ -203,7 +203,7 @@ def test_a_long_log_is_bounded(here: Home) -> None:
     here.server()
 
     assert here.log.stat().st_size < 1_000
-    assert here.log.with_name(f"{here.log.name}.1").stat().st_size == 300_000
+    assert here.log.with_name(f"{here.log.name}.1").stat().st_size >= 300_000
 
 
 def test_tools_of_a_server_that_exited(here: Home) -> None:

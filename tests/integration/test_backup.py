@@ -76,7 +76,7 @@ def test_a_damaged_vault_gives_no_backup(remembered: Invoke, vault_file: Path, h
     refused = remembered("backup", target, "--force")
 
     assert refused.exit_code == 5
-    assert "clawmem repair" in refused.output
+    assert "doctor --repair" in refused.output
     assert (target.read_bytes(), [*home.glob(".copy*")]) == (before, [])
 
 

@@ -309,7 +309,6 @@ class TestBothWays:
         ("search", {}, 400),
         ("no_such_operation", {}, 404),
         ("memory_forget", {"file": "x"}, 400),
-        ("graph_export", {"output": "x"}, 400),
         ("repair", {}, 400),
         ("backup", {"file": "x"}, 400),
         ("restore", {"bundle": "x"}, 400),
