@@ -97,7 +97,7 @@ FOR_THE_COMMAND = (
     ("search", "x", "--vault", "nowhere.sqlite"),
 )
 # A command that asks a server opens no vault and computes no vectors.
-NEVER = {*"apsw clawmem.adapters.sqlite clawmem.app.bootstrap.services numpy sqlite3".split()}
+NEVER = {*"apsw clawmem.adapters.sqlite numpy sqlite3".split()}
 
 
 class Heard(NamedTuple):

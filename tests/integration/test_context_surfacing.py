@@ -22,6 +22,7 @@ from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.sessions import session_key
 
 QUESTION = "Where do login sessions live, and for how many days?"
 
@@ -246,7 +247,7 @@ class TestFocus:
         """An id that looks like a path is only a name."""
         Topics(tmp_path / "topics").set("../../up", "tea")
 
-        assert [path.name for path in (tmp_path / "topics").iterdir()] == ["______up.focus"]
+        assert [path.name for path in (tmp_path / "topics").iterdir()] == [f"{session_key('../../up')}.focus"]
         assert Topics(tmp_path / "topics").get("../../up") == "tea"
 
     @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"x" * 300, b"a\x00b", b"  \n"])
