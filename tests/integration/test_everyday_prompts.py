@@ -75,6 +75,13 @@ def names_gold(block: str, prompt: dict[str, Any]) -> bool:
     ("prompt", "path"),
     [
         ("write the packing list for 5 days", "preferences/packing-list.md"),
+        pytest.param(
+            "write an offer for Moldes Alcoi, 1,250 housings",
+            "work/meetings/2025-10-16-moldes-alcoi.md",
+            marks=pytest.mark.xfail(
+                strict=True, reason="gets no block since the vault was rebuilt; cause unknown"
+            ),
+        ),
     ],
 )
 def test_a_quantity_of_a_task_need_not_be_in_a_note(ask: Ask, prompt: str, path: str) -> None:
