@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.empty_file import is_empty
 from clawmem.adapters.sqlite.mending import mend, put_back
 from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.records import record_tables
-from clawmem.ports.errors import NotAVault, VaultError, VaultLocked
+from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.salvage import SalvageReport
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -66,6 +66,8 @@ def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
                 report = _copy(_OldVault(old) if old else None, new)
         if aside:
             _exchange(vault, draft, aside)
+    except PermissionError as error:
+        raise VaultReadOnly(vault) from error
     except OSError as error:
         raise VaultError(
             vault, f"{vault} could not be repaired: {error.strerror}. It is unchanged."

@@ -288,7 +288,7 @@ def vector_agreement(judged: Judged, index: VectorSearch) -> float:
     asked: list[Vector] = [judged.embedder.embed_query(text) for text in judged.questions]
     records = judged.vaults["sqlite"].embeddings
     shares = [
-        agreement(index.search(vector, TOP), records.nearest(vector, DEEP), VECTOR_TIE)
+        agreement(index.search(vector, TOP), records.search(vector, DEEP), VECTOR_TIE)
         for vector in asked
         if any(vector)
     ]

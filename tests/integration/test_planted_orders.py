@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Self
 
 import pytest
 from wired import memory_writer, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.context import HookContext
@@ -63,8 +63,8 @@ class PlantedHome:
                 Folder(name, str(root), origin=origin)
             )
 
-    def vault(self) -> ClosingVault:
-        return ClosingVault(str(self.index))
+    def vault(self) -> Vault:
+        return open_vault(str(self.index))
 
     def hook(self, name: str, **fields: object) -> str:
         """Return the context that the hook *name* gives to an assistant."""
@@ -83,16 +83,6 @@ class PlantedHome:
         for source in ("startup", "compact"):
             for name in ("session-bootstrap", "staleness-check", "curator-nudge", "postcompact-inject"):
                 yield self.hook(name, source=source, transcript_path=transcript)
-
-
-class ClosingVault(Vault):
-    """A vault that closes at the end of a ``with`` block."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 @pytest.fixture

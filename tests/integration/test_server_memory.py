@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 # 10 000 notes add 12 MB of rounded vectors, 12 MB of words, 8 MB of matches and 4 MB of texts.
 MOST_MB = 145
 ASKED = 240
-DEAR = {"_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for"}
+DEAR = {"bindings/_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for"}
 
 
 @pytest.fixture(scope="module")
