@@ -17,7 +17,7 @@ from clawmem.adapters.imports.reading import text_of
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignMemory, ForeignRelation, Unmatched
 
-_FRONT_MATTER = re.compile(r"---\r?\n(.{0,20000}?)^---\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A---\r?\n(.{0,20000}?)^---\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
