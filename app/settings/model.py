@@ -28,6 +28,7 @@ from clawmem.app.settings.sections import (
     RerankServer,
     absolute_folder,
     expanded,
+    server_variable,
     servers_in,
 )
 from clawmem.app.settings.vaults import read_vaults, vault_file
@@ -85,7 +86,7 @@ def _lower(text: object) -> object:
 class Settings(BaseModel):
     """All settings; services receive single values, never this object."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     vault: Path = Field(description="The vault file.")
     named: str | None = Field(default=None, description="The name of the vault, if it is not the usual one.")
@@ -348,7 +349,9 @@ def _message(error: ValidationError, path: Path, env: Environment) -> str:
     """Return the first fault with its place, the value if it is no secret, and the known keys of its section."""
     fault = error.errors()[0]
     field = str(fault["loc"][0])
-    variable = next((name for name, known in _FIELDS.items() if known == field and env.get(name)), "")
+    variable = server_variable(fault["loc"]) or next(
+        (name for name, known in _FIELDS.items() if known == field and env.get(name)), ""
+    )
     where = variable or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
     more = ""
     if fault["type"] == "extra_forbidden" and field in _SECTIONS:

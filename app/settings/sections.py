@@ -7,11 +7,19 @@ Model servers are configured in the environment alone, because a key does not be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import (
+    AnyHttpUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.ports.errors import InvalidInput
@@ -153,6 +161,15 @@ class ModelServer(BaseModel):
     model: str | None = Field(default=None, description="Model; by default that of the provider.")
     api_key: str | None = Field(default=None, repr=False, description="API key.")
 
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        try:
+            AnyHttpUrl(url)
+        except ValidationError:  # its text may hold a password
+            raise ValueError("is no address of a model server. Write it like http://localhost:8088") from None
+        return url
+
 
 class EmbedServer(ModelServer):
     """A server that makes the vectors."""
@@ -180,6 +197,12 @@ _VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "llm_server": ("CLAWMEM_LLM_", _COMMON),
     "rerank_server": ("CLAWMEM_RERANK_", {**_COMMON, "max_document_chars": "MAX_DOC_CHARS"}),
 }
+
+
+def server_variable(place: Sequence[int | str]) -> str:
+    """Return the variable of a value of a server, by the fields that lead to it; empty for any other value."""
+    prefix, suffixes = _VARIABLES.get(str(place[0]), ("", {}))
+    return prefix + suffixes.get(str(place[-1]), "")
 
 
 def servers_in(env: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -12,6 +12,7 @@ from command_line import Invoke
 from scripted_server import ScriptedServer, scripted, well_behaved
 
 from clawmem.app.settings.model import load_settings
+from clawmem.ports.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
@@ -91,4 +92,27 @@ def test_numbers_that_are_none(
     done = invoke("status")
 
     assert done.exit_code == 4
-    assert name.removeprefix("CLAWMEM_EMBED_").lower() in done.stderr
+    assert done.stderr == f"clawmem: {name}: must be a whole number.\n"
+
+
+@pytest.mark.parametrize("role", ["EMBED", "LLM", "RERANK"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "banana",
+        "localhost:8088",
+        "ftp://host",
+        "http://",
+        "http://a b",
+        "http://me:hunter2@host:port",
+        "http://x:99999",
+    ],
+)
+def test_invalid_addresses(role: str, address: str) -> None:
+    """An invalid address is refused when the settings are read, by the name of its variable and without its password."""
+    with pytest.raises(
+        ConfigError, match=f"CLAWMEM_{role}_URL: is no address .* like http://localhost:8088"
+    ) as caught:
+        load_settings(environ={f"CLAWMEM_{role}_URL": address})
+
+    assert "hunter2" not in f"{caught.value} {caught.value.__cause__}"
