@@ -1,35 +1,5 @@
 """
-Exceptions that clawmem raises deliberately; indentation shows the tree:
-
-* ClawmemError
-  x InvalidInput               the query or command cannot be executed as written
-    + NotFound                   no such document, collection or vault
-      - NotServed                  the document was forgotten, archived, superseded or removed
-    + Ambiguous                  the name matches several documents
-    + ConfirmationMissing        an irreversible change was not confirmed
-    + NoIssues                   the folder has no issue tracker
-  x ConfigError                the settings cannot be applied
-    + ExtraMissing               an optional package is not installed
-    + BackendUnavailable         a backend's package is not installed
-    + BackendMismatch            another backend stores the vault's indexes
-  x VaultError                 the vault cannot be used
-    + VaultLocked, VaultReadOnly, VaultFull, VaultNotEmpty, VaultTooNew, VaultOfDevelopment
-    + VaultDamaged               not a vault (NotAVault), or a broken one
-    + ExtensionMissing           sqlite-vec cannot be loaded
-    + IndexUnavailable           an index cannot be reached
-      - IndexBypassed              the index failed, and the records answered instead
-    + IndexDamaged, IndexBusy    an index must be rebuilt, or another process writes it
-  x SourceUnreadable           a file of the user's cannot be read as text; SourceMissing: there is none
-  x FileNotCreated             a new file cannot be written
-  x BundleUnreadable           a bundle is damaged, too new, or something else
-  x StoreUnreadable            a store of another tool cannot be read
-  x EmbeddingError             vectors of another model (ModelMismatch), or invalid ones (BadVector)
-  x ModelError                 an embedder, generator or reranker failed
-    + ModelUnavailable           unreachable or busy; a later request may succeed
-    + ModelRefused               the model rejected the request, and would reject it again
-      - InputTooLong               the input exceeds the model's context
-    + ModelAnswerInvalid         the answer is unusable
-  x LeaseLost                  the lease was taken over; the work was discarded
+Exceptions that clawmem raises deliberately.
 
 ``str(error)`` is a sentence for a person: what failed, with which value, and what to do next.
 ``code`` identifies the error for programs, ``exit_code`` is the exit code of the command line.
@@ -104,7 +74,7 @@ class NotServed(NotFound):
     """
     An address names a document that was forgotten, archived or superseded, or whose file was removed.
 
-    ``successors`` are the documents that are served instead; ``shown_title`` is the title for messages, see
+    ``candidates`` are the documents that are served instead; ``shown_title`` is the title for messages, see
     `Candidate`.
     """
 
@@ -125,12 +95,11 @@ class NotServed(NotFound):
 
 
 class Ambiguous(InvalidInput):
-    """The given name matches several documents; none of them was read or changed."""
+    """A name matches several documents; none of them was read or changed."""
 
     exit_code = 3
 
     def __init__(self, name: str, candidates: Sequence[str | Candidate]) -> None:
-        self.name = name
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
@@ -174,18 +143,6 @@ class ConfirmationMissing(InvalidInput):
         return {"would_remove": self.would_remove}
 
 
-class NoIssues(InvalidInput):
-    """A folder has no issue tracker."""
-
-    exit_code = 3
-
-    def __init__(self, project: str) -> None:
-        super().__init__(
-            "NOT_FOUND",
-            f"{project} is no Beads project: it has no folder .beads. Name the folder of the project.",
-        )
-
-
 class ConfigError(ClawmemError):
     """The settings cannot be applied; nothing was read or written."""
 
@@ -217,35 +174,32 @@ class BackendUnavailable(ConfigError):
         )
 
 
-class BackendMismatch(ConfigError):
-    """The requested backend is not the one that stores the vault's indexes."""
-
-    code = "BACKEND_MISMATCH"
-
-    def __init__(self, stored: str, requested: str, remedy: str) -> None:
-        super().__init__(
-            f"The vault's indexes are stored by {stored!r}, not by {requested!r}. "
-            f"Run: clawmem migrate --to {requested}  (the vault stays usable during the migration), or {remedy}"
-        )
-
-
-class VaultError(ClawmemError):
+class LocatedError(ClawmemError):
     """
-    The vault cannot be used; its content is unchanged.
+    A file, a vault or an index cannot be used.
 
-    ``path`` is the place of the vault or the index, and ``reason`` a clause without a full stop, or the whole message.
+    ``path`` is its place, and ``reason`` a clause without a full stop, or the whole message where the template has
+    nothing else.
     """
 
-    code = "VAULT"
-    exit_code = 5
     template = "{reason}"
     remedy = ""
 
-    def __init__(self, path: str, reason: str = "", remedy: str | None = None) -> None:
+    def __init__(
+        self, path: str, reason: str = "", remedy: str | None = None, *, code: str | None = None
+    ) -> None:
         self.path = path
         self.reason = reason
+        self.code = code or self.code
         remedy = self.remedy if remedy is None else remedy
         super().__init__(self.template.format(path=path, reason=reason, remedy=remedy).rstrip())
+
+
+class VaultError(LocatedError):
+    """The vault cannot be used; its content is unchanged."""
+
+    code = "VAULT"
+    exit_code = 5
 
 
 class VaultLocked(VaultError):
@@ -271,39 +225,6 @@ class VaultFull(VaultError):
 
     code = "VAULT_FULL"
     template = "The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat."
-
-
-class VaultNotEmpty(VaultError):
-    """The place of a new vault has a vault with documents, which was left unchanged."""
-
-    code = "VAULT_NOT_EMPTY"
-
-    def __init__(self, path: str, documents: int, bundle: str) -> None:
-        super().__init__(
-            path,
-            f"{path} has {documents} documents, and a bundle never replaces notes. Nothing was changed. Restore to "
-            f"another file: clawmem --vault NEW_FILE restore {bundle}",
-        )
-
-
-class VaultTooNew(VaultError):
-    """A newer clawmem wrote the schema."""
-
-    code = "VAULT_TOO_NEW"
-
-    def __init__(self, path: str, found: int, known: int) -> None:
-        self.found = found
-        super().__init__(path, _too_new(path, found, known))
-
-
-class VaultOfDevelopment(VaultError):
-    """A clawmem of before the first release wrote the vault."""
-
-    code = "VAULT_OF_DEVELOPMENT"
-    template = (
-        "A development version of clawmem wrote {path}: export its memories with that version (clawmem export), "
-        "move the file away, and make the vault again from your notes with: clawmem bootstrap FOLDER"
-    )
 
 
 class VaultDamaged(VaultError):
@@ -371,72 +292,32 @@ class IndexBusy(VaultError):
     template = "The index at {path} is being written by another process. Try again in a moment."
 
 
-class SourceUnreadable(ClawmemError):
+class SourceUnreadable(LocatedError):
     """A file cannot be read as text; indexing continues without it."""
 
     code = "SOURCE_UNREADABLE"
     exit_code = 2
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.path = path
-        self.reason = reason
-        super().__init__(f"{path} was skipped: {reason}.")
+    template = "{path} was skipped: {reason}."
 
 
 class SourceMissing(SourceUnreadable):
     """There is no such file."""
 
 
-class FileNotCreated(ClawmemError):
+class FileNotCreated(LocatedError):
     """A new file cannot be written; nothing was changed."""
 
     code = "FILE_NOT_CREATED"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"No file can be written at {path}: {reason}. Nothing was written.")
+    template = "No file can be written at {path}: {reason}. Nothing was written."
 
 
-class BundleUnreadable(ClawmemError):
-    """The file to restore cannot be read as a bundle; nothing was written."""
-
-    exit_code = 2  # as of every other file that cannot be imported
-
-
-class BundleDamaged(BundleUnreadable):
-    """A file is no bundle, is truncated, or differs from its hashes; nothing was written."""
+class BundleDamaged(LocatedError):
+    """A file is no bundle of this clawmem, is truncated, or differs from its hashes; nothing was written."""
 
     code = "BUNDLE_DAMAGED"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(
-            f"{path} cannot be restored: {reason}. Nothing was written. Use another copy of the bundle, or "
-            "export it again."
-        )
-
-
-class NotABundle(BundleUnreadable):
-    """The file to restore is missing, or is something else than a bundle; ``remedy`` says which command reads it."""
-
-    code = "NOT_A_BUNDLE"
-
-    def __init__(self, path: str, what: str, remedy: str) -> None:
-        super().__init__(f"{path} is no bundle: {what}. Nothing was written. {remedy}")
-
-
-class BundleTooNew(BundleUnreadable):
-    """A newer clawmem wrote the bundle."""
-
-    code = "BUNDLE_TOO_NEW"
-
-    def __init__(self, path: str, found: int, known: int) -> None:
-        super().__init__(_too_new(path, found, known))
-
-
-def _too_new(path: str, found: int, known: int) -> str:
-    return (
-        f"{path} has schema {found}, newer than this clawmem supports ({known}). "
-        "Run: pip install --upgrade clawmem"
-    )
+    exit_code = 2  # as of every other file that cannot be imported
+    template = "{path} cannot be restored: {reason}. Nothing was written. {remedy}"
+    remedy = "Use another copy of the bundle, or export it again."
 
 
 class StoreUnreadable(ClawmemError):
@@ -465,8 +346,6 @@ class ModelMismatch(EmbeddingError):
     code = "MODEL_MISMATCH"
 
     def __init__(self, stored: str, requested: str) -> None:
-        self.stored = stored
-        self.requested = requested
         super().__init__(
             f"The vault holds vectors of {stored!r}, but the embedder is {requested!r}. "
             "Install or configure the first again (see: clawmem models list). "
@@ -487,85 +366,69 @@ class ModelError(ClawmemError):
     """
     A model, on a server or in this process, failed to execute a request; no result was stored.
 
-    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``. ``reason`` is
-    the message without the model and the remedy.
+    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``; ``reason`` is
+    a clause without a full stop.
     """
 
     code = "MODEL"
     exit_code = 6
+    template: str
+    remedy = ""
 
-    def __init__(self, model: str, message: str, reason: str = "") -> None:
-        self.model = model
-        self.reason = reason or message
-        super().__init__(message)
+    def __init__(self, model: str, reason: str, *, remedy: str = "") -> None:
+        self.reason = reason
+        super().__init__(self.template.format(model=model, reason=reason, remedy=remedy or self.remedy))
 
 
 class ModelUnavailable(ModelError):
     """
     The model is unreachable, busy, or too slow for the remaining time; a later request may succeed.
 
-    ``retry_after_s`` is the minimum wait before a retry, None if unknown. ``remedy`` is an action other than
-    waiting that may help, for a model that does not run on a server.
+    ``retry_after_s`` is the minimum wait before a retry, None if unknown.
     """
 
     code = "MODEL_UNAVAILABLE"
+    template = "The model {model} cannot answer now: {reason}. {remedy}."
+    remedy = "Check that it is running"
 
     def __init__(
-        self,
-        model: str,
-        reason: str,
-        *,
-        retry_after_s: float | None = None,
-        remedy: str = "Check that it is running",
+        self, model: str, reason: str, *, retry_after_s: float | None = None, remedy: str = ""
     ) -> None:
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
-        super().__init__(
-            model, f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}.", reason
-        )
+        super().__init__(model, reason, remedy=f"{remedy or self.remedy}, or try again {when}")
 
 
 class ModelRefused(ModelError):
     """The model rejected the request (wrong key, unknown model, wrong kind of server); a retry would fail too."""
 
     code = "MODEL_REFUSED"
-
-    def __init__(
-        self, model: str, reason: str, *, remedy: str = "Check its address, name and key in the settings"
-    ) -> None:
-        super().__init__(model, f"The model {model} rejected the request: {reason}. {remedy}.", reason)
+    template = "The model {model} rejected the request: {reason}. {remedy}."
+    remedy = "Check its address, name and key in the settings"
 
 
 class InputTooLong(ModelRefused):
     """
-    The input exceeds the model's context: ``tokens`` instead of at most ``limit``; None if the model does not
-    report them.
+    The input exceeds the model's context.
+
+    The input has ``tokens`` instead of at most ``limit``; None if the model does not report them.
     """
 
     code = "INPUT_TOO_LONG"
+    remedy = "Give it less text, or run it with a larger context"
 
     def __init__(self, model: str, *, tokens: int | None = None, limit: int | None = None) -> None:
         self.tokens = tokens
         self.limit = limit
         numbers = f" ({tokens} tokens, at most {limit})" if tokens and limit else ""
-        super().__init__(
-            model,
-            f"the text is too long for it{numbers}",
-            remedy="Give it less text, or run it with a larger context",
-        )
+        super().__init__(model, f"the text is too long for it{numbers}")
 
 
 class ModelAnswerInvalid(ModelError):
     """The model's answer is unusable: not JSON, of another shape, or with a wrong number of items."""
 
     code = "MODEL_ANSWER_INVALID"
-
-    def __init__(self, model: str, reason: str) -> None:
-        super().__init__(
-            model,
-            f"The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor",
-            reason,
-        )
+    template = "The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor"
 
 
 class LeaseLost(ClawmemError):
@@ -574,8 +437,6 @@ class LeaseLost(ClawmemError):
     code = "LEASE_LOST"
 
     def __init__(self, name: str, holder: str) -> None:
-        self.name = name
-        self.holder = holder
         super().__init__(
             f"{holder!r} no longer holds the {name!r} lease; its work was discarded. Acquire again."
         )

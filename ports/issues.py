@@ -50,7 +50,7 @@ class IssueTracker(Protocol):
         Return the project that contains *folder*: the folder itself, or the nearest one above it.
 
         Raises:
-            NoIssues: There is none.
+            NotFound: There is none.
         """
 
     def issues(self, project: str) -> IssueList:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.ports.errors import NoIssues
+from clawmem.ports.errors import NotFound
 from clawmem.ports.issues import Issue, IssueDependency, IssueList
 
 FOLDER = ".beads"
@@ -32,7 +32,7 @@ class BeadsTracker:
         start = Path(folder).expanduser().absolute()
         found = next((one for one in (start, *start.parents) if (one / FOLDER).is_dir()), None)
         if found is None:
-            raise NoIssues(folder)
+            raise NotFound("Beads project", folder, remark="Name a folder that has .beads, or is below one.")
         return str(found)
 
     def issues(self, project: str) -> IssueList:

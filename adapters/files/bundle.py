@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from clawmem.ports.errors import BundleDamaged, NotABundle
+from clawmem.ports.errors import BundleDamaged
 
 MANIFEST = "manifest.json"
 MOST_MANIFEST = 256 << 20  # bytes; a million notes take about 150 MB
@@ -61,17 +61,15 @@ class ZipBundleReader:
         advise: Returns what another file is, and how to read it, see `clawmem.domain.portability.other_files`.
 
     Raises:
-        NotABundle: The file is missing or something else.
-        BundleDamaged: The file cannot be read, or a part differs from the manifest.
+        BundleDamaged: The file is missing, is something else, cannot be read, or differs from its manifest.
     """
 
     def __init__(self, file: Path, advise: Advise = lambda path, head, names: None) -> None:
         self._file = file
         self._advise = advise
         if not file.exists():
-            raise NotABundle(
-                self.location, "there is no such file", "Name the file that clawmem export wrote."
-            )
+            remedy = "Name the file that clawmem export wrote."
+            raise BundleDamaged(self.location, "there is no such file", remedy, code="NOT_A_BUNDLE")
         head = None
         with self._translated():
             if not file.is_dir():
@@ -122,7 +120,7 @@ class ZipBundleReader:
 
     def _refuse(self, head: bytes | None, names: Collection[str] = ()) -> None:
         if advice := self._advise(quote(self.location), head, names):
-            raise NotABundle(self.location, *advice)
+            raise BundleDamaged(self.location, *advice, code="NOT_A_BUNDLE")
 
     def _manifest(self) -> Mapping[str, Any]:
         if self._named(MANIFEST).file_size > MOST_MANIFEST:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import NotAVault, VaultError, VaultOfDevelopment, VaultTooNew
+from clawmem.ports.errors import NotAVault, VaultError
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `001_vault.sql`
@@ -24,7 +24,7 @@ def migrate(db: Database) -> None:
     Migrate a vault to `LATEST`. For a current vault this costs a few pragmas.
 
     Raises:
-        VaultTooNew, VaultOfDevelopment, NotAVault: See `refuse_foreign`; nothing was changed.
+        NotAVault, VaultError: See `refuse_foreign`; nothing was changed.
         VaultError: The vault is read-only, and empty or of an older version.
     """
     found = version(db)
@@ -43,11 +43,16 @@ def migrate(db: Database) -> None:
 def refuse_foreign(path: str, application_id: int, schema: int) -> None:
     """Raise an error if the SQLite file at *path* is not a vault, or of a version that this clawmem cannot read."""
     if application_id == _DEVELOPMENT_ID:
-        raise VaultOfDevelopment(path)
+        reason = (
+            f"A development version of clawmem wrote {path}: export its memories with that version (clawmem export), "
+            "move the file away, and make the vault again from your notes with: clawmem bootstrap FOLDER"
+        )
+        raise VaultError(path, reason, code="VAULT_OF_DEVELOPMENT")
     if application_id != APPLICATION_ID:
         raise NotAVault(path, "it is the SQLite database of another program")
     if schema > LATEST:
-        raise VaultTooNew(path, schema, LATEST)
+        reason = f"{path} has schema {schema}, newer than this clawmem supports ({LATEST})."
+        raise VaultError(path, f"{reason} Run: pip install --upgrade clawmem", code="VAULT_TOO_NEW")
 
 
 def upgrade(db: Database, steps: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     A missing file is created, unless the vault is opened *read_only*.
 
     Raises:
-        VaultReadOnly, VaultLocked, VaultTooNew, VaultDamaged, VaultError: see `clawmem.ports.errors`.
+        VaultReadOnly, VaultLocked, VaultDamaged, VaultError: see `clawmem.ports.errors`.
     """
     refuse_empty(path)
     if not read_only and path != MEMORY:

@@ -19,7 +19,7 @@ from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings
 from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import Role
 
 
@@ -115,5 +115,8 @@ def _choose_backend(services: Services, backend: str, *, read_only: bool) -> Non
         config_file = services.settings.config_file
         is_configured = read_config(config_file).get("backend") == backend
         remedy = f"write backend: {current} in {config_file}." if is_configured else "leave --backend out."
-        raise BackendMismatch(current, backend, remedy)
+        raise ConfigError(
+            f"The vault's indexes are stored by {current!r}, not by {backend!r}. "
+            f"Run: clawmem migrate --to {backend}  (the vault stays usable during the migration), or {remedy}"
+        )
     services.indexes.move(backend)

@@ -31,7 +31,6 @@ from clawmem.ports.errors import (
     ClawmemError,
     FileNotCreated,
     VaultError,
-    VaultNotEmpty,
     VaultReadOnly,
 )
 from clawmem.ports.records import InactiveReason, Role
@@ -217,8 +216,7 @@ def _refuse_content(services: Services, bundle: Path) -> None:
     Refuse to replace a vault with documents.
 
     Raises:
-        VaultNotEmpty: The vault has documents, served or not.
-        VaultError: It cannot be written, or a server has it open.
+        VaultError: The vault has documents, served or not; it cannot be written; or a server has it open.
     """
     vault = services.settings.vault
     if services.settings.read_only:
@@ -229,7 +227,11 @@ def _refuse_content(services: Services, bundle: Path) -> None:
         with open_services(_alone(services.settings, vault), read_only=True) as opened:
             documents = opened.vault.documents
             if count := len(documents.latest()) + len(documents.latest(active=False)):
-                raise VaultNotEmpty(str(vault), count, str(bundle))
+                reason = (
+                    f"{vault} has {count} documents, and a bundle never replaces notes. Nothing was changed. Restore "
+                    f"to another file: clawmem --vault NEW_FILE restore {bundle}"
+                )
+                raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
 
 def _write_config(settings: Settings, found: RestoredBundle) -> str | None:

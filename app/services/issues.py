@@ -93,7 +93,7 @@ class SyncIssues:
         is empty and *allow_empty* is false: a file may have been lost.
 
         Raises:
-            NoIssues: *folder* is in no project.
+            NotFound: *folder* is in no project.
             VaultError: the issues before are stored.
         """
         project = self._tracker.project(folder)

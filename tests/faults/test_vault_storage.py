@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import save
-from clawmem.ports.errors import VaultError, VaultFull, VaultLocked, VaultOfDevelopment
+from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
 
 
 class TestLocked:
@@ -151,7 +151,7 @@ class TestMigrations:
             other.commit()
         before = path.read_bytes()
 
-        with pytest.raises(VaultOfDevelopment, match=r"clawmem export.*clawmem bootstrap"):
+        with pytest.raises(VaultError, match=r"clawmem export.*clawmem bootstrap"):
             open_vault(str(path), read_only=read_only)
 
         assert path.read_bytes() == before

@@ -24,7 +24,7 @@ from clawmem.app.services.indexing.watching import (
     issue_project,
 )
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.ports.errors import NoIssues
+from clawmem.ports.errors import NotFound
 from clawmem.ports.watcher import PathChange, StopSignal
 
 OLD = "2026-02-03T04:05:06Z"
@@ -227,7 +227,7 @@ def test_no_project(invoke: Invoke, tmp_path: Path) -> None:
     refused = invoke("beads", "sync", tmp_path / "elsewhere")
 
     assert refused.exit_code == 3
-    assert "no folder .beads" in refused.output
+    assert "a folder that has .beads" in " ".join(refused.output.split())
 
 
 class _OneChange:
@@ -255,7 +255,7 @@ def test_the_watcher(tmp_path: Path) -> None:
 
     def sync_issues(project: str) -> list[str]:
         synced.append(project)
-        raise NoIssues(project)
+        raise NotFound("Beads project", project)
 
     def tell(event: WatchEvent) -> None:
         news.append(event)
@@ -271,7 +271,7 @@ def test_the_watcher(tmp_path: Path) -> None:
     timer.cancel()
 
     assert synced == ["/p"]
-    assert [one.text for one in news if one.event == "problem"] == [str(NoIssues("/p"))]
+    assert [one.text for one in news if one.event == "problem"] == [str(NotFound("Beads project", "/p"))]
 
 
 @pytest.mark.parametrize(

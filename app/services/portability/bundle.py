@@ -18,7 +18,7 @@ from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.bundle import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
-from clawmem.ports.errors import BundleDamaged, BundleTooNew, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import BundleDamaged, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -105,15 +105,16 @@ def check_version(reader: BundleReader, schema: int) -> None:
     Refuse a file that is no bundle of this clawmem, whose schema is *schema*, or of an earlier one.
 
     Raises:
-        BundleDamaged: It is no bundle.
-        BundleTooNew: A later clawmem wrote it.
+        BundleDamaged: It is no bundle, or a later clawmem wrote it.
     """
     manifest = reader.manifest
     found = [manifest.get("schema"), manifest.get("version")]
     if manifest.get("format") != FORMAT or not all(isinstance(one, int) and one > 0 for one in found):
         raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
     if manifest["schema"] > schema or manifest["version"] > VERSION:
-        raise BundleTooNew(reader.location, manifest["schema"], schema)
+        reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
+        remedy = "Run: pip install --upgrade clawmem"
+        raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
 
 
 def settings_in(reader: BundleReader) -> str:
@@ -195,7 +196,7 @@ def restore_records(reader: BundleReader, target: Path, schema: int, load: Load)
         load: Writes tables to a new file.
 
     Raises:
-        BundleDamaged, BundleTooNew: The file is no bundle of this clawmem.
+        BundleDamaged: The file is no bundle of this clawmem.
         VaultFull, VaultReadOnly: The file cannot be written.
     """
     check_version(reader, schema)

@@ -13,8 +13,8 @@ from clawmem.app.interfaces.rest.errors import HANDLERS
 from clawmem.app.operations.dispatch import Busy
 from clawmem.ports.errors import (
     Ambiguous,
-    BackendMismatch,
     ClawmemError,
+    ConfigError,
     EmbeddingError,
     IndexBusy,
     InvalidInput,
@@ -43,7 +43,7 @@ PLACE = "/notes/vault.sqlite"
         (IndexBusy(PLACE), 503),
         (Busy(), 503),
         (VaultDamaged(PLACE, "torn"), 500),
-        (BackendMismatch("sqlite", "tantivy", "leave --backend out."), 409),
+        (ConfigError("No such backend."), 409),
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, Exception) else str(one),
 )
