@@ -62,10 +62,10 @@ fixtures: $(VENV)/installed-dev
 DATA ?= $(BENCH_DATA)
 ifneq ($(DATA),)
 bench: $(VENV)/installed-dev
-	@$(BIN)/python tests/bench/quality.py "$(DATA)"
-	@$(BIN)/python tests/bench/ablation.py "$(DATA)"
-	@$(BIN)/python tests/bench/surfacing.py "$(DATA)"
-	@$(BIN)/python tests/bench/write_benchmarks.py
+	@PYTHONPATH=tests $(BIN)/python tests/bench/quality.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tests/bench/ablation.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tests/bench/surfacing.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tests/bench/write_benchmarks.py
 else
 bench:
 	@echo 'Say where the judged collections are: make bench DATA=/path/to/collections' >&2; exit 2
