@@ -167,25 +167,6 @@ class FragmentContract(VaultContract):
         assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
         assert vault.documents.spans([]) == {}
 
-    def test_labels_say_who(self, vault: Vault) -> None:
-        """
-        Labels are returned for lines that have one and are served.
-
-        If this fails: empty labels or labels of sections are returned, or inactive documents are not
-        filtered.
-        """
-        one, two = fragments("One.\nTwo.", kind=FragmentKind.LINE)
-        section = one._replace(seq=3, kind=FragmentKind.SECTION, label="Names")
-        made = [one._replace(label="Ann"), two, section]
-        here = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", made)
-        gone = vault.documents.save(document("b.md", "One.\nTwo."), "One.\nTwo.", made)
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-        asked = [*keys(here, [1, 0, 2, 3]), *keys(gone, [0]), *keys(UNKNOWN, [0])]
-
-        assert vault.documents.labels(iter(asked)) == {FragmentKey(here, 0): "Ann"}
-        assert vault.documents.labels([]) == {}
-
     def test_spans_take_thousands(self, vault: Vault) -> None:
         """
         `spans` accepts thousands of keys.

@@ -4,8 +4,8 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, document, fragments
+from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName, StoredLink
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.links import Link, LinkKind, NamedNote, NameKind, NoteName, StoredLink
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.vault import Vault
 

@@ -4,8 +4,8 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, save
+from clawmem.ports.documents import Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.properties import Property, PropertyFilter
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.vault import Vault
 

@@ -4,9 +4,9 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, document, fragments
+from clawmem.ports.documents import NO_CLAIMS, Claim, ClaimKind, Claims, Succession
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.succession import NO_CLAIMS, Claim, ClaimKind, Claims, Succession
 from clawmem.ports.vault import Vault
 
 

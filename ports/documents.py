@@ -1,7 +1,10 @@
+"""Ports for documents, and for what they declare: properties, links, and the documents that they supersede."""
+
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from enum import IntEnum, StrEnum
+from typing import NamedTuple, Protocol
 
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
@@ -20,64 +23,45 @@ class DocumentStore(Protocol):
     """
     Documents with their bodies and fragments: the records, from which every index is derived.
 
-    A document is identified by (collection, path). Bodies are stored by their hash, once for all documents
-    that share one. "Active" means served; an inactive document keeps its row and its reason, so that a
-    document whose file reappears keeps its id.
+    A document is identified by (collection, path). Bodies are stored by their hash, once for all documents that share
+    one. "Active" means served. An inactive document keeps its row, its id and its reason.
     """
 
     def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
         """
-        Publish a document with its body and fragments, replacing the document at its (collection, path).
+        Publish a document, replacing the one at its (collection, path), and return its id, which stays the same.
 
-        An insert sets revision 1; replacing an active document with a different body increments the revision.
-        The vault's own data about the document (pin, snooze, accesses, duplicates) are preserved. The
-        document becomes active, and pending for embedding unless all of its texts already have a vector.
-        Fragments are numbered with ``seq`` 0..n-1; their text is the body's ``[start:end]`` unless the kind
-        is front matter.
-
-        Returns:
-            The document's id, > 0, permanently the same for the same (collection, path).
+        An insert sets revision 1; replacing an active document with a different body increments the revision. The
+        vault's own data (pin, snooze, accesses, duplicates) are preserved. The document becomes active, and pending
+        unless all of its texts have a vector. Fragments are numbered with ``seq`` 0..n-1; their text is the body's
+        ``[start:end]`` unless the kind is front matter.
 
         Raises:
             InvalidInput: the document is ``forgotten``; only an explicit restore makes it active again.
         """
 
     def move(self, document_id: int, collection: str, path: str) -> None:
-        """
-        Move a document to another place; a document already there moves to the former place of this one. Ids
-        stay the same.
-        """
+        """Move a document to another place. A document already there moves to the former place. Ids stay the same."""
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         """Store the new stat values of an unchanged file; nothing else changes."""
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
         """
-        Stop serving documents. A forgotten document keeps its reason.
-
-        Returns:
-            The number of documents that were active before.
+        Stop serving documents, and return the number of those that were active. A forgotten one keeps its reason.
         """
 
     def forget(self, document_ids: Iterable[int]) -> int:
         """
-        Deactivate documents as ``forgotten`` and delete their content.
+        Deactivate documents as ``forgotten`` and delete their content; return how many were not forgotten before.
 
-        Title, body, fragments, hashes, tags and times of the content are deleted, and so is everything the
-        vault recorded about them. The place (collection and path) is retained, so that the file is not
-        indexed again; a body that another document shares is retained as well.
-
-        Returns:
-            The number of documents that were not forgotten before.
+        Title, body, fragments, hashes, tags and times are deleted, and everything the vault recorded about the
+        documents. The place is retained, so that the file is not indexed again, and a body that another document
+        shares.
         """
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
-        """
-        Set the origin of documents, active or not.
-
-        Returns:
-            The number of documents that had a different origin.
-        """
+        """Set the origin of documents, active or not, and return the number of those that had another."""
 
     def pin(self, document_id: int, pinned: bool) -> None:
         """Pin or unpin a document, independently of its front matter; an unknown id changes nothing."""
@@ -98,29 +82,22 @@ class DocumentStore(Protocol):
         """Return active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
 
     def holding(self, hash: str) -> list[Document]:
-        """
-        Return all documents with exactly this body hash, active or not, by collection and path, except forgotten ones.
-        """
+        """Return all documents with this body hash, active or not, by collection and path, except forgotten ones."""
 
     def by_suffix(self, suffix: str) -> list[Document]:
-        """
-        Return active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by collection and path.
-        """
+        """Return active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by place."""
 
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
         """
-        Return documents in scope, most recently authored first (``authored_at``), then by collection and path.
+        Return served documents in scope, most recently authored first, then by collection and path.
 
-        With ``active=False``, return the documents that are not served instead of those that are.
-        ``limit=None`` means no limit; a limit below 1 returns none.
+        With ``active=False``, return those that are not served. A limit below 1 returns none.
         """
 
     def places(self) -> list[tuple[str, str]]:
-        """
-        Return collection and path of every served document, sorted by both; used to match a name against all of them.
-        """
+        """Return collection and path of every served document, sorted by both."""
 
     def ids(
         self,
@@ -131,7 +108,7 @@ class DocumentStore(Protocol):
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         """
-        Return the ids of served documents in scope, optionally filtered by content type, origin and tags.
+        Return the ids of served documents in scope.
 
         A document must have one of *content_types*, one of *origins*, and of each element of *tags* one spelling, where
         given.
@@ -158,35 +135,252 @@ class DocumentStore(Protocol):
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         """Return the positions of these fragments; keys of unknown or inactive documents are omitted."""
 
-    def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        """Return the labels of these lines; keys that have no label, are not lines or are not served are omitted."""
-
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """Return the number of active documents in *scope* per collection, by name; others are omitted."""
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
-        """
-        Return all active body hashes that share their first *length* digits with one of *hashes*.
-
-        Used to choose short ids that are unambiguous.
-        """
+        """Return all active body hashes that share their first *length* digits with one of *hashes*, for short ids."""
 
 
 class Chronology(Protocol):
     """
     Served documents in the order in which they were written: by ``authored_at``, then by id.
 
-    The order is strict: of two documents, one is always before the other. With a *collection*, only its
-    documents are considered.
+    With a *collection*, only its documents are considered. The document itself may be inactive or in another one.
     """
 
     def before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """
-        Return up to *limit* documents directly before this one, oldest first; a limit below 1 returns none.
-
-        The document itself may be inactive or belong to another collection. The list is empty for an unknown
-        id.
-        """
+        """Return up to *limit* documents directly before this one, oldest first; none for an unknown id."""
 
     def after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
         """Return up to *limit* documents directly after this one, oldest first; otherwise like `before`."""
+
+
+TAGS = "tags"  # the property of the tags of a note: in its front matter and in its text
+
+
+class Property(NamedTuple):
+    """One value of a property of a note as written; ``key`` is the form in which values are compared."""
+
+    name: str
+    value: str
+    key: str
+
+
+class PropertyFilter(NamedTuple):
+    """
+    Condition on the property ``name`` of a note: one of its values is ``key``, or none is with ``is_negated``.
+
+    Without ``key`` any value suffices. Names are compared without the case of ASCII letters.
+    """
+
+    name: str
+    key: str | None = None
+    is_negated: bool = False
+
+
+class PropertyStore(Protocol):
+    """Store of the properties that documents declare, in their order."""
+
+    def put(self, document_id: int, properties: Iterable[Property]) -> None:
+        """Replace the properties of a document; raise InvalidInput if it is unknown."""
+
+    def of(self, document_id: int) -> list[Property]:
+        """Return the properties of a document in the order in which they were put."""
+
+    def many(self, document_ids: Iterable[int]) -> Mapping[int, Sequence[Property]]:
+        """Return the properties of the documents that have any, as `of` does."""
+
+    def named(self, name: str) -> Mapping[int, Sequence[Property]]:
+        """Return the properties of each served document that are called *name*, in their order."""
+
+    def names(self) -> Mapping[str, int]:
+        """Return the names of properties, each in one spelling, with the number of served documents that have them."""
+
+    def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        """
+        Return the values of a property with the number of served documents in scope that have them, most frequent first.
+
+        Values with equal keys are counted together, in one spelling; ties are ordered by key.
+        """
+
+    def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
+        """Return the ids of served documents that meet all *filters*."""
+
+
+class LinkKind(StrEnum):
+    """Notation of a link."""
+
+    WIKILINK = "wikilink"  # [[note]]
+    EMBED = "embed"  # ![[note]]
+    MARKDOWN = "markdown"  # [text](note.md)
+    BLOCK = "block"  # ((id)), as Logseq writes it
+
+
+class Link(NamedTuple):
+    """
+    A link of a note to another note, as written.
+
+    ``target`` is the path or name of the other note, ``key`` the form of its last part in which names are compared.
+    ``part`` is the heading, or ``^`` and the id of the block, that the link leads to. ``line`` is a line of the file,
+    ``context`` the sentence around the link.
+    """
+
+    kind: LinkKind
+    target: str
+    key: str
+    line: int
+    part: str = ""
+    shown: str = ""
+    context: str = ""
+
+
+class NameKind(IntEnum):
+    """Kind of a name of a note; of several notes with one name, the lowest kind is meant."""
+
+    FILE = 0
+    ALIAS = 1
+    TITLE = 2
+    BLOCK = 3  # the id of a block of the note
+
+
+class NoteName(NamedTuple):
+    """A name of a note, in the form in which names are compared."""
+
+    key: str
+    kind: NameKind
+
+
+class NamedNote(NamedTuple):
+    """A served note that has a name."""
+
+    document_id: int
+    collection: str
+    path: str
+    kind: NameKind
+
+
+class StoredLink(NamedTuple):
+    """A link of a document, and the document that it leads to; ``None`` for a broken link."""
+
+    document_id: int
+    seq: int
+    link: Link
+    target_id: int | None = None
+
+
+class LinkStore(Protocol):
+    """
+    Store of the links of documents as written, and of the names that links may use.
+
+    `aim` sets the document that a link leads to. A link is returned while its document is served, and is broken while
+    the document that it leads to is not. Lists of links are ordered by document and number.
+
+    A document is *changed* when its links or names were stored, when it is served again or no longer, and when it has
+    another place. Only links from it, to it, or with one of its names can then lead elsewhere.
+    """
+
+    def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
+        """
+        Replace the names and the links of a document; ``None`` keeps the links. The links are numbered from 0.
+
+        Raises:
+            InvalidInput: the document is unknown; nothing was stored.
+        """
+
+    def forget(self, document_id: int) -> None:
+        """Delete the links and the names of a document."""
+
+    def changed(self, limit: int) -> list[int]:
+        """Return the ids of up to *limit* changed documents, lowest first."""
+
+    def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
+        """Return the links of served documents that may lead elsewhere since these documents changed."""
+
+    def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
+        """Return the served documents with these names, by name; each name's ordered by kind, collection and path."""
+
+    def aim(self, links: Iterable[StoredLink]) -> None:
+        """Set the document that each of these links leads to."""
+
+    def settle(self, changed: Iterable[int]) -> None:
+        """Record that the links which these changed documents affect were aimed."""
+
+    def outgoing(self, document_ids: Iterable[int]) -> list[StoredLink]:
+        """Return the links of these documents that are served."""
+
+    def incoming(self, document_ids: Iterable[int]) -> list[StoredLink]:
+        """Return the links of other served documents to these documents."""
+
+    def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
+        """
+        Return the links of served documents in scope that are broken, or that name a part of their document.
+
+        Ordered by collection, path and number.
+        """
+
+    def with_most(self, least: int) -> list[int]:
+        """Return the ids of the served documents with at least *least* links, lowest first."""
+
+    def count(self) -> int:
+        """Return the number of links of served documents."""
+
+
+class Claims(NamedTuple):
+    """Addresses, as written in a note, of the notes that it supersedes and of the notes that supersede it."""
+
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+
+
+NO_CLAIMS = Claims()
+
+
+class Succession(NamedTuple):
+    """Pair of documents, by id, of which the newer one supersedes the older one."""
+
+    older: int
+    newer: int
+
+
+class ClaimKind(StrEnum):
+    """Front-matter property that names the other note."""
+
+    SUPERSEDES = "supersedes"
+    SUPERSEDED_BY = "superseded_by"
+
+
+class Claim(NamedTuple):
+    """One address in the claims of a document, and the place that it refers to: a collection and a path."""
+
+    document_id: int
+    kind: ClaimKind
+    address: str
+    place: tuple[str, str]
+
+
+class SuccessionStore(Protocol):
+    """
+    Store of claims by which documents supersede each other; a claim is in effect while its document is served.
+
+    A claim refers to a place: unless `aim` set another one, the address is a path in the collection of the claiming
+    document. The place is resolved when successions are read: to the document served there or, if the file there was
+    removed, to the documents with the same body in the same collection, because the file was renamed.
+    """
+
+    def claim(self, document_id: int, claims: Claims) -> None:
+        """Replace all claims of a document; raise InvalidInput if it is unknown."""
+
+    def claims(self) -> list[Claim]:
+        """Return every claim of a served document, ordered by document, kind and address."""
+
+    def aim(self, claim: Claim) -> None:
+        """Set the place of the claim with this document, kind and address, if there is such a claim."""
+
+    def direct(self, document_ids: Iterable[int]) -> set[Succession]:
+        """
+        Return every succession whose older document is one of these, with both documents served, regardless of age.
+
+        Only one step: to follow a chain, call it again with the newer documents. A document never supersedes
+        itself; if two documents claim to supersede each other, both successions are returned.
+        """

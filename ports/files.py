@@ -1,7 +1,9 @@
+"""Ports for the user's files: reading, watching and creating them, and the text of files that are no text."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import Scan
 
@@ -11,20 +13,14 @@ class FileSource(Protocol):
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         """
-        List every regular file below *root* that is wanted, sorted by path.
+        List every regular file below the absolute folder *root* that is wanted, sorted by path; open none.
 
-        Makes one stat call per file and opens no file. Symbolic links to folders or files are not
-        followed, and ``links`` names them. In each folder, names that begin with a dot are asked for first.
+        Symbolic links are not followed. In each folder, names that begin with a dot are asked for first. A missing root
+        is not an error and differs from an empty folder, see `Scan`.
 
         Args:
-            root: An absolute folder.
             enter: Called with the relative path of each folder; False skips the folder without reading it.
             wanted: Called with the relative path of each file.
-
-        Returns:
-            The files; folders that could not be listed in ``unreadable``; wanted files and folders whose
-            names are not UTF-8 in ``misnamed``. If the root is not a folder, ``root_exists`` is False and
-            there are no files; this is not an error and differs from an empty folder.
         """
 
     def read(self, root: str, path: str) -> bytes:
@@ -33,20 +29,16 @@ class FileSource(Protocol):
 
         Raises:
             SourceMissing: there is no such file.
-            SourceUnreadable: the file may not be read, or is outside *root* once links are
-                resolved.
+            SourceUnreadable: the file may not be read, or is outside *root* once links are resolved.
         """
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
         """
-        Return the content of the file *path* in each folder above *root* that has one, nearest first.
+        Return the folder and the content of each readable file *path* in a folder above *root*, nearest first.
 
         Args:
             up_to: The name that marks the last folder, such as ``.git``; if *root* has it, or no folder above has
                 it, nothing is returned.
-
-        Returns:
-            The absolute folder and the bytes of each file; unreadable files are left out.
         """
 
 
@@ -55,16 +47,12 @@ class NewFiles(Protocol):
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
         """
-        Create a file with *text* in *folder*, a relative path below *root*; missing folders below *root* are created.
+        Create a file with *text* in *folder*, a path below *root* that is created too, and return its path below *root*.
 
         The file appears at once with its whole content, under the first of *names* that is free.
 
-        Returns:
-            The path of the file below *root*.
-
         Raises:
-            FileNotCreated: *root* is no folder, *folder* leads out of it, or the file cannot be written; there is no
-                new file.
+            FileNotCreated: *root* is no folder, *folder* leads out of it, or the file cannot be written.
         """
 
     def remove(self, root: str, path: str) -> None:
@@ -76,11 +64,7 @@ class MemoryFiles(Protocol):
     Text files below one folder, which callers name ``/memories``; for the commands of ``memory_20250818``.
 
     No path leads out of the folder: neither ``..``, plain or encoded, nor a link. Each method returns the sentence that
-    models know, and changes nothing if it raises.
-
-    Raises:
-        InvalidInput: The command cannot be executed.
-        NotFound: There is no file or folder at the path.
+    models know, and changes nothing if it raises InvalidInput, or NotFound for a path without a file or folder.
     """
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
@@ -100,3 +84,74 @@ class MemoryFiles(Protocol):
 
     def rename(self, old: str, new: str) -> str:
         """Rename or move a file or folder; nothing is overwritten."""
+
+
+class StopSignal(Protocol):
+    """Stop signal that is set once; satisfied by `threading.Event`."""
+
+    def is_set(self) -> bool:
+        """Whether the signal is set."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait up to *timeout* seconds for the signal and return whether it is set."""
+
+
+class PathChange(NamedTuple):
+    """Change at the absolute *path*; ``folder`` tells whether it is, or was, a folder."""
+
+    path: str
+    folder: bool = False
+
+
+class FolderWatcher(Protocol):
+    """
+    Watcher that reports changes below the user's folders.
+
+    It may miss changes and report changes that did not happen: callers must verify every report by a scan.
+    """
+
+    polling: bool  # the system cannot watch that many folders, so they are scanned periodically
+
+    def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
+        """
+        Watch the absolute folders *roots* and all folders below them, instead of those before; return their number.
+
+        Folders and roots created later are watched as well.
+
+        Args:
+            enter: Called with the path of each folder, relative to the root; False skips the folder.
+        """
+
+    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
+        """
+        Return the changes since the last call as soon as there are any; empty after *seconds* or when *stop* is set.
+
+        A path below several roots is reported once for each, and a root is reported if its folder was created, removed
+        or replaced.
+        """
+
+    def close(self) -> None:
+        """Stop watching until the next `arm`."""
+
+
+class ExtractedText(NamedTuple):
+    """
+    The text of a file as Markdown, with a heading for each place: a page, a card or a heading of its own.
+
+    ``name`` is the title that the file declares, and ``date`` its day in ISO 8601; empty if it declares none.
+    ``has_links`` is whether the text links to notes as Markdown does. ``warning`` describes missing text.
+    """
+
+    body: str
+    name: str = ""
+    date: str = ""
+    has_links: bool = False
+    warning: str | None = None
+
+
+TextExtractor = Callable[[str, bytes], ExtractedText | None]
+"""
+Reader of a file by its path and content; ``None`` for a file that is text itself.
+
+It raises SourceUnreadable for damaged or encrypted content, and if a package is not installed.
+"""

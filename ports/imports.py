@@ -1,7 +1,93 @@
+"""Ports for what other programs recorded: conversations, memories, sessions of agents, and issues."""
+
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from clawmem.ports.records import SourceFile
+from clawmem.ports.transcripts import Speaker
+
+RawTime = str | float | None
+"""A time as recorded: ISO 8601 text, seconds since the epoch, or unknown."""
+
+
+class ImportedMessage(NamedTuple):
+    """
+    One message as recorded, without tool calls and hidden text.
+
+    ``role`` is ``None`` between people; ``name`` is the name of the speaker, empty for that of the role.
+    """
+
+    id: str
+    text: str
+    at: RawTime = None
+    role: Speaker | None = None
+    name: str = ""
+
+
+class ImportedConversation(NamedTuple):
+    """
+    One conversation in the order in which it was held; ``id`` is stable from export to export.
+
+    ``updated`` is the time of its last change, if the export records one. ``labels`` are named values such as its
+    project or channel. An empty ``content_type`` is a conversation; another type is one text, such as a memory of the
+    user, whose messages are not grouped.
+    """
+
+    source: str
+    id: str
+    title: str
+    messages: Sequence[ImportedMessage]
+    started: RawTime = None
+    labels: tuple[tuple[str, str], ...] = ()
+    content_type: str = ""
+    updated: RawTime = None
+
+
+class ReadFault(NamedTuple):
+    """
+    A file, or a part of one, that was not read, and the reason.
+
+    An ``is_foreign`` file holds no conversation. An ``is_partial`` fault may be repaired, so its file is read again.
+    """
+
+    file: str
+    reason: str
+    is_foreign: bool = False
+    is_partial: bool = False
+
+
+class FileFinished(NamedTuple):
+    """The end of a file; everything in it was yielded before. ``source`` is empty if its format is unknown."""
+
+    file: SourceFile
+    source: str = ""
+
+
+ExportPart = ImportedConversation | ReadFault | FileFinished
+
+
+class ConversationExports(Protocol):
+    """Reader of exports, which recognises their formats by their content. Paths of files are absolute."""
+
+    def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
+        """
+        Return the files below *paths* that may hold conversations, sorted by path, and the paths that cannot be read.
+
+        Folders of programs are skipped.
+
+        Raises:
+            SourceUnreadable: none of *paths* can be read.
+        """
+
+    def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
+        """
+        Yield the conversations in *changed* files one by one, parts that could not be read, and each finished file.
+
+        *every* are the files of the same folders, because some exports spread a conversation over several files.
+        A file that cannot be read does not end the others. Memory is bounded by the longest conversation.
+        """
 
 
 class ForeignFact(NamedTuple):
@@ -63,3 +149,88 @@ class ForeignStore(NamedTuple):
     name: str
     usual: tuple[str, ...]
     read: Callable[[str], Iterator[ForeignMemory | Unmatched]]
+
+
+class AgentSession(NamedTuple):
+    """A session of an agent: its id, the size of its transcript, and the time of its last change."""
+
+    id: str
+    size_bytes: int
+    messages: int
+    updated_ms: int
+
+
+class AgentMessage(NamedTuple):
+    """A message of a session; ``role`` is ``user`` or ``assistant``."""
+
+    role: str
+    text: str
+
+
+class AgentSessions(Protocol):
+    """
+    Recorded sessions of one agent. A missing record has no sessions.
+
+    Raises:
+        SourceUnreadable: The record is damaged, of an unknown format, or of another agent.
+    """
+
+    def sessions(self) -> Sequence[AgentSession]:
+        """Return the sessions by id. One whose transcript was moved to an archive has no messages."""
+
+    def messages(self, session_id: str) -> Sequence[AgentMessage]:
+        """Return the messages of the user and the assistant in order; none for an unknown session."""
+
+
+class IssueDependency(NamedTuple):
+    """The issue that an issue depends on, and the type of the dependency, such as ``blocks``."""
+
+    target: str
+    type: str
+
+
+class Issue(NamedTuple):
+    """An issue of a tracker; ``sections`` are titles with texts. ``is_deleted`` issues are only markers."""
+
+    id: str
+    title: str
+    description: str = ""
+    sections: tuple[tuple[str, str], ...] = ()
+    status: str = ""
+    type: str = ""
+    priority: str = ""
+    assignee: str = ""
+    labels: tuple[str, ...] = ()
+    parent: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    closed_at: str = ""
+    dependencies: tuple[IssueDependency, ...] = ()
+    is_deleted: bool = False
+
+
+class IssueList(NamedTuple):
+    """
+    The issues of a project, read from the command or the file ``source``.
+
+    ``problems`` are sentences about issues that could not be read: the list may then be incomplete.
+    """
+
+    issues: Sequence[Issue]
+    problems: Sequence[str]
+    source: str
+
+
+class IssueTracker(Protocol):
+    """Tracker of the issues of projects on this machine."""
+
+    def project(self, folder: str) -> str:
+        """
+        Return the project that contains *folder*: the folder itself, or the nearest one above it.
+
+        Raises:
+            NotFound: There is none.
+        """
+
+    def issues(self, project: str) -> IssueList:
+        """Return the issues of *project*."""

@@ -1,11 +1,11 @@
-"""Ports for the transactions of a vault, and for the file or database that holds its stores."""
+"""Ports for the transactions of a vault, for the file or database that holds it, and for bundles of its records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import LexicalEntry
@@ -16,18 +16,16 @@ class Transactions(Protocol):
 
     def reading(self) -> AbstractContextManager[None]:
         """
-        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
+        Return a context manager for reads of one thread that see the same state.
 
-        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
-        Keep the block short, because `Storage.scrub` waits for its end.
+        Nested blocks are part of the outermost one. Keep the block short, because `Storage.scrub` waits for its end.
         """
 
     def writing(self) -> AbstractContextManager[None]:
         """
         Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
 
-        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
-        own.
+        Nesting raises RuntimeError. A single write outside a block is a transaction of its own.
 
         Raises:
             VaultLocked: another process kept writing past the busy time-out.
@@ -58,9 +56,7 @@ class Storage(Protocol):
 
     def scrub(self) -> None:
         """
-        Overwrite deleted data, so that no byte of it remains in free pages or logs; call it outside of `writing`.
-
-        This rewrites the whole vault and takes time proportional to its size.
+        Overwrite deleted data in free pages and logs, by rewriting the whole vault; call it outside of `writing`.
 
         Raises:
             VaultLocked: another process is reading or writing; the call may be repeated.
@@ -68,18 +64,14 @@ class Storage(Protocol):
         """
 
     def check(self) -> list[str]:
-        """
-        Return the defects of the storage itself (integrity, ranking self-test) as sentences; an empty list if
-        it is sound.
-        """
+        """Return the defects of the storage itself (integrity, ranking self-test) as sentences."""
 
     def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
         """
         Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
 
-        Return the differences as sentences without a full stop. This finds what no other check finds, for example
-        one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
-        checksums, which `clawmem.ports.indexes.DerivedIndex.faults` verifies.
+        Return the differences as sentences without a full stop. An index outside of the vault is not compared, see
+        `clawmem.ports.indexes.DerivedIndex.faults`.
         """
 
     def scratch_lexical(self) -> LexicalIndex:
@@ -87,3 +79,92 @@ class Storage(Protocol):
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
+
+
+class SalvageReport(NamedTuple):
+    """
+    Report on the records saved from a damaged vault.
+
+    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
+    number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``spoilt`` are
+    documents whose text is partly damaged. ``nameless`` is the number of texts that were left out, because the names of
+    their documents are lost.
+    """
+
+    kept: Mapping[str, int]
+    lost: Mapping[str, int | None]
+    notes: tuple[str, ...] = ()
+    spoilt: tuple[str, ...] = ()
+    nameless: int = 0
+
+
+Value = str | int | float | bytes | None
+
+
+class RecordTable(NamedTuple):
+    """Rows of one table of a vault, in the order of its key."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Iterable[tuple[Value, ...]]
+
+
+class VaultRecords(Protocol):
+    """The records of one vault file as tables, without indexes and without data of this machine."""
+
+    def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
+        """
+        Delete records that are not exported.
+
+        With *document_ids*, only these documents stay, with what refers to nothing else; the history of questions and
+        sessions goes. Without *receipts*, the explanations of answers go.
+        """
+
+    def schema(self) -> int:
+        """Return the version of the schema."""
+
+    def sequences(self) -> Mapping[str, int]:
+        """Return the last number that was given out in each table that never uses a number twice."""
+
+    def tables(self) -> Iterator[RecordTable]:
+        """Yield every table with rows, by name."""
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+
+
+class BundleWriter(Protocol):
+    """A new bundle, whose bytes depend on its content only."""
+
+    def add(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Add the part *name*."""
+
+    def finish(self, manifest: Mapping[str, Any]) -> None:
+        """Add *manifest* with the size and the hash of every part; nothing follows."""
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+
+
+class BundleReader(Protocol):
+    """A bundle whose parts have the sizes and hashes of its manifest."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The manifest."""
+
+    @property
+    def location(self) -> str:
+        """The path, for messages."""
+
+    def names(self) -> list[str]:
+        """Return the names of the parts, sorted."""
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """Yield the lines of a part; raise BundleDamaged if it cannot be read."""
+
+    def content(self, name: str) -> bytes:
+        """Return a part as a whole; raise as `lines`."""
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""

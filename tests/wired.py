@@ -27,8 +27,8 @@ from clawmem.app.services.maintenance.status import Status
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.settings.model import Settings
 from clawmem.ports.clock import Clock
-from clawmem.ports.conversations import ConversationExports
 from clawmem.ports.files import FileSource
+from clawmem.ports.imports import ConversationExports
 from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.vault import Vault
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.adapters.attachments.pages import DamagedFile
-from clawmem.ports.text_extraction import ExtractedText
+from clawmem.ports.files import ExtractedText
 
 MAX_HEADING = 60  # characters of a card's first line
 

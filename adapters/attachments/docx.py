@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, fromstring
 from zipfile import ZipFile
 
 from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, plain, table
-from clawmem.ports.text_extraction import ExtractedText
+from clawmem.ports.files import ExtractedText
 
 MAX_BYTES = 4 * MAX_CHARACTERS  # of one part, unpacked: a small archive can unpack to terabytes
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

@@ -13,7 +13,7 @@ from clawmem.adapters.attachments.docx import read_docx
 from clawmem.adapters.attachments.html import read_html
 from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, paged
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
-from clawmem.ports.text_extraction import ExtractedText
+from clawmem.ports.files import ExtractedText
 
 EXTRA = "documents"
 _ENCRYPTED = "it is encrypted; save a copy without a password"

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from clawmem.adapters.attachments.pages import plain, table
-from clawmem.ports.text_extraction import ExtractedText
+from clawmem.ports.files import ExtractedText
 
 _CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
 _HEAD = 4096  # bytes in which a page declares its encoding

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.ports.errors import NotFound
-from clawmem.ports.issues import Issue, IssueDependency, IssueList
+from clawmem.ports.imports import Issue, IssueDependency, IssueList
 
 FOLDER = ".beads"
 TIMEOUT_S = 10.0

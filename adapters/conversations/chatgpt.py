@@ -16,7 +16,7 @@ from clawmem.adapters.conversations.records import (
     parsed,
     with_attachments,
 )
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker
 
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.conversations.members import Member, NotAConversation, Read, Tree, Unreadable
 from clawmem.adapters.conversations.records import Record, objects_in, paragraphs
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage
+from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
 MIN_TURNS = 4  # of a text with roles or times

@@ -13,7 +13,7 @@ from clawmem.adapters.conversations.records import (
     paragraphs,
     with_attachments,
 )
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage
+from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
 SOURCE = "claude.ai"

@@ -18,7 +18,7 @@ from clawmem.adapters.conversations.sessions import (
     project_labels,
     text_of_parts,
 )
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker
 
 BUSY_MS = 2_000  # an agent writes for milliseconds

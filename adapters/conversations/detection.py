@@ -14,7 +14,7 @@ from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.members import Member, Reader, Tree, Unreadable
 from clawmem.adapters.conversations.records import reason_of
 from clawmem.adapters.conversations.sessions import TITLES, ReadMessages
-from clawmem.ports.conversations import ImportedConversation
+from clawmem.ports.imports import ImportedConversation
 
 SAMPLES = (1 << 18, 1 << 24)  # bytes; the second one is tried where the first one shows no format
 _SAMPLE_LINES = 200  # a session begins with lines of its program

@@ -19,14 +19,14 @@ from clawmem.adapters.conversations.members import (
     zip_tree,
 )
 from clawmem.adapters.conversations.sessions import ReadMessages
-from clawmem.ports.conversations import (
+from clawmem.ports.imports import (
     ConversationExports,
-    ExportFile,
     ExportPart,
     FileFinished,
     ImportedConversation,
     ReadFault,
 )
+from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
 
@@ -37,10 +37,10 @@ class DiskExports(ConversationExports):
     def __init__(self, read_messages: ReadMessages, decode: Decode) -> None:
         self._detection = Detection(read_messages, decode)
 
-    def files(self, paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
+    def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
         return export_files(paths)
 
-    def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
+    def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
         plain = {file for file in changed if not _is_zip(file)}
         for file in changed:
             if _is_zip(file):
@@ -52,7 +52,7 @@ class DiskExports(ConversationExports):
                 if not isinstance(part, FileFinished) or part.file in plain:
                     yield part
 
-    def _in_archive(self, file: ExportFile) -> Iterator[ExportPart]:
+    def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:
         """Yield the parts of a ZIP file, which is finished if every file in it could be read."""
         try:
             with zipfile.ZipFile(file.path) as archive:
@@ -123,7 +123,7 @@ class DiskExports(ConversationExports):
                 yield ReadFault(member.place, reason)
 
 
-def _is_zip(file: ExportFile) -> bool:
+def _is_zip(file: SourceFile) -> bool:
     return file.path.lower().endswith(ZIP)
 
 

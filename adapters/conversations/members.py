@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from clawmem.ports.conversations import ExportFile, ImportedConversation, ReadFault
 from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.records import SourceStamp
+from clawmem.ports.imports import ImportedConversation, ReadFault
+from clawmem.ports.records import SourceFile, SourceStamp
 
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
@@ -64,7 +64,7 @@ class Member:
     """One file: its name relative to the export, and the absolute path that identifies it."""
 
     name: str
-    file: ExportFile
+    file: SourceFile
     archive: zipfile.ZipFile | None = None
 
     @property
@@ -198,9 +198,9 @@ class Utf8Stream:
             raise Unreadable("it is nested too deeply")
 
 
-def export_files(paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
-    """See `clawmem.ports.conversations.ConversationExports.files`."""
-    files: dict[str, ExportFile] = {}
+def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
+    """See `clawmem.ports.imports.ConversationExports.files`."""
+    files: dict[str, SourceFile] = {}
     faults: list[ReadFault] = []
 
     def complain(error: OSError) -> None:
@@ -223,7 +223,7 @@ def export_files(paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault
                 with suppress(OSError):  # a database grows in its log
                     log = os.stat(place + LOG)  # noqa: PTH116
                     size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
-            files[place] = ExportFile(place, SourceStamp(size, mtime_ns))
+            files[place] = SourceFile(place, SourceStamp(size, mtime_ns))
     if faults and not files:
         raise SourceUnreadable(faults[0].file, faults[0].reason)
     return [files[place] for place in sorted(files)], faults
@@ -251,7 +251,7 @@ Tree = Mapping[str, Member]
 """The files of an export by name, with forward slashes."""
 
 
-def zip_tree(archive: zipfile.ZipFile, file: ExportFile) -> tuple[Tree, list[str]]:
+def zip_tree(archive: zipfile.ZipFile, file: SourceFile) -> tuple[Tree, list[str]]:
     """
     Return the text files in a ZIP file, and the names that are refused: links, and paths out of the archive.
 
@@ -277,11 +277,11 @@ def zip_tree(archive: zipfile.ZipFile, file: ExportFile) -> tuple[Tree, list[str
             refused.append(info.filename)
         else:
             place = f"{file.path}/{info.filename}"
-            tree[info.filename] = Member(info.filename, ExportFile(place, file.stamp), archive)
+            tree[info.filename] = Member(info.filename, SourceFile(place, file.stamp), archive)
     return tree, refused
 
 
-def folder_tree(files: Iterable[ExportFile]) -> Tree:
+def folder_tree(files: Iterable[SourceFile]) -> Tree:
     """Return *files* as the tree below the folder that they share."""
     listed = list(files)
     root = os.path.commonpath([os.path.dirname(file.path) for file in listed])  # noqa: PTH120

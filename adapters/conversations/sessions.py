@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clawmem.adapters.conversations.members import Member, Read, Tree
 from clawmem.adapters.conversations.records import Record, labels, objects_in, paragraphs, parsed, records_in
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable
 from clawmem.adapters.conversations.records import Record, objects_in, objects_next_to, with_attachments
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 
 REDACTED = "[redacted: slack token]"
 _SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")

@@ -11,7 +11,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from clawmem.adapters.files.disk import folder_identity
-from clawmem.ports.watcher import PathChange, StopSignal
+from clawmem.ports.files import PathChange, StopSignal
 
 GATHER_MS = 200  # changes within this time are reported together
 STEP_MS = 50

@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 
 from clawmem.adapters.sqlite.connections import open_reader
-from clawmem.ports.agent_sessions import AgentMessage, AgentSession
 from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.imports import AgentMessage, AgentSession
 
 LARGEST_LINE = 8 << 20  # bytes of one line of a transcript; longer ones are attachments
 

@@ -78,13 +78,6 @@ select hash from json_each(?) as asked
   join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
 """
 # Few lines have a label, so a partial index of labelled lines makes unlabelled lines almost free.
-_LABELS = """
-select fragments.key, label
-  from json_each(?) as asked
-  join fragments indexed by fragments_speaker
-    on fragments.key = asked.value and kind = 'line' and label <> ''
-  join documents on documents.id = fragments.key >> 20 and inactive is null
-"""
 _COMPLETE = """
 update documents set embed_state = 'synced'
  where id = :id and not exists (
@@ -297,10 +290,6 @@ class SqliteDocuments:
         packed = by_packed(keys)
         found = self._db.records(SPANS, packed, read_span)
         return {packed[key]: span for key, span in found.items()}
-
-    def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
-        packed = by_packed(keys)
-        return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(sorted(packed)),))}
 
 
 def _values(document: Document) -> dict[str, Any]:

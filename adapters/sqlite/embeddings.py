@@ -15,9 +15,9 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.adapters.sqlite.scope import conditions
-from clawmem.ports.bundle import RecordTable
 from clawmem.ports.errors import BadVector, IndexDamaged, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry, embedding_text
+from clawmem.ports.storage import RecordTable
 
 if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts

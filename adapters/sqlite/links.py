@@ -9,17 +9,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.scope import conditions
-from clawmem.ports.errors import InvalidInput
-from clawmem.ports.links import (
+from clawmem.ports.documents import (
+    Claim,
+    ClaimKind,
+    Claims,
     Link,
     LinkKind,
     NamedNote,
     NameKind,
     NoteName,
     StoredLink,
+    Succession,
 )
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
-from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 
 _FIELDS = ", ".join(f"links.{name}" for name in Link._fields)
 # A document that is not served is no target, whatever is stored.

@@ -11,7 +11,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import VECTOR_TABLES, SqliteEmbeddings, load_vectors, stored_vectors
 from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
 from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
-from clawmem.ports.bundle import RecordTable
+from clawmem.ports.storage import RecordTable
 
 # A register of this machine, and a cache
 _OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})

@@ -19,7 +19,7 @@ from clawmem.adapters.sqlite.mending import mend, put_back
 from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.records import record_tables
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
-from clawmem.ports.salvage import SalvageReport
+from clawmem.ports.storage import SalvageReport
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 _LAST = 2**63 - 1  # the largest row number

@@ -60,12 +60,11 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
     from clawmem.ports.analytics import VaultReport
-    from clawmem.ports.bundle import BundleReader, BundleWriter, VaultRecords
     from clawmem.ports.clock import Clock
     from clawmem.ports.files import FileSource, NewFiles
     from clawmem.ports.journal import ForgetLog
     from clawmem.ports.models import Generator, Reranker
-    from clawmem.ports.salvage import SalvageReport
+    from clawmem.ports.storage import BundleReader, BundleWriter, SalvageReport, VaultRecords
     from clawmem.ports.transcripts import Transcripts
     from clawmem.ports.vault import Vault
 

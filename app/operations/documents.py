@@ -23,8 +23,8 @@ from clawmem.app.operations.operation import Attachment, Command, Effect, Operat
 from clawmem.app.operations.output import Part, encodable, verbatim
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
+from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import NotFound
-from clawmem.ports.properties import TAGS
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -26,8 +26,8 @@ from clawmem.app.services.documents.references import (
 )
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.documents import LinkKind
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.links import LinkKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scope
 

@@ -22,7 +22,7 @@ from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.salvage import SalvageReport
+    from clawmem.ports.storage import SalvageReport
 
 
 _PROFILE = f"{COLLECTION}/{PAGE_PATH}"

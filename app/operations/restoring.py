@@ -25,7 +25,6 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
-from clawmem.ports.bundle import BundleReader
 from clawmem.ports.errors import (
     BundleDamaged,
     ClawmemError,
@@ -34,6 +33,7 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 from clawmem.ports.records import InactiveReason, Role
+from clawmem.ports.storage import BundleReader
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -12,8 +12,8 @@ from clawmem.app.operations.output import Part, table
 from clawmem.app.services.documents.filters import check_filters
 from clawmem.domain.documents.tags import tags_below
 from clawmem.domain.security.quoting import without_orders
+from clawmem.ports.documents import TAGS
 from clawmem.ports.origin import Origin
-from clawmem.ports.properties import TAGS
 from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:

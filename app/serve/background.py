@@ -21,7 +21,7 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.ports.watcher import StopSignal
+    from clawmem.ports.files import StopSignal
 
 Progress = Callable[[int, int], None]
 

@@ -21,10 +21,9 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.issues import Issue, IssueTracker
+from clawmem.ports.documents import DocumentStore, Property, PropertyFilter, PropertyStore
+from clawmem.ports.imports import Issue, IssueTracker
 from clawmem.ports.origin import Origin
-from clawmem.ports.properties import Property, PropertyFilter, PropertyStore
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions

@@ -23,11 +23,11 @@ from clawmem.domain.openclaw.session_notes import (
     topic_slug,
 )
 from clawmem.domain.security.redaction import redact_parts
-from clawmem.ports.agent_sessions import AgentSession, AgentSessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
+from clawmem.ports.imports import AgentSession, AgentSessions
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
 from clawmem.ports.transcripts import Transcripts

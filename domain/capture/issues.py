@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from clawmem.ports.issues import Issue
+from clawmem.ports.imports import Issue
 from clawmem.ports.relations import RelationKind
 
 COLLECTION = "beads"

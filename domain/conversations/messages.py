@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.ports.conversations import ImportedMessage, RawTime
+from clawmem.ports.imports import ImportedMessage, RawTime
 from clawmem.ports.transcripts import Speaker
 
 MAX_MESSAGE = 500_000  # characters, the limit of the splitter

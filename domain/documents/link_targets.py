@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.title import EXTENSION
-from clawmem.ports.links import Link, LinkKind, NamedNote, NameKind
+from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind
 
 
 def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> int | None:

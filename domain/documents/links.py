@@ -13,7 +13,7 @@ from clawmem.domain.documents.blocks import blocks
 from clawmem.domain.documents.markup import COMMENTS, NOT_PROSE, blanked
 from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.title import HEADING
-from clawmem.ports.links import Link, LinkKind, NameKind, NoteName
+from clawmem.ports.documents import Link, LinkKind, NameKind, NoteName
 from clawmem.ports.records import Document
 
 MAX_CONTEXT = 300  # characters of the sentence around a link

@@ -8,8 +8,8 @@ from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markup import NOT_PROSE, blanked
 from clawmem.domain.documents.tags import with_tags_above
+from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.properties import TAGS, Property, PropertyFilter
 
 # These properties relate a note to others, date it, or configure a program; none describes its subject.
 TECHNICAL_PROPERTIES = frozenset(

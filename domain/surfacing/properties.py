@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.display import one_line
-from clawmem.ports.properties import TAGS, Property
+from clawmem.ports.documents import TAGS, Property
 
 MOST = 3  # properties of a note
 MOST_VALUES = 5  # of a property

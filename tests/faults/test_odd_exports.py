@@ -15,8 +15,7 @@ from command_line import Invoke, write_notes
 
 from clawmem.adapters.conversations.members import Member, Utf8Stream
 from clawmem.adapters.conversations.records import objects_in
-from clawmem.ports.conversations import ExportFile
-from clawmem.ports.records import SourceStamp
+from clawmem.ports.records import SourceFile, SourceStamp
 
 OARS = talk(
     "oars",
@@ -155,7 +154,7 @@ def test_half_a_character_at_the_end_of_a_buffer(
     text = "".join(f'"{said}", ' for said, _ in HALVES.values())
     (tmp_path / "a.json").write_text(f'[{{"said": [{text} ""]}}]', "ascii")
 
-    file = ExportFile(str(tmp_path / "a.json"), SourceStamp(0, 0))
+    file = SourceFile(str(tmp_path / "a.json"), SourceStamp(0, 0))
     [found] = objects_in(Member("a.json", file))
 
     assert found["said"] == [*(read for _, read in HALVES.values()), ""]

@@ -22,9 +22,9 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.ports.documents import Claims, Succession
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
-from clawmem.ports.succession import Claims, Succession
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 

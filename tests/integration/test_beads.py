@@ -25,7 +25,7 @@ from clawmem.app.services.indexing.watching import (
 )
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.ports.errors import NotFound
-from clawmem.ports.watcher import PathChange, StopSignal
+from clawmem.ports.files import PathChange, StopSignal
 
 OLD = "2026-02-03T04:05:06Z"
 Project = Callable[..., Path]

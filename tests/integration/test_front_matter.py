@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.domain.documents.properties import InlineFields, note_properties
-from clawmem.ports.properties import Property
+from clawmem.ports.documents import Property
 
 TYPICAL = "title: Session store\ndate: 2026-01-05\ntags: [redis, sessions]\npinned: true\n"
 

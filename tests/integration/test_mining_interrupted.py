@@ -20,8 +20,8 @@ from clawmem.app.services.conversations.mining import MineConversations, MiningI
 from clawmem.app.services.conversations.sources import imported_sources
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.forgetting import Forgetting
-from clawmem.ports.conversations import ExportFile, ExportPart
-from clawmem.ports.records import Document
+from clawmem.ports.imports import ExportPart
+from clawmem.ports.records import Document, SourceFile
 from clawmem.ports.vault import Vault
 
 
@@ -62,7 +62,7 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
     class Interrupted(DiskExports):
         """Exports whose reading is interrupted in the middle."""
 
-        def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
+        def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
             yield from exports.read(changed[:8], every)
             raise KeyboardInterrupt
 

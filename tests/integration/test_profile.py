@@ -21,10 +21,10 @@ from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.documents import Claims
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import session_key
-from clawmem.ports.succession import Claims
 from clawmem.ports.vault import Vault
 
 

@@ -27,7 +27,7 @@ from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, Wat
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import LeaseLost, SourceUnreadable, VaultLocked
-from clawmem.ports.watcher import PathChange, StopSignal
+from clawmem.ports.files import PathChange, StopSignal
 
 GO_ON = threading.Event()  # never set
 

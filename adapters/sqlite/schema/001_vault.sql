@@ -74,7 +74,6 @@ create table fragments (
     text_hash  blob                                 -- null: never embedded; else the first 8 bytes of a SHA-256
 );
 create index fragments_text on fragments (text_hash) where text_hash is not null;
-create index fragments_speaker on fragments (key, label) where kind = 'line' and label <> '';
 
 -- Values that notes declare in their front matter and text, and their tags.
 create table properties (

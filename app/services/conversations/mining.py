@@ -32,18 +32,11 @@ from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import as_tag
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.conversations import (
-    ConversationExports,
-    ExportFile,
-    FileFinished,
-    ImportedConversation,
-    ReadFault,
-)
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, Property, PropertyStore
+from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.origin import Origin
-from clawmem.ports.properties import Property, PropertyStore
-from clawmem.ports.records import Document, InactiveReason, Scope
+from clawmem.ports.records import Document, InactiveReason, Scope, SourceFile
 from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.storage import Transactions
 
@@ -166,7 +159,7 @@ class _Run:
             str, ConversationState
         ] = {}  # of this import; several files may hold a conversation
 
-    def has_file(self, file: ExportFile) -> bool:
+    def has_file(self, file: SourceFile) -> bool:
         """Whether the file was imported in this state, under the same name of the source."""
         return self.positions.has_file(file, self._options.source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.domain.conversations.versions import ConversationState
-from clawmem.ports.conversations import ExportFile
+from clawmem.ports.records import SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 
 _READER = "mine "  # followed by the collection
@@ -24,11 +24,11 @@ class ImportPositions:
         self._reader = f"{_READER}{collection}"
         self._times_forgotten = captures.cursor(_FORGOTTEN, self._reader).line
 
-    def has_file(self, file: ExportFile, source: str) -> bool:
+    def has_file(self, file: SourceFile, source: str) -> bool:
         """Whether the file was imported in this state as *source*; not if a source was forgotten since."""
         return self._captures.cursor(_file_key(file, source), self._reader) == self._state(file)
 
-    def put_file(self, file: ExportFile, source: str) -> None:
+    def put_file(self, file: SourceFile, source: str) -> None:
         """Record that the file was imported as *source*."""
         self._captures.advance(_file_key(file, source), self._reader, self._state(file))
 
@@ -55,7 +55,7 @@ class ImportPositions:
         """Let every file be read again, because a source was forgotten."""
         self._captures.advance(_FORGOTTEN, self._reader, Cursor(self._times_forgotten + 1))
 
-    def _state(self, file: ExportFile) -> Cursor:
+    def _state(self, file: SourceFile) -> Cursor:
         # A file without bytes differs from one that was never read.
         return Cursor(1 + self._times_forgotten, file.stamp.size, file.stamp.mtime_ns)
 
@@ -65,5 +65,5 @@ def digest_number(digest: str) -> int:
     return int(digest[:_DIGITS], 16)
 
 
-def _file_key(file: ExportFile, source: str) -> str:
+def _file_key(file: SourceFile, source: str) -> str:
     return f"{source}:{file.path}" if source else file.path

@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import NotFound
-from clawmem.ports.properties import PropertyStore
 from clawmem.ports.records import Scope
 
 

@@ -27,10 +27,9 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified, verified_if_any
 from clawmem.domain.security.quoting import shown_title, without_orders
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, Link, LinkStore, StoredLink
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.links import Link, LinkStore, StoredLink
 from clawmem.ports.records import (
     EVERYTHING,
     Candidate,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.domain.retrieval.succession import last_successors, successor_label
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.succession import ClaimKind, Succession, SuccessionStore
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:

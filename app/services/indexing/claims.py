@@ -11,13 +11,11 @@ from clawmem.app.services.documents.references import Reference, ReferenceResolv
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.documents.link_targets import link_target
 from clawmem.domain.retrieval.succession import circles
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import Claim, DocumentStore, LinkStore, NamedNote, StoredLink, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.links import LinkStore, NamedNote, StoredLink
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions
-from clawmem.ports.succession import Claim, SuccessionStore
 
 
 class UnresolvedClaim(NamedTuple):

@@ -14,12 +14,10 @@ from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.editor_settings import MARKS, app_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.links import is_attachment
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.files import FileSource
-from clawmem.ports.links import LinkStore
+from clawmem.ports.documents import DocumentStore, LinkStore
+from clawmem.ports.files import FileSource, TextExtractor
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, Scope
-from clawmem.ports.text_extraction import TextExtractor
 
 MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
 LARGEST = 5

@@ -16,7 +16,7 @@ from clawmem.app.services.maintenance.lane import Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.maintenance.debounce import Debounce
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
-from clawmem.ports.watcher import FolderWatcher, PathChange, StopSignal
+from clawmem.ports.files import FolderWatcher, PathChange, StopSignal
 
 FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease

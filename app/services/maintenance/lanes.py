@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.deciding import Fence
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.phases import Phase, PhaseResult, Phases
-    from clawmem.ports.watcher import StopSignal
+    from clawmem.ports.files import StopSignal
 
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"

@@ -17,9 +17,9 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.ports.bundle import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
 from clawmem.ports.errors import BundleDamaged, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
 from clawmem.ports.vault import Vault
 
 FORMAT, VERSION = "clawmem-bundle", 1

@@ -36,9 +36,8 @@ from clawmem.domain.retrieval.snippets import (
 )
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, FragmentKind, Span
-from clawmem.ports.succession import SuccessionStore
 
 CONVERSATION = "conversation"  # content type
 

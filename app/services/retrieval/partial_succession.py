@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.succession import is_replaced, passages_of, successors
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.succession import Succession
+from clawmem.ports.documents import DocumentStore, Succession
 
 
 def partly_superseded(

@@ -20,10 +20,9 @@ from clawmem.domain.retrieval.spelling import (
     most_edits,
     with_corrections,
 )
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex, UnknownWord, unknown_words
-from clawmem.ports.properties import PropertyStore
 from clawmem.ports.records import Grain, Term
 
 NOTHING = Work()

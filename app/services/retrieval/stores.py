@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.entities import EntityStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore, VectorSearch
 from clawmem.ports.models import ModelAnswers
-from clawmem.ports.properties import PropertyStore
 from clawmem.ports.relations import RelationStore
 from clawmem.ports.storage import Transactions
-from clawmem.ports.succession import SuccessionStore
 
 
 @dataclass(frozen=True)

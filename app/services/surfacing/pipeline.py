@@ -42,10 +42,9 @@ from clawmem.app.services.surfacing.stated import stated
 from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import Embedder, LateInteraction
-from clawmem.ports.succession import SuccessionStore
 
 
 class RetrievalDependencies(NamedTuple):

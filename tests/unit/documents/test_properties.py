@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.documents.properties import property_key, sort_key
-from clawmem.ports.properties import Property
+from clawmem.ports.documents import Property
 
 
 @pytest.mark.parametrize(

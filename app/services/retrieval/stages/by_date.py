@@ -40,10 +40,9 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.temporal import TimeRange
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
-from clawmem.ports.succession import SuccessionStore
 
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date

@@ -90,7 +90,9 @@ def fused_documents(
     documents: DocumentStore, request: RetrievalRequest, work: Work, weights: Mapping[str, float]
 ) -> list[Candidate]:
     """Return the documents that the retrievers found, best first."""
-    labels = documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
+    lines = work.legs.get(grains.LINE, ()) if request.question.speakers else ()
+    spans = documents.spans(hit.key for hit in lines)
+    labels = {key: span.label for key, span in spans.items() if span.kind is FragmentKind.LINE}
     near = documents.many({hit.key.document_id for hit in work.legs.get(VECTOR, ())})
     lengths = {number: one.body_length for number, one in near.items()}
     fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers, lengths)

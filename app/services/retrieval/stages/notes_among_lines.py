@@ -14,9 +14,8 @@ from clawmem.app.services.retrieval.stages.by_date import (
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.by_date import IN_ITS_TIME, OF_ITS_KIND
 from clawmem.domain.retrieval.relevance import POSSIBLE
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.succession import SuccessionStore
 
 APART = 0.15  # difference in relevance between records: more than metadata can change
 MOST_RECORDS = 3  # notes of a time in a context block

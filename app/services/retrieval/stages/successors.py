@@ -10,9 +10,8 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document, FragmentKey, Scope
-from clawmem.ports.succession import Succession, SuccessionStore
 
 SUCCESSION = "succession"  # name of the term in the score
 MOST_NAMED = 5

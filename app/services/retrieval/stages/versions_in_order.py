@@ -22,9 +22,8 @@ from clawmem.domain.retrieval.versions import (
     series_words,
     subject_name,
 )
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document
-from clawmem.ports.succession import SuccessionStore
 
 DECISION = "decision"  # content type
 VERSION = "version"  # name of the term in the score
