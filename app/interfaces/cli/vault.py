@@ -53,7 +53,7 @@ def bootstrap(
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
         folder = next(one for one in services.folders if one.name == chosen)
         found = survey(services.vault.documents, services.vault.links, services.files, folder)
-    lines = [reading_text(result), *_survey_lines(found), *result.remarks, *_next_steps(chosen, found.notes)]
+    lines = [reading_text(result), *_survey_lines(found), *result.remarks, *_next_steps(chosen, found.notes, is_complete=not result.exit_code)]
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import installed
 
@@ -95,9 +95,9 @@ def _survey_lines(found: Survey) -> list[str]:
     return [f"{f'{found.app} folder' if found.app else 'Folder'}: {', '.join(facts)}."]
 
 
-def _next_steps(name: str, documents: int) -> list[str]:
+def _next_steps(name: str, documents: int, *, is_complete: bool) -> list[str]:
     if documents:
-        return ['Ready. Next: clawmem query "what you want to know"']
+        return ['Ready. Next: clawmem query "what you want to know"'] if is_complete else []
     nothing = (
         f"Nothing was indexed: no readable file of collection {name} matches its pattern. Check the folder, or run: "
         f"clawmem collection remove {name}, then clawmem collection add PATH --pattern 'GLOB'"
