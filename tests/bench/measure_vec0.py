@@ -45,6 +45,7 @@ KINDS: dict[str, tuple[str, str, str, Encode]] = {
     "float": ("float", "", "?", _floats),
     "int8, unit": ("int8", "", "vec_quantize_int8(?, 'unit')", _floats),
     "int8, rounded": ("int8", "", "vec_int8(?)", _rounded),
+    "int8, rounded, partition key": ("int8", "", "vec_int8(?)", _rounded),
     "int8, scaled by row, cosine": ("int8", " distance_metric=cosine", "vec_int8(?)", _scaled),
 }
 
@@ -64,14 +65,17 @@ def measure(kind: str, rows: Any, questions: Any, file: Path) -> str:
     load_sqlite_vec(connection)
     connection.pragma("page_size", PAGE_SIZE)
     dimensions = rows.shape[1]
+    is_parted = kind.endswith("partition key")  # three partitions, of which one is the scope
+    parts = ", part integer partition key" * is_parted
     connection.execute(
-        f"create virtual table v using vec0(embedding {column}[{dimensions}]{option}, chunk_size={CHUNK_SIZE})"
+        f"create virtual table v using vec0(embedding {column}[{dimensions}]{option}{parts}, chunk_size={CHUNK_SIZE})"
     )
     connection.execute("create table third (id integer primary key)")
     began = process_time()
     with connection:
         connection.executemany(
-            f"insert into v (rowid, embedding) values (?, {value})", enumerate(encode(rows), start=1)
+            f"insert into v (rowid, embedding{', part' * is_parted}) values (?1, {value.replace('?', '?2')}{', ?1 % 3' * is_parted})",
+            enumerate(encode(rows), start=1),
         )
     inserted = (process_time() - began) / len(rows) * 1e6
     with connection:
@@ -89,7 +93,7 @@ def measure(kind: str, rows: Any, questions: Any, file: Path) -> str:
 
     near, k_20 = answers(20)
     _, k_100 = answers(100)
-    _, scoped = answers(20, "and rowid in (select id from third)")
+    _, scoped = answers(20, "and part = 1" if is_parted else "and rowid in (select id from third)")
     connection.close()
     exact = np.argsort(-(questions @ rows.T), axis=1)[:, :10]
     ten = float(np.mean([len({*one[:10]} & {*best}) / 10 for one, best in zip(near, exact, strict=True)]))
