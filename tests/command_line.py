@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,12 @@ def configure(home: Path, text: str) -> None:
     config = home / ".config/clawmem/config.yaml"
     before = config.read_text("utf-8") if config.exists() else ""
     write_file(config, f"{before}{text}\n")
+
+
+def age_documents(home: Path, pattern: str = "*") -> None:
+    """Let the documents at paths that match *pattern* be read into the vault of *home* in September 2020."""
+    with closing(apsw.Connection(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+        vault.execute("update documents set indexed_at = '2020-09-13' where path glob ?", (pattern,))
 
 
 def assert_refused(done: Result, said: str, code: int = 5) -> None:

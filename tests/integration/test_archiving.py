@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, configure
+from command_line import Invoke, age_documents, configure
 from hook_process import ask
 from mined_talks import BOAT, mined, write_export
 from wired import publisher
@@ -176,8 +174,7 @@ def test_the_hook(
 ) -> None:
     """At a session's start: an idle note is named, and put away where the configuration is in earnest."""
     assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
-    with closing(sqlite3.connect(home / ".cache/clawmem/index.sqlite")) as vault, vault:
-        vault.execute("update documents set indexed_at = '2020-09-13' where path glob '*redis.md'")
+    age_documents(home, "*redis.md")
     configure(home, f"lifecycle: {{archive_after_days: 30, dry_run: {dry_run}}}")
     told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 
@@ -200,8 +197,7 @@ def test_an_imported_conversation_is_new_however_old_its_talk_is(
     assert json.loads(invoke("lifecycle", "sweep", "--json").stdout)["archived"] == []
     assert "idle by the policy" not in invoke("curate").output
 
-    with closing(sqlite3.connect(home / ".cache/clawmem/index.sqlite")) as vault, vault:
-        vault.execute("update documents set indexed_at = '2025-04-02'")
+    age_documents(home)
     assert "idle by the policy" in invoke("curate").output
     ask(environ, home, "staleness-check", told)
     assert json.loads(invoke("status", "--json").stdout)["documents"] == 0

@@ -30,7 +30,7 @@ def test_what_stands_there_is_not_waited_for(tmp_path: Path, ascii_only: bool) -
     file = tmp_path / "t.jsonl"
     file.write_text(line_of(SAID, ascii_only=ascii_only) + '{"type": "system"}\n' * 100, "utf-8")
 
-    assert ConversationFiles(str(file)).wait_for(SAID, 0)
+    assert ConversationFiles(str(file), "s1").wait_for(SAID, 0)
 
 
 def test_what_is_not_there_is_waited_for_in_vain(tmp_path: Path) -> None:
@@ -39,11 +39,11 @@ def test_what_is_not_there_is_waited_for_in_vain(tmp_path: Path) -> None:
     file.write_text(line_of("Hello.", ascii_only=True), "utf-8")
     began = monotonic()
 
-    assert not ConversationFiles(str(file)).wait_for(SAID, 0.1)
+    assert not ConversationFiles(str(file), "s1").wait_for(SAID, 0.1)
     assert monotonic() - began >= 0.1
-    assert ConversationFiles(str(file)).wait_for("請求書は十年間保存する", 60)
-    assert not ConversationFiles(str(tmp_path / "none.jsonl")).wait_for(SAID, 60)
-    assert not ConversationFiles(str(Path("\0"))).wait_for(SAID, 60)
+    assert ConversationFiles(str(file), "s1").wait_for("請求書は十年間保存する", 60)
+    assert not ConversationFiles(str(tmp_path / "none.jsonl"), "s1").wait_for(SAID, 60)
+    assert not ConversationFiles(str(Path("\0")), "s1").wait_for(SAID, 60)
 
 
 class Here(HookContext):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, configure
+from command_line import Invoke, age_documents, configure
 from typer.testing import CliRunner, Result
 
 from clawmem.app.interfaces.cli.command_line import cli
@@ -56,8 +55,8 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
 
 def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     """Previewed until the policy is in earnest; what was archived is found, restored, archived again and purged."""
-    os.utime(notes / OLD, (1_600_000_000, 1_600_000_000))
     done(invoke("bootstrap", notes, "--skip-embed"))
+    age_documents(home, OLD)
     refused = invoke("lifecycle", "sweep")
     assert (refused.exit_code, "No lifecycle policy" in refused.output) == (4, True)
     configure(home, "lifecycle: {archive_after_days: 30, purge_after_days: 0.000000001}")
@@ -140,9 +139,8 @@ def test_numbers_beyond_what_the_vault_stores(remembered: Invoke, command: tuple
 
 def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, home: Path) -> None:
     """The next update would remove it; the others are restored."""
-    for file in notes.rglob("*.md"):
-        os.utime(file, (1_600_000_000, 1_600_000_000))
     done(invoke("bootstrap", notes, "--skip-embed"))
+    age_documents(home)
     configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
     done(invoke("lifecycle", "sweep"))
     text = (notes / OLD).read_text("utf-8")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, age_documents
 from command_process import run_process
 from wired import update_collection
 
@@ -72,8 +72,9 @@ def test_a_copied_file_is_not_newer(vault: Invoke, tmp_path: Path) -> None:
     assert "Broker for telemetry" in vault("profile").output
 
 
-def test_what_was_superseded_is_not_due(vault: Invoke, environ: dict[str, str]) -> None:
+def test_what_was_superseded_is_not_due(vault: Invoke, environ: dict[str, str], home: Path) -> None:
     """Nobody is asked to look at a note that another one has replaced."""
+    age_documents(home)
     told = run_process("surface", "--bootstrap", "--stdin", environ=environ, input="s1", check=True).stdout
 
     assert "## Not looked at for a while" in told
