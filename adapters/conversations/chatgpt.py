@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.adapters.conversations.members import Member, Tree
-from clawmem.adapters.conversations.records import (
+from clawmem.adapters.conversations.members import (
+    Member,
     Record,
+    Tree,
+    branch,
     labels,
-    objects_in,
     objects_next_to,
     paragraphs,
     parsed,
+    whole,
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
@@ -26,24 +28,22 @@ _CANVAS = "canmore."  # the tool that writes the documents next to a chat
 _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
-def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
-    """Yield the conversations of each file, and custom instructions as preferences."""
-    for member in members:
-        user = Record(next(iter(objects_next_to(member, tree, "user.json")), None)).text("name")
-        for chat in objects_in(member):
-            if isinstance(chat.get("mapping"), dict):
-                yield from _conversation(chat, member, user)
+def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the conversations of a file, and custom instructions as preferences."""
+    user = Record(next(iter(objects_next_to(member, tree, "user.json")), None)).text("name")
+    for chat in member.objects():
+        if isinstance(chat.get("mapping"), dict):
+            yield from _conversation(chat, member, user)
 
 
 def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedConversation | ReadFault]:
-    branch, is_linked = _branch(chat["mapping"], chat.text("current_node"))
+    messages, is_linked = _branch(chat.object("mapping"), chat.text("current_node"))
     title, started = chat.text("title"), chat.time("create_time")
-    messages = [found for message in branch if (found := _message(message, user))]
     yield ImportedConversation(
         "chatgpt",
         chat.text("conversation_id", "id") or f"{member.place}#{chat.get('create_time')}",
         title,
-        messages,
+        [imported for message in messages if (imported := _message(message, user))],
         started,
         labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
         updated=chat.time("update_time"),
@@ -51,8 +51,7 @@ def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedC
     if not is_linked:
         reason = f"the messages of {title[:80]!r} do not name the messages before them; they are in the order of time"
         yield ReadFault(member.place, reason)
-    for message in branch:
-        content = message.object("content")
+    for content in (message.object("content") for message in messages):
         if content.get("content_type") == "user_editable_context":
             text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
             yield ImportedConversation(
@@ -64,7 +63,7 @@ def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedC
             )
 
 
-def _branch(mapping: Mapping[str, Any], current: str) -> tuple[list[Record], bool]:
+def _branch(mapping: Record, current: str) -> tuple[list[Record], bool]:
     """
     Return the messages from the root to the current node, and whether the nodes are linked.
 
@@ -72,21 +71,15 @@ def _branch(mapping: Mapping[str, Any], current: str) -> tuple[list[Record], boo
     are returned in the order of time.
     """
     nodes = {name: Record(node) for name, node in mapping.items()}
-    parents = {child: name for name, node in nodes.items() for child in node.texts("children")}
-    parents |= {name: node["parent"] for name, node in nodes.items() if node.text("parent")}
     messages = {name: message for name, node in nodes.items() if (message := node.object("message"))}
+    parents = {str(child): name for name, node in nodes.items() for child in node.get("children") or ()}
+    parents |= {name: node.text("parent") for name, node in nodes.items() if node.text("parent")}
     if not parents and len(messages) > 1:
         return sorted(messages.values(), key=_written), False
-    last = current
-    if last not in nodes:
-        inner = {*parents.values()}
-        leaves = [name for name in messages if name not in inner] or list(messages)
-        last = max(leaves, key=lambda name: _written(messages[name]), default="")
-    path: dict[str, None] = {}
-    while last in nodes and last not in path:  # a cycle ends the walk
-        path[last] = None
-        last = parents.get(last, "")
-    return [messages[name] for name in reversed(path) if name in messages], True
+    if current not in nodes:
+        leaves = messages.keys() - parents.values() or messages
+        current = max(leaves, key=lambda name: _written(messages[name]), default="")
+    return [messages[name] for name in branch(current, parents) if name in messages], True
 
 
 def _written(message: Mapping[str, Any]) -> float:
@@ -96,18 +89,18 @@ def _written(message: Mapping[str, Any]) -> float:
 
 def _message(message: Record, user: str) -> ImportedMessage | None:
     """Return what user or assistant said or wrote into a canvas; ``None`` for hidden messages and calls of tools."""
-    author, about = message.object("author"), message.object("metadata")
+    author, about, content = message.object("author"), message.object("metadata"), message.object("content")
     role, recipient = author.get("role"), message.text("recipient") or "all"
-    content = message.object("content")
     is_hidden = message.get("weight") == 0 or about.get("is_visually_hidden_from_conversation")
     if role not in ("user", "assistant") or is_hidden or message.get("channel") in _HIDDEN_CHANNELS:
         return None
-    parts = content.get("parts")
-    texts = [_part(part) for part in parts] if isinstance(parts, list) else []
+    text = paragraphs(*map(_part, content.get("parts") or ()))
     if recipient.startswith(_CANVAS):
-        text = _canvas(paragraphs(*texts) or content.text("text"))
+        call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
+        replaced = (update.text("replacement") for update in call.objects("updates"))
+        text = paragraphs(call.text("name"), call.text("content"), *replaced)
     elif recipient == "all" and content.get("content_type") in ("text", "multimodal_text"):
-        text = _CITATION.sub("", paragraphs(*texts))
+        text = _CITATION.sub("", text)
     else:
         return None
     name = author.text("name") or user if role == Speaker.USER else ""
@@ -117,13 +110,6 @@ def _message(message: Record, user: str) -> ImportedMessage | None:
 
 def _part(part: object) -> str:
     if isinstance(part, str):
-        return part
+        return whole(part)
     value = Record(part)
     return value.text("text") if value.get("content_type") in ("audio_transcription", "text") else ""
-
-
-def _canvas(call: str) -> str:
-    """Return the text that a call writes into a canvas: the whole document, or its replaced parts."""
-    written = parsed(call)
-    parts = (update.text("replacement") for update in written.objects("updates"))
-    return paragraphs(written.text("name"), written.text("content"), *parts)

@@ -7,8 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.adapters.conversations.members import Member, NotAConversation, Read, Tree, Unreadable
-from clawmem.adapters.conversations.records import Record, objects_in, paragraphs
+from clawmem.adapters.conversations.members import (
+    Member,
+    NotAConversation,
+    Record,
+    Tree,
+    Unreadable,
+    paragraphs,
+)
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
@@ -38,16 +44,15 @@ class _Turn(NamedTuple):
     lines: list[str]
 
 
-def reader_of_texts(decode: Decode) -> Read:
+def reader_of_texts(decode: Decode) -> Callable[[Member, Tree], Iterator[ImportedConversation]]:
     """Return the reader of chats in text; files whose lines mark no turns are no conversations."""
 
-    def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
-        for member in members:
-            try:
-                text = decode(member.content())
-            except ValueError as error:
-                raise Unreadable(str(error)) from error
-            yield _text_chat(member, text)
+    def read(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+        try:
+            text = decode(member.content())
+        except ValueError as error:
+            raise Unreadable(str(error)) from error
+        yield _text_chat(member, text)
 
     return read
 
@@ -98,18 +103,17 @@ def _is_chat(names: Counter[str], *, is_bare: bool, has_times: bool) -> bool:
     return not is_bare and count >= MIN_NAMED_TURNS and min(names.values()) >= 2
 
 
-def read_json(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def read_json(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
     """Yield a list of messages as one conversation, or objects with a list ``messages`` each as one."""
-    for member in members:
-        messages = []
-        for number, record in enumerate(objects_in(member)):
-            if "messages" in record:
-                key = record.text("id", "uuid") or f"{member.place}#{number}"
-                yield _json_chat(key, record.text("title"), record.objects("messages"))
-            else:
-                messages.append(record)
-        if messages:
-            yield _json_chat(member.place, member.stem, messages)
+    messages = []
+    for number, record in enumerate(member.objects()):
+        if "messages" in record:
+            key = record.text("id", "uuid") or f"{member.place}#{number}"
+            yield _json_chat(key, record.text("title"), record.objects("messages"))
+        else:
+            messages.append(record)
+    if messages:
+        yield _json_chat(member.place, member.stem, messages)
 
 
 def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConversation:
@@ -117,15 +121,10 @@ def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConve
     for number, record in enumerate(records, start=1):
         role = record.text("role").lower()
         if role in _USERS | _ASSISTANTS:
-            parts = (
-                part.text("text") for part in record.objects("content") if part.get("type") in (None, "text")
-            )
-            times = (record.time(name) for name in ("timestamp", "created_at", "create_time", "time"))
-            message = ImportedMessage(
-                record.text("id") or str(number),
-                record.text("content") or paragraphs(*parts),
-                next((time for time in times if time), None),
-                Speaker.USER if role in _USERS else Speaker.ASSISTANT,
-            )
-            messages.append(message)
+            parts = [part for part in record.objects("content") if part.get("type") in (None, "text")]
+            text = record.text("content") or paragraphs(*(part.text("text") for part in parts))
+            times = map(record.time, ("timestamp", "created_at", "create_time", "time"))
+            speaker = Speaker.USER if role in _USERS else Speaker.ASSISTANT
+            at = next((time for time in times if time), None)
+            messages.append(ImportedMessage(record.text("id") or str(number), text, at, speaker))
     return ImportedConversation("chat-json", key, title, messages)

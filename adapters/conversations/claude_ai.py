@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from clawmem.adapters.conversations.members import Member, Tree
-from clawmem.adapters.conversations.records import (
+from clawmem.adapters.conversations.members import (
+    Member,
     Record,
+    Tree,
+    branch,
     labels,
-    objects_in,
     objects_next_to,
     paragraphs,
     with_attachments,
@@ -19,31 +20,30 @@ from clawmem.ports.transcripts import Speaker
 SOURCE = "claude.ai"
 
 
-def read_conversations(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
-    """Yield the conversations of each file, and the texts of attached files as notes."""
-    for member in members:
-        users = objects_next_to(member, tree, "users.json")
-        names = {user.text("uuid"): user.text("full_name") for user in users}
-        for chat in objects_in(member):
-            account = chat.object("account")
-            user = names.get(account.text("uuid")) or account.text("full_name")
-            project = chat.object("project").text("name") or chat.text("project_uuid")
-            messages = _branch(chat.objects("chat_messages"), chat.text("current_leaf_message_uuid"))
-            key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
-            yield ImportedConversation(
-                SOURCE,
-                key,
-                chat.text("name"),
-                [_message(message, user) for message in messages],
-                chat.time("created_at"),
-                labels(project=project, model=chat.text("model")),
-                updated=chat.time("updated_at"),
-            )
-            for message in messages:
-                for file in message.objects("attachments"):
-                    if text := file.text("extracted_content"):
-                        name = file.text("file_name")
-                        yield _note(f"{key} {message.get('uuid')} {name}", name, text, message, project)
+def read_conversations(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+    """Yield the conversations of a file, and the texts of attached files as notes."""
+    users = objects_next_to(member, tree, "users.json")
+    names = {user.text("uuid"): user.text("full_name") for user in users}
+    for chat in member.objects():
+        account = chat.object("account")
+        user = names.get(account.text("uuid")) or account.text("full_name")
+        project = chat.object("project").text("name") or chat.text("project_uuid")
+        messages = _branch(chat.objects("chat_messages"), chat.text("current_leaf_message_uuid"))
+        key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
+        yield ImportedConversation(
+            SOURCE,
+            key,
+            chat.text("name"),
+            [_message(message, user) for message in messages],
+            chat.time("created_at"),
+            labels(project=project, model=chat.text("model")),
+            updated=chat.time("updated_at"),
+        )
+        for message in messages:
+            for file in message.objects("attachments"):
+                if text := file.text("extracted_content"):
+                    name = file.text("file_name")
+                    yield _note(f"{key} {message.get('uuid')} {name}", name, text, message, project)
 
 
 def _branch(messages: list[Record], leaf: str) -> list[Record]:
@@ -53,16 +53,12 @@ def _branch(messages: list[Record], leaf: str) -> list[Record]:
     If the export records no branches, all are returned in the order of the file.
     """
     by_id = {message.text("uuid"): message for message in messages}
-    if not any(message.text("parent_message_uuid") in by_id for message in messages):
+    parents = {name: message.text("parent_message_uuid") for name, message in by_id.items()}
+    if by_id.keys().isdisjoint(parents.values()):
         return messages
     if leaf not in by_id:
-        dated = ((message.text("created_at"), place) for place, message in enumerate(messages))
-        leaf = messages[max(dated)[1]].text("uuid")
-    path: dict[str, Record] = {}
-    while leaf in by_id and leaf not in path:
-        path[leaf] = by_id[leaf]
-        leaf = by_id[leaf].text("parent_message_uuid")
-    return list(reversed(path.values()))
+        leaf = max(reversed(messages), key=lambda message: message.text("created_at")).text("uuid")
+    return [by_id[name] for name in branch(leaf, parents) if name in by_id]
 
 
 def _message(message: Record, user: str) -> ImportedMessage:
@@ -88,28 +84,25 @@ def _block(block: Record) -> str:
     return ""
 
 
-def read_projects(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def read_projects(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
     """Yield the instructions of each project and its documents, as notes."""
-    for member in members:
-        for project in objects_in(member):
-            name, key = project.text("name"), f"project {project.get('uuid')}"
-            text = paragraphs(project.text("description"), project.text("prompt_template"))
-            yield _note(key, name, text, project, name)
-            for document in project.objects("docs"):
-                title, text = document.text("filename"), document.text("content")
-                yield _note(f"{key} {document.text('uuid', 'filename')}", title, text, document, name)
+    for project in member.objects():
+        name, key = project.text("name"), f"project {project.get('uuid')}"
+        text = paragraphs(project.text("description"), project.text("prompt_template"))
+        yield _note(key, name, text, project, name)
+        for document in project.objects("docs"):
+            title, text = document.text("filename"), document.text("content")
+            yield _note(f"{key} {document.text('uuid', 'filename')}", title, text, document, name)
 
 
-def read_memories(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def read_memories(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
     """Yield what Claude.ai remembers of the user and of each project, as notes."""
-    for member in members:
-        for memory in objects_in(member):
-            text = memory.text("conversations_memory")
-            yield _note("memory", "Memory of Claude.ai", text, memory, "")
-            of_projects = memory.object("project_memories")
-            for project in of_projects:
-                title = "Memory of a project in Claude.ai"
-                yield _note(f"memory {project}", title, of_projects.text(project), memory, project)
+    for memory in member.objects():
+        yield _note("memory", "Memory of Claude.ai", memory.text("conversations_memory"), memory, "")
+        of_projects = memory.object("project_memories")
+        for project in of_projects:
+            title = "Memory of a project in Claude.ai"
+            yield _note(f"memory {project}", title, of_projects.text(project), memory, project)
 
 
 def _note(key: str, title: str, text: str, record: Record, project: str) -> ImportedConversation:

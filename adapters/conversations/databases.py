@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from urllib.parse import quote
 
 import apsw
 
-from clawmem.adapters.conversations.members import Member, NotAConversation, Tree, Unreadable
-from clawmem.adapters.conversations.records import Record, parsed
+from clawmem.adapters.conversations.members import Member, NotAConversation, Record, Tree, Unreadable, parsed
 from clawmem.adapters.conversations.sessions import (
     openclaw_session,
     opencode_session,
@@ -25,26 +24,23 @@ BUSY_MS = 2_000  # an agent writes for milliseconds
 Conversations = Iterator[ImportedConversation | ReadFault]
 
 
-def read(members: Sequence[Member], tree: Tree) -> Conversations:
+def read(member: Member, tree: Tree) -> Conversations:
     """Yield the sessions in the database of an agent, also while the agent has it open."""
-    for member in members:
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        try:
-            address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
-            with closing(apsw.Connection(address, flags)) as database:
-                database.set_busy_timeout(BUSY_MS)
-                for tables, reader in _READERS.items():
-                    if all(_columns(database, table) for table in tables):
-                        yield from reader(database, member)
-                        break
-                else:
-                    raise NotAConversation("it is the database of a program that is not known")
-        except (apsw.Error, UnicodeError) as error:
-            raise Unreadable(f"its database cannot be read ({error})") from error
+    address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
+    try:
+        with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
+            database.set_busy_timeout(BUSY_MS)
+            for tables, reader in _READERS.items():
+                if all(_columns(database, table) for table in tables):
+                    yield from reader(database, member)
+                    return
+        raise NotAConversation("it is the database of a program that is not known")
+    except (apsw.Error, UnicodeError) as error:
+        raise Unreadable(f"its database cannot be read ({error})") from error
 
 
-def _columns(database: apsw.Connection, table: str) -> frozenset[str]:
-    return frozenset(name for (name,) in database.execute("select name from pragma_table_info(?)", (table,)))
+def _columns(database: apsw.Connection, table: str) -> set[str]:
+    return {name for (name,) in database.execute("select name from pragma_table_info(?)", (table,))}
 
 
 def _openclaw(database: apsw.Connection, member: Member) -> Conversations:
@@ -65,17 +61,17 @@ def _opencode(database: apsw.Connection, member: Member) -> Conversations:
         of_session = "select message_id, data from part where session_id = ? order by id"
         for message, data in database.execute(of_session, (name,)):
             parts.setdefault(message, []).append(parsed(data))
-        rows = database.execute(
-            "select id, data from message where session_id = ? order by time_created, id", (name,)
+        query = "select id, data from message where session_id = ? order by time_created, id"
+        messages = (
+            (Record({**parsed(data), "id": key}), parts.get(key, []))
+            for key, data in database.execute(query, (name,))
         )
-        info = Record({"id": name, "title": title, "directory": directory, "time": {"created": created}})
-        yield opencode_session(
-            info, ((Record({**parsed(data), "id": key}), parts.get(key, [])) for key, data in rows)
-        )
+        info = {"id": name, "title": title, "directory": directory, "time": {"created": created}}
+        yield opencode_session(Record(info), messages)
 
 
 _STRUCTURED = "\0json:"  # before content that is a list of parts
-_SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are kept
+_SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
 _SUBAGENT = '%"_delegate_from"%'
 
 
@@ -119,7 +115,7 @@ def _hermes_text(content: object) -> str:
     return ""
 
 
-_READERS: Mapping[tuple[str, ...], Callable[[apsw.Connection, Member], Conversations]] = {
+_READERS = {
     ("transcript_events",): _openclaw,
     ("session", "message", "part"): _opencode,
     ("sessions", "messages"): _hermes,

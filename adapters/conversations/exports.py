@@ -1,16 +1,19 @@
-"""Exports and sessions on disk: folders, files and ZIP files that may hold conversations."""
+"""Exports and sessions on disk: folders, files and ZIP files that may hold conversations, and the table of formats."""
 
 from __future__ import annotations
 
+import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
-from clawmem.adapters.conversations.chats import Decode
-from clawmem.adapters.conversations.detection import Detection
+from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, sessions, slack
 from clawmem.adapters.conversations.members import (
-    PACKED,
     ZIP,
+    Member,
     NotAConversation,
+    Record,
     Tree,
     Unreadable,
     export_files,
@@ -18,7 +21,6 @@ from clawmem.adapters.conversations.members import (
     reason_of_os,
     zip_tree,
 )
-from clawmem.adapters.conversations.sessions import ReadMessages
 from clawmem.ports.imports import (
     ConversationExports,
     ExportPart,
@@ -29,26 +31,68 @@ from clawmem.ports.imports import (
 from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
+PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
+_SQLITE = b"SQLite format 3\0"
+_JSON = re.compile(
+    rb"[\s\0]*(?:\{|(\[)[\s\0]*[{\]])"
+)  # not "[2024-05-01 10:00] Ann: ...", nor a link of Markdown
+_MARKS = b"\xef\xbb\xbf\xff\xfe"  # of encodings
+_SAMPLE_RECORDS = 200  # a session begins with lines of its program
+
+Read = Callable[[Member, Tree], Iterator[ImportedConversation | ReadFault]]
+
+
+class _Format(NamedTuple):
+    """
+    Format of a file, recognised by the members that one of its first objects has: all names of one of ``members``.
+
+    Without a ``source`` the file accompanies an export, and holds no conversation.
+    """
+
+    source: str
+    read: Read
+    members: Sequence[str] = ()
 
 
 class DiskExports(ConversationExports):
-    """``ConversationExports`` in files, folders and ZIP files; for the arguments see `Detection`."""
+    """
+    ``ConversationExports`` in files, folders and ZIP files.
 
-    def __init__(self, read_messages: ReadMessages, decode: Decode) -> None:
-        self._detection = Detection(read_messages, decode)
+    Args:
+        read_messages: Parses the lines of a session of Claude Code, Codex or Gemini CLI.
+        decode: Returns the text of a file of any encoding.
+    """
+
+    def __init__(self, read_messages: sessions.ReadMessages, decode: chats.Decode) -> None:
+        self._text = _Format("text", chats.reader_of_texts(decode))
+        self._table = (
+            _Format("chatgpt", chatgpt.read, ["mapping"]),
+            _Format("claude.ai", claude_ai.read_conversations, ["chat_messages"]),
+            _Format("claude.ai", claude_ai.read_projects, ["uuid docs name"]),
+            _Format("claude.ai", claude_ai.read_memories, ["conversations_memory", "project_memories"]),
+            _Format("claude-code", sessions.reader_of("claude-code", read_messages), ["sessionId type"]),
+            _Format("codex", sessions.reader_of("codex", read_messages), ["timestamp type payload"]),
+            _Format(
+                "gemini-cli",
+                sessions.reader_of("gemini-cli", read_messages),
+                ["sessionId projectHash", "sessionId startTime"],
+            ),
+            _Format("openclaw", sessions.read_openclaw, ["type version id", "type id message"]),
+            _Format("opencode", sessions.read_opencode, ["info messages"]),
+            _Format("slack", slack.read, ["type ts"]),
+            _Format("", _nothing, _COMPANIONS),
+            _Format("chat-json", chats.read_json, ["role content", "messages"]),
+        )
 
     def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
         return export_files(paths)
 
     def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
-        plain = {file for file in changed if not _is_zip(file)}
-        for file in changed:
-            if _is_zip(file):
-                yield from self._in_archive(file)
-        if plain:
+        for file in filter(_is_zip, changed):
+            yield from self._in_archive(file)
+        if plain := {file for file in changed if not _is_zip(file)}:
             tree = folder_tree(file for file in every if not _is_zip(file))
-            names = [name for name, member in tree.items() if member.file in plain]
-            for part in self._in_tree(tree, names):
+            for part in self._in_tree(tree, [name for name, member in tree.items() if member.file in plain]):
                 if not isinstance(part, FileFinished) or part.file in plain:
                     yield part
 
@@ -56,11 +100,8 @@ class DiskExports(ConversationExports):
         """Yield the parts of a ZIP file, which is finished if every file in it could be read."""
         try:
             with zipfile.ZipFile(file.path) as archive:
-                tree, refused = zip_tree(archive, file)
-                sources, is_whole, is_silent = [""], True, not refused
-                for name in refused:
-                    reason = "its name leads out of the ZIP file, so it is left out"
-                    yield ReadFault(f"{file.path}/{name}", reason)
+                tree = zip_tree(archive, file)
+                sources, is_whole, is_silent = [""], True, True
                 for part in self._in_tree(tree, list(tree)):
                     if isinstance(part, FileFinished):
                         sources.append(part.source)
@@ -70,57 +111,91 @@ class DiskExports(ConversationExports):
                         yield part
                 inner = [name for name in archive.namelist() if name.lower().endswith(ZIP)]
                 if inner and not any(sources):
-                    raise Unreadable(f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them")
+                    reason = f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them"
+                    yield ReadFault(file.path, reason)
+                    return
                 if is_silent:
                     yield ReadFault(file.path, UNKNOWN, is_foreign=True)
                 if is_whole:
                     yield FileFinished(file, next(filter(None, sources), ""))
         except (zipfile.BadZipFile, EOFError, ValueError) as error:
             yield ReadFault(file.path, f"it is no complete ZIP file ({error}); download it again")
-        except Unreadable as error:
-            yield ReadFault(file.path, str(error))
         except OSError as error:
             yield ReadFault(file.path, reason_of_os(error))
 
     def _in_tree(self, tree: Tree, names: Sequence[str]) -> Iterator[ExportPart]:
-        """Yield what the files *names* hold; a file brings the other files of its group along."""
+        """Yield what the files *names* hold; a day of a Slack channel brings its other days along."""
         seen: set[str] = set()
         for name in names:
             if name in seen:
                 continue
-            seen.add(name)
             member = tree[name]
             try:
-                if member.name.lower().endswith(PACKED):
-                    raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
-                if (reader := self._detection.of_member(member)) is None:
-                    raise NotAConversation(UNKNOWN)
-                group = [member]
-                if reader.group and (key := reader.group(name)) != name:
-                    group = [
-                        tree[other]
-                        for other in sorted(tree)
-                        if reader.group(other) == key and other.endswith(".json")
-                    ]
-                    seen |= {member.name for member in group}
+                file_format = self._format_of(member)
+                days = slack.days(member, tree) if file_format.read is slack.read else [member]
+                seen |= {day.name for day in days}
                 damaged = set()
-                for part in reader.read(group, tree):
+                for part in file_format.read(member, tree):
                     if isinstance(part, ReadFault):
                         damaged |= {part.file} if part.is_partial else set()
                         yield part
                     else:
-                        yield _dated(part, max(member.file.stamp.mtime_ns for member in group) / 1e9)
-                yield from (
-                    FileFinished(read.file, reader.source) for read in group if read.place not in damaged
-                )
+                        yield _dated(part, max(day.file.stamp.mtime_ns for day in days) / 1e9)
+                for day in days:
+                    if day.place not in damaged:
+                        yield FileFinished(day.file, file_format.source)
             except NotAConversation as error:
                 yield ReadFault(member.place, str(error), is_foreign=True)
                 yield FileFinished(member.file)
             except Unreadable as error:
-                yield ReadFault(error.place or member.place, str(error))
+                yield ReadFault(member.place, str(error))
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
                 reason = f"it has an unexpected form ({type(error).__name__}: {error})"
                 yield ReadFault(member.place, reason)
+
+    def _format_of(self, member: Member) -> _Format:
+        """
+        Return the format of a file by its first objects.
+
+        Raises:
+            NotAConversation: its format is unknown.
+            Unreadable: it is empty, an archive, or no valid JSON.
+        """
+        if member.name.lower().endswith(PACKED):
+            raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
+        with member.open() as file:
+            head = file.read(1 << 16)
+        if head.startswith(_SQLITE):
+            return _Format("agent", databases.read)
+        if not head.strip():
+            raise Unreadable("it is empty")
+        if not (start := _JSON.match(head.lstrip(_MARKS))):
+            return self._text
+        records = list[Record]()
+        try:
+            records += islice(member.objects(), 1 if start[1] else _SAMPLE_RECORDS)
+        except Unreadable:
+            if not records:
+                raise
+        for entry in self._table:
+            names = [frozenset(members.split()) for members in entry.members]
+            if any(record.keys() >= keys for keys in names for record in records):
+                return entry
+        if any(records):
+            raise NotAConversation(UNKNOWN)
+        return _Format("", _nothing)
+
+
+def _nothing(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+    yield from ()
+
+
+_COMPANIONS = (
+    "conversation_id evaluation_name", "conversation_id rating", "conversation_id is_anonymous", "conversation_id title",
+    "email id", "email chatgpt_plus_user", "user_id settings", "chats", "generations tasks",  # of ChatGPT
+    "locale theme", "uuid email_address",  # of Claude.ai
+    "id profile", "id team_id", "id members", "service_id date",  # of Slack
+)  # fmt: skip
 
 
 def _is_zip(file: SourceFile) -> bool:

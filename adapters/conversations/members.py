@@ -1,9 +1,9 @@
-"""Files that may hold conversations, on the disk or in a ZIP file that is read in place."""
+"""Files that may hold conversations, on the disk or in a ZIP file that is read in place, and the JSON in them."""
 
 from __future__ import annotations
 
-import codecs
 import io
+import json
 import os
 import re
 import stat
@@ -12,51 +12,105 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import BinaryIO, NamedTuple
+from pathlib import Path
+from posixpath import normpath
+from typing import Any, BinaryIO, TextIO
 
 from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.imports import ImportedConversation, ReadFault
+from clawmem.ports.imports import ReadFault
 from clawmem.ports.records import SourceFile, SourceStamp
 
 EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
-PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
 SKIPPED = frozenset(
     ".git node_modules __pycache__ .venv venv dist build .next .mempalace .grepai tool-results subagents".split()
 )
 
-MAX_LINE = 64 << 20  # bytes of one line of a session
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
-MAX_MEMBERS = 500_000
+MAX_VALUE = 128 << 20  # characters of one line, or of one value of JSON
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
-MAX_DEPTH = 2_000  # levels of JSON
-BYTES_OF_OPEN_BRACKET = 10_000  # of text for each bracket that is never closed
-# The parser reads a text from its start again with each buffer: with 64 kB, one of 100 MB takes over a minute.
-READ_AT_ONCE = 1 << 21
+MAX_NAMED = 20  # attachments of a message that are named
+_CHUNK = 1 << 20
 
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Half a character: the first half without a second one, or the second without a first one. An escaped backslash
-# begins no escape.
-_HALF = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\u(?:[dD][89abAB]HH(?!\\u[dD][c-fC-F]HH)|(?<!\\u[dD][89abAB]HH\\u)[dD][c-fC-F]HH)".replace(
-        "HH", "[0-9a-fA-F]{2}"
-    )
-)
-_OUTSIDE_OF_ESCAPES = (" ", ",", ":", "\n")
+_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+_SEPARATORS = re.compile(r"[\s,\[\]]*")
 
 
 class Unreadable(Exception):
-    """A file, or the rest of one, that cannot be read; the text is the reason, ``place`` the path if it is known."""
-
-    place = ""
+    """A file, or the rest of one, that cannot be read; the message is the reason."""
 
 
 class NotAConversation(Unreadable):
     """A sound file that holds no conversation."""
+
+
+class Record(dict[str, Any]):
+    """JSON object whose members may be missing or have another type; empty for any other value."""
+
+    def __init__(self, value: object = None) -> None:
+        super().__init__(value if isinstance(value, dict) else {})
+
+    def text(self, *keys: str) -> str:
+        """Return the first text among the members *keys* that is not empty; empty if there is none."""
+        return whole(next((value for key in keys if isinstance(value := self.get(key), str) and value), ""))
+
+    def object(self, key: str) -> Record:
+        """Return an object."""
+        return Record(self.get(key))
+
+    def objects(self, key: str) -> list[Record]:
+        """Return the objects in a list."""
+        return records_in(self.get(key))
+
+    def time(self, key: str) -> str | float | None:
+        """Return a value that can be a time; ``None`` if it cannot."""
+        value = self.get(key)
+        return value if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
+
+
+def whole(text: str) -> str:
+    """Return *text* with ``U+FFFD`` in the place of escaped halves of characters."""
+    return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+
+
+def records_in(value: object) -> list[Record]:
+    """Return the objects in *value* if it is a list, else none."""
+    return [Record(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def parsed(text: str | bytes) -> Record:
+    """Return the object in JSON *text*; empty for anything else."""
+    with suppress(ValueError, RecursionError):
+        return Record(json.loads(text))
+    return Record()
+
+
+def paragraphs(*texts: str) -> str:
+    """Return the texts that are not empty, with blank lines between them."""
+    return "\n\n".join(filter(None, texts))
+
+
+def labels(**values: str) -> tuple[tuple[str, str], ...]:
+    """Return the named values that are not empty."""
+    return tuple((name, value) for name, value in values.items() if value)
+
+
+def with_attachments(text: str, files: list[Record], key: str) -> str:
+    """Return *text* with the names of attached *files*, their members *key*."""
+    names = list(dict.fromkeys(filter(None, (file.text(key) for file in files))))[:MAX_NAMED]
+    return paragraphs(text, f"[attached: {', '.join(names)}]" if names else "")
+
+
+def branch(leaf: str, parents: Mapping[str, str]) -> list[str]:
+    """Return the ids of the messages from the root to *leaf*; a cycle ends the walk."""
+    path: dict[str, None] = {}
+    while leaf and leaf not in path:
+        path[leaf] = None
+        leaf = parents.get(leaf, "")
+    return [*reversed(path)]
 
 
 @dataclass(frozen=True)
@@ -86,63 +140,70 @@ class Member:
             Unreadable: also for an error while the caller reads.
         """
         try:
-            with self._opened() as file:
-                yield file
-        except Unreadable as error:
-            error.place = self.place
-            raise
+            if self.archive is None:
+                with Path(self.place).open("rb") as file:
+                    yield file
+                return
+            info = self.archive.getinfo(self.name)
+            if info.file_size > max(SMALL, MAX_EXPANSION * info.compress_size):
+                sizes = f"from {info.compress_size} to {info.file_size} bytes"
+                raise Unreadable(f"it would expand {sizes}, as only a ZIP bomb does")
+            with self.archive.open(info) as packed:
+                yield packed  # type: ignore[misc]
         except OSError as error:
-            raise self._unreadable(reason_of_os(error)) from error
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise self._unreadable(f"its data is damaged ({error})") from error
-        except NotImplementedError as error:
-            raise self._unreadable("it is compressed in a way that cannot be read") from error
-        except RuntimeError as error:
-            if "password" not in str(error) and "encrypted" not in str(error):
-                raise
-            raise self._unreadable("it is encrypted; unpack it first") from error
-
-    def _unreadable(self, reason: str) -> Unreadable:
-        error = Unreadable(reason)
-        error.place = self.place
-        return error
-
-    def _opened(self) -> BinaryIO:
-        if self.archive is None:
-            return open(self.place, "rb")  # noqa: PTH123
-        info = self.archive.getinfo(self.name)
-        if info.file_size > SMALL and info.file_size > MAX_EXPANSION * max(info.compress_size, 1):
+            raise Unreadable(reason_of_os(error)) from error
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             raise Unreadable(
-                f"it would expand from {info.compress_size} to {info.file_size} bytes, as only a ZIP bomb does"
-            )
-        return self.archive.open(info)  # type: ignore[return-value]
+                f"its data is damaged, encrypted or compressed in an unknown way ({error})"
+            ) from error
 
-    def head(self, size: int) -> tuple[bytes, bool]:
-        """Return about the first *size* bytes in UTF-8, and whether they are the whole file."""
-        data = b""
+    @contextmanager
+    def open_text(self) -> Iterator[TextIO]:
+        """Open the file, in UTF-8 or UTF-16; damaged characters become ``U+FFFD``. Raises `Unreadable` as `open`."""
         with self.open() as file:
-            stream = Utf8Stream(file)
-            while len(data) < size:
-                if not (more := stream.read(max(size - len(data), 1 << 16))):
-                    return data, True
-                data += more
-        return data, False
+            start = file.peek(2)[:2]  # type: ignore[attr-defined]
+            encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+            yield io.TextIOWrapper(file, encoding, "replace", newline="\n")
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the complete lines, in UTF-8; a line above `MAX_LINE` is skipped."""
-        with self.open() as file:
-            is_wide = file.read(2) in _UTF_16
-        with self.open() as file:
-            if is_wide:
-                wide = io.TextIOWrapper(file, "utf-16", "replace", newline="\n")
-                yield from (line.encode("utf-8", "replace") for line in wide)
-                return
-            while line := file.readline(MAX_LINE):
-                if line.endswith(b"\n") or len(line) < MAX_LINE:
-                    yield line
-                    continue
-                while line and not line.endswith(b"\n"):
-                    line = file.readline(MAX_LINE)
+        """Yield the lines in UTF-8. Raises `Unreadable` for one of more than `MAX_VALUE` characters."""
+        with self.open_text() as text:
+            while line := text.readline(MAX_VALUE):
+                if len(line) == MAX_VALUE:
+                    raise Unreadable(f"a line has more than {MAX_VALUE} characters")
+                yield line.encode()
+
+    def objects(self) -> Iterator[Record]:
+        """
+        Yield the objects of JSON one after the other: the items of an array, one object, or those on its lines.
+
+        Memory is bounded by the longest object.
+
+        Raises:
+            Unreadable: the file is no JSON from some place on; the objects before it were yielded.
+        """
+        decoder, waiting, at, line, count = json.JSONDecoder(), "", 0, 1, 0
+        with self.open_text() as text:
+            while True:
+                if separators := _SEPARATORS.match(waiting, at):
+                    at = separators.end()
+                try:
+                    value, end = decoder.raw_decode(waiting, at)
+                except (ValueError, RecursionError) as error:  # it is incomplete, or no JSON
+                    rest = len(waiting) - at
+                    if rest < MAX_VALUE and (more := text.read(max(_CHUNK, rest))):
+                        line += waiting.count("\n", 0, at)
+                        waiting, at = waiting[at:] + more, 0
+                        continue
+                    if not rest:
+                        return
+                    entries = "entry" if count == 1 else f"{count} entries"
+                    after = f" after its first {entries}" if count else ""
+                    place = f"line {line + getattr(error, 'lineno', 1) - 1}: {getattr(error, 'msg', error)}"
+                    raise Unreadable(f"it is no valid JSON{after} ({place})") from error
+                at, count = end, count + 1
+                if isinstance(value, dict):
+                    yield Record(value)
 
     def content(self) -> bytes:
         """Return the whole file. Raises `Unreadable` above `MAX_TEXT`."""
@@ -153,49 +214,33 @@ class Member:
         return data
 
 
-class Utf8Stream:
-    """
-    Byte stream in UTF-8 over JSON in UTF-8 or UTF-16.
+Tree = Mapping[str, Member]
+"""The files of an export by name, with forward slashes."""
 
-    Damaged characters, and escaped halves of characters, which the parser does not accept, become ``U+FFFD``. JSON that
-    is nested deeper than `MAX_DEPTH` raises `Unreadable`: a parser takes memory for every level. Brackets in texts are
-    counted as well, which is no harm, because most of them are closed.
-    """
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._depth, self._length = 0, 0
-        start = file.read(4)
-        encoding = "utf-16" if start[:2] in _UTF_16 else "utf-8-sig"
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._check_depth(start)
-        self._rest = self._decoder.decode(start)  # ends in an escape, perhaps
+def objects_next_to(member: Member, tree: Tree, name: str) -> list[Record]:
+    """Return the objects of the small file *name*, relative to the folder of *member*; none if it cannot be read."""
+    with suppress(Unreadable):
+        if found := tree.get(normpath(f"{member.name.rpartition('/')[0]}/{name}").removeprefix("/")):
+            return list(found.objects())
+    return []
 
-    def read(self, size: int = -1) -> bytes:
-        """Return about *size* bytes; empty at the end."""
-        if size == 0:
-            return b""
-        text, end = self._rest, 0
-        while not end and (data := self._file.read(size)):
-            self._check_depth(data)
-            text += self._decoder.decode(data)
-            end = max(map(text.rfind, _OUTSIDE_OF_ESCAPES)) + 1
-            if not end and len(text) > READ_AT_ONCE:
-                end = len(text)
-        if not end:
-            text += self._decoder.decode(b"", final=True)
-            end = len(text)
-        self._rest = text[end:]
-        text = text[:end]
-        if "\\ud" in text or "\\uD" in text:
-            text = _HALF.sub(r"\1\\ufffd", text)
-        return text.encode("utf-8", "replace")
 
-    def _check_depth(self, data: bytes) -> None:
-        self._length += len(data)
-        self._depth += sum(map(data.count, (b"[", b"{"))) - sum(map(data.count, (b"]", b"}")))
-        if self._depth > MAX_DEPTH + self._length // BYTES_OF_OPEN_BRACKET:
-            raise Unreadable("it is nested too deeply")
+def zip_tree(archive: zipfile.ZipFile, file: SourceFile) -> Tree:
+    """Return the text files in a ZIP file."""
+    return {
+        name: Member(name, file._replace(path=f"{file.path}/{name}"), archive)
+        for name in archive.namelist()
+        if name.lower().endswith(EXTENSIONS)
+    }
+
+
+def folder_tree(files: Iterable[SourceFile]) -> Tree:
+    """Return *files* as the tree below the folder that they share."""
+    by_path = {file.path: file for file in files}
+    root = os.path.commonpath([os.path.dirname(path) for path in by_path])  # noqa: PTH120
+    names = {os.path.relpath(path, root).replace(os.sep, "/"): file for path, file in by_path.items()}
+    return {name: Member(name, file) for name, file in names.items()}
 
 
 def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
@@ -210,28 +255,22 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
     for path in map(os.path.abspath, paths):
         for place in _places(path, complain):
             try:
-                status = os.lstat(place) if place != path else os.stat(place)  # noqa: PTH116  a link keeps its name
+                status = os.stat(place, follow_symlinks=place == path)  # noqa: PTH116
             except OSError as error:
                 complain(error)
                 continue
-            if not stat.S_ISREG(status.st_mode):
-                if place == path:
-                    faults.append(ReadFault(path, "it is not a regular file"))
-                continue
-            size, mtime_ns = status.st_size, status.st_mtime_ns
-            if not place.lower().endswith((*EXTENSIONS, ZIP)):
-                with suppress(OSError):  # a database grows in its log
-                    log = os.stat(place + LOG)  # noqa: PTH116
-                    size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
-            files[place] = SourceFile(place, SourceStamp(size, mtime_ns))
+            if stat.S_ISREG(status.st_mode):
+                size, mtime_ns = status.st_size, status.st_mtime_ns
+                if not place.lower().endswith((*EXTENSIONS, ZIP)):
+                    with suppress(OSError):  # a database grows in its log
+                        log = os.stat(place + LOG)  # noqa: PTH116
+                        size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
+                files[place] = SourceFile(place, SourceStamp(size, mtime_ns))
+            elif place == path:
+                faults.append(ReadFault(path, "it is not a regular file"))
     if faults and not files:
         raise SourceUnreadable(faults[0].file, faults[0].reason)
     return [files[place] for place in sorted(files)], faults
-
-
-def reason_of_os(error: OSError) -> str:
-    """Return the message of *error* for a sentence."""
-    return (error.strerror or str(error)).lower()
 
 
 def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
@@ -239,67 +278,12 @@ def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
         yield path
         return
     for folder, folders, names in os.walk(path, onerror=complain):
-        folders[:] = sorted(set(folders) - SKIPPED)
-        yield from (
-            os.path.join(folder, name)  # noqa: PTH118
-            for name in sorted(names)
-            if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES
-        )
+        folders[:] = set(folders) - SKIPPED
+        for name in names:
+            if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES:
+                yield os.path.join(folder, name)  # noqa: PTH118
 
 
-Tree = Mapping[str, Member]
-"""The files of an export by name, with forward slashes."""
-
-
-def zip_tree(archive: zipfile.ZipFile, file: SourceFile) -> tuple[Tree, list[str]]:
-    """
-    Return the text files in a ZIP file, and the names that are refused: links, and paths out of the archive.
-
-    Raises:
-        Unreadable: it has too many files.
-    """
-    entries = archive.infolist()
-    if len(entries) > MAX_MEMBERS:
-        raise Unreadable(f"it has {len(entries)} files, {MAX_MEMBERS} are the most")
-    tree: dict[str, Member] = {}
-    refused = []
-    for info in entries:
-        if info.is_dir() or not info.filename.lower().endswith(EXTENSIONS):
-            continue
-        name = info.orig_filename.replace("\\", "/")
-        is_absolute = name.startswith("/") or name[1:2] == ":"
-        if (
-            is_absolute
-            or ".." in PurePosixPath(name).parts
-            or "\0" in name
-            or stat.S_ISLNK(info.external_attr >> 16)
-        ):
-            refused.append(info.filename)
-        else:
-            place = f"{file.path}/{info.filename}"
-            tree[info.filename] = Member(info.filename, SourceFile(place, file.stamp), archive)
-    return tree, refused
-
-
-def folder_tree(files: Iterable[SourceFile]) -> Tree:
-    """Return *files* as the tree below the folder that they share."""
-    listed = list(files)
-    root = os.path.commonpath([os.path.dirname(file.path) for file in listed])  # noqa: PTH120
-    names = (os.path.relpath(file.path, root).replace(os.sep, "/") for file in listed)
-    return {name: Member(name, file) for name, file in zip(names, listed, strict=True)}
-
-
-Read = Callable[[Sequence[Member], Tree], Iterator[ImportedConversation | ReadFault]]
-
-
-class Reader(NamedTuple):
-    """
-    Reader of the files of one format.
-
-    ``group`` maps the name of a file to a key: the files of one key are read together; without it, each file alone. A
-    reader without a ``source`` is for files of an export that hold no conversation.
-    """
-
-    source: str
-    read: Read
-    group: Callable[[str], str] | None = None
+def reason_of_os(error: OSError) -> str:
+    """Return the message of *error* for a sentence."""
+    return (error.strerror or str(error)).lower()

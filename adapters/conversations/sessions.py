@@ -5,34 +5,49 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from clawmem.adapters.conversations.members import Member, Read, Tree
-from clawmem.adapters.conversations.records import Record, labels, objects_in, paragraphs, parsed, records_in
+from clawmem.adapters.conversations.members import (
+    Member,
+    Record,
+    Tree,
+    labels,
+    paragraphs,
+    parsed,
+    records_in,
+)
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
+Conversations = Iterator[ImportedConversation | ReadFault]
 ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]
 """Parses the lines of a session of Claude Code, Codex or Gemini CLI; the number is that of unreadable lines."""
 
-TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 """Member with a title by the type of its line, best first."""
 
 
-def reader_of(source: str, read_messages: ReadMessages) -> Read:
+def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member, Tree], Conversations]:
     """Return the reader of the sessions of *source*."""
 
-    def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
-        for member in members:
-            facts = Record()
-            lines = _gemini_lines(member) if member.name.endswith(".json") else member.lines()
-            read, unreadable = read_messages(_with_facts(lines, facts))
-            messages = [
+    def read(member: Member, tree: Tree) -> Conversations:
+        facts = Record()
+        lines = member.lines()
+        if member.name.endswith(".json"):  # one object, with the messages of Gemini CLI
+            messages = (message for session in member.objects() for message in session.objects("messages"))
+            lines = (json.dumps(message).encode() + b"\n" for message in messages)
+        read_lines, unreadable = read_messages(_with_facts(lines, facts))
+        yield ImportedConversation(
+            source,
+            member.stem,
+            facts.text(*_TITLES),
+            [
                 ImportedMessage(message.id, message.text, message.at or None, message.speaker)
-                for message in read
+                for message in read_lines
                 if message.text
-            ]
-            project, started = project_labels(facts.text("cwd")), facts.text("timestamp") or None
-            yield ImportedConversation(source, member.stem, facts.text(*TITLES), messages, started, project)
-            yield from unreadable_lines(member, unreadable)
+            ],
+            facts.text("timestamp") or None,
+            project_labels(facts.text("cwd")),
+        )
+        yield from _unreadable_lines(member, unreadable)
 
     return read
 
@@ -43,33 +58,22 @@ def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
         has_title = b"title" in line[:200] or b'"summary"' in line[:200]
         if has_title or ("cwd" not in facts and b'"cwd"' in line) or "timestamp" not in facts:
             record = parsed(line)
-            found = {
-                "timestamp": record.text("timestamp", "startTime"),
-                "cwd": record.text("cwd") or record.object("payload").text("cwd"),
-            }
-            facts.update({name: value for name, value in found.items() if value and name not in facts})
             kind = record.text("type")
-            if title := record.text(TITLES.get(kind, "")):
-                facts[kind] = title
+            found = {
+                "timestamp": facts.text("timestamp") or record.text("timestamp", "startTime"),
+                "cwd": facts.text("cwd") or record.text("cwd") or record.object("payload").text("cwd"),
+                kind: record.text(_TITLES.get(kind, "")),
+            }
+            facts.update({name: value for name, value in found.items() if value})
         yield line
 
 
-def _gemini_lines(member: Member) -> Iterator[bytes]:
-    """Yield the messages of a session that is one JSON object, each as a line."""
-    for session in objects_in(member):
-        for message in session.objects("messages"):
-            yield json.dumps(message).encode() + b"\n"
+def read_openclaw(member: Member, tree: Tree) -> Conversations:
+    """Yield the session of OpenClaw in a file."""
+    return openclaw_session(member.stem, member.lines(), member)
 
 
-def read_openclaw(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
-    """Yield the sessions of OpenClaw, one in each file."""
-    for member in members:
-        yield from openclaw_session(member.stem, member.lines(), member)
-
-
-def openclaw_session(
-    name: str, lines: Iterable[bytes], member: Member
-) -> Iterator[ImportedConversation | ReadFault]:
+def openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conversations:
     """Yield the session in *lines* of *member*, and a fault if some could not be read."""
     started, unreadable = None, 0
     messages: list[ImportedMessage] = []
@@ -88,37 +92,31 @@ def openclaw_session(
             key = record.text("id") or f"line-{number}"
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
-    yield from unreadable_lines(member, unreadable)
+    yield from _unreadable_lines(member, unreadable)
 
 
-def read_opencode(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def read_opencode(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
     """Yield the sessions of `opencode export`."""
-    for member in members:
-        for session in objects_in(member):
-            messages = session.objects("messages")
-            parts = ((message.object("info"), message.objects("parts")) for message in messages)
-            yield opencode_session(session.object("info"), parts)
+    for session in member.objects():
+        messages = session.objects("messages")
+        parts = ((message.object("info"), message.objects("parts")) for message in messages)
+        yield opencode_session(session.object("info"), parts)
 
 
 def opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
     """Return a session with its messages and their parts; what neither user nor agent wrote is left out."""
-    return ImportedConversation(
-        "opencode",
-        info.text("id"),
-        info.text("title"),
-        [
-            ImportedMessage(
-                message.text("id"),
-                text_of_parts(parts),
-                message.object("time").time("created"),
-                Speaker(message["role"]),
-            )
-            for message, parts in messages
-            if message.get("role") in ("user", "assistant")
-        ],
-        info.object("time").time("created"),
-        project_labels(info.text("directory")),
-    )
+    written = [
+        ImportedMessage(
+            message.text("id"),
+            text_of_parts(parts),
+            message.object("time").time("created"),
+            Speaker(message["role"]),
+        )
+        for message, parts in messages
+        if message.get("role") in ("user", "assistant")
+    ]
+    project, started = project_labels(info.text("directory")), info.object("time").time("created")
+    return ImportedConversation("opencode", info.text("id"), info.text("title"), written, started, project)
 
 
 def text_of_parts(parts: object) -> str:
@@ -137,7 +135,7 @@ def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
     return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
 
 
-def unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:
+def _unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:
     """Yield a fault if *count* lines of a session could not be read."""
     if count:
         yield ReadFault(member.place, f"{count} {'line' if count == 1 else 'lines'} could not be read")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from typing import NamedTuple
 
-from clawmem.adapters.conversations.members import Member, Tree, Unreadable
-from clawmem.adapters.conversations.records import Record, objects_in, objects_next_to, with_attachments
+from clawmem.adapters.conversations.members import (
+    Member,
+    Record,
+    Tree,
+    Unreadable,
+    objects_next_to,
+    with_attachments,
+)
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 
 REDACTED = "[redacted: slack token]"
@@ -35,11 +41,18 @@ class _Names(NamedTuple):
     rooms: Mapping[str, str]
 
 
-def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
-    """Yield each day of a room, then its threads, whose replies may be in the files of later days."""
-    names = _names(members[0], tree)
-    place = members[0].place.rpartition("/")[0]
-    room = members[0].name.rpartition("/")[0].rpartition("/")[2]
+def days(member: Member, tree: Tree) -> list[Member]:
+    """Return the files of the room of *member*, in the order of their days."""
+    folder = member.name.rpartition("/")[0]
+    return [
+        tree[name] for name in sorted(tree) if name.rpartition("/")[0] == folder and name.endswith(".json")
+    ]
+
+
+def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield each day of the room of *member*, then its threads, whose replies may be in the files of later days."""
+    names = _names(member, tree)
+    room = member.name.rpartition("/")[0].rpartition("/")[2]
     channel = names.rooms.get(room, room)
     threads: dict[str, dict[str, ImportedMessage]] = {}
     edits: dict[str, str] = {}  # the time of an edit by the id of the message
@@ -48,17 +61,17 @@ def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation
         ordered = sorted(messages, key=_sent)
         return ImportedConversation(
             "slack",
-            f"{room or place}/{name}",  # which a later export shares
+            f"{room or member.place.rpartition('/')[0]}/{name}",  # which a later export shares
             title,
             ordered,
             labels=(("channel", channel),),
             updated=max((max(message.id, edits[message.id]) for message in ordered), default=None),
         )
 
-    for member in members:
+    for file in days(member, tree):
         day: list[ImportedMessage] = []
         try:
-            for record in objects_in(member):
+            for record in file.objects():
                 if (message := _message(record, names)) is None:
                     continue
                 edits[message.id] = record.object("edited").text("ts")
@@ -67,8 +80,8 @@ def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation
                 else:
                     day.append(message)
         except Unreadable as error:
-            yield ReadFault(member.place, str(error), is_partial=True)
-        title = f"#{channel} {member.stem}"
+            yield ReadFault(file.place, str(error), is_partial=True)
+        title = f"#{channel} {file.stem}"
         yield conversation(title, title, day)
     for name, replies in threads.items():
         # Replies without their thread come from an export of a range of days, and replace no earlier ones.
@@ -146,7 +159,7 @@ def _names(member: Member, tree: Tree) -> _Names:
             users[user.text("id")] = name
     for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
         for room in objects_next_to(member, tree, f"../{file}"):
-            listed = sorted(users.get(person) or person for person in room.texts("members"))
+            listed = sorted(users.get(person) or person for person in map(str, room.get("members") or ()))
             key = room.text("id")
             rooms[key] = room.text("name") or ", ".join(listed) or key
     return _Names(users, rooms)

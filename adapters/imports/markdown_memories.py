@@ -17,7 +17,7 @@ from clawmem.adapters.imports.reading import text_of
 from clawmem.ports.errors import StoreUnreadable
 from clawmem.ports.imports import ForeignMemory, ForeignRelation, Unmatched
 
-_FRONT_MATTER = re.compile(r"\A---\r?\n(.{0,20000}?)^---\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_RULER = re.compile(r"^---\r?$", re.MULTILINE)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
@@ -86,17 +86,17 @@ def _markdown_files(place: Path) -> Iterator[Path]:
 def _note(tool: str, place: Path, path: Path) -> _NoteFile:
     """Return a note; its time is declared, in the name of the file, or that of its last change."""
     source = text_of(tool, place / path)
-    match = _FRONT_MATTER.match(source)
+    above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
     fields: Any = None
-    if match:
+    if not above and front:
         try:
-            fields = YAML(typ="base", pure=True).load(match[1])  # every value is a text
+            fields = YAML(typ="base", pure=True).load(front)  # every value is a text
         except (YAMLError, ValueError, RecursionError):
-            match = None
+            body = source
     note = _NoteFile(
         path.as_posix(),
         fields if isinstance(fields, dict) else {},
-        source[match.end() :] if match else source,
+        body if not above and front else source,
         "",
     )
     day = _DAY.search(path.name)

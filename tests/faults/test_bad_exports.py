@@ -25,7 +25,6 @@ from chat_exports import (
 )
 from command_line import Invoke, ask_json, write_notes
 
-from clawmem.adapters.conversations.members import Utf8Stream
 from clawmem.app.main import main
 
 SOUND = talk(
@@ -119,19 +118,18 @@ def test_what_comes_before_the_damage_is_imported(invoke: Invoke, tmp_path: Path
     assert (added(report), report["faults"]) == (1, [])
 
 
-def test_names_that_lead_out_of_an_archive_are_left_out(invoke: Invoke, tmp_path: Path) -> None:
-    """Paths with '..', absolute paths and links are reported; nothing is unpacked."""
+def test_names_that_lead_out_of_an_archive_lead_nowhere(invoke: Invoke, tmp_path: Path) -> None:
+    """Files with '..' or an absolute path as their name are read in place, and a link is none; nothing is unpacked."""
     link = zipfile.ZipInfo("link.json")
     link.external_attr = 0o120777 << 16
     content = json.dumps(chatgpt([SOUND]))
-    path = write_zip(tmp_path / "evil.zip", {"../out.json": content, "/abs.json": content, "c.json": content})
+    path = write_zip(tmp_path / "evil.zip", {"../out.json": content, "/abs.json": content})
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(link, "/etc/passwd")
 
     report = mined(invoke, path)
 
-    assert (added(report), len(report["faults"])) == (1, 3)
-    assert all("leads out" in fault for fault in report["faults"])
+    assert (added(report), report["faults"], len(report["foreign"])) == (1, [], 1)
     assert not [*tmp_path.rglob("*.json")]
 
 
@@ -168,10 +166,8 @@ def test_hostile_messages(invoke: Invoke, tmp_path: Path) -> None:
     assert mined(invoke, tmp_path / "c.json")["skipped"] == 1
 
 
-def test_a_huge_text_and_a_long_conversation(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A text of megabytes is read in few steps, each of which costs its length, and cut; every message is counted."""
+def test_a_huge_text_and_a_long_conversation(invoke: Invoke, tmp_path: Path) -> None:
+    """A text of megabytes is cut; every message of a long conversation is counted."""
     huge = talk(
         "huge",
         "Huge",
@@ -188,13 +184,7 @@ def test_a_huge_text_and_a_long_conversation(
         tmp_path / "in",
         {"huge.json": json.dumps(chatgpt([huge])), "long.json": json.dumps(claude_ai([long]))},
     )
-    read, steps = Utf8Stream.read, []
 
-    def counted(self: Utf8Stream, size: int = -1) -> bytes:
-        steps.append(size)
-        return read(self, size)
-
-    monkeypatch.setattr(Utf8Stream, "read", counted)
     report = mined(invoke, tmp_path / "in")
 
     assert report["faults"] == []
@@ -202,7 +192,6 @@ def test_a_huge_text_and_a_long_conversation(
         "chatgpt": 4,
         "claude.ai": 4_000,
     }
-    assert len(steps) < 40
     listed = ask_json(invoke, "list", "-n", 200)["documents"]
     sizes = [
         len(ask_json(invoke, "get", one["file"])["text"]) for one in listed if one["title"].startswith("Huge")

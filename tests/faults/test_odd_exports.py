@@ -6,15 +6,13 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
-from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from chat_exports import chatgpt, claude_ai, claude_code, markdown, talk, write_zip
 from command_line import Invoke, write_notes
 
-from clawmem.adapters.conversations.members import Member, Utf8Stream
-from clawmem.adapters.conversations.records import objects_in
+from clawmem.adapters.conversations.members import Member
 from clawmem.ports.records import SourceFile, SourceStamp
 
 OARS = talk(
@@ -140,24 +138,19 @@ def test_half_a_character(invoke: Invoke, tmp_path: Path, half: str) -> None:
     assert any(read in json.loads(line)["body"] for line in lines)
 
 
-def read_less(stream: Utf8Stream, read: Callable[[Utf8Stream, int], bytes], most: int, size: int) -> bytes:
-    """Read at most *most* bytes."""
-    return read(stream, min(size, most))
-
-
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_half_a_character_at_the_end_of_a_buffer(
+def test_a_value_of_json_at_the_end_of_a_buffer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int
 ) -> None:
-    """Wherever a buffer ends, the text is the same."""
-    monkeypatch.setattr(Utf8Stream, "read", partialmethod(read_less, Utf8Stream.read, size))
+    """Wherever a buffer ends, the objects are the same."""
+    monkeypatch.setattr("clawmem.adapters.conversations.members._CHUNK", size)
     text = "".join(f'"{said}", ' for said, _ in HALVES.values())
-    (tmp_path / "a.json").write_text(f'[{{"said": [{text} ""]}}]', "ascii")
+    (tmp_path / "a.json").write_text(f' [\n{{"said": [{text} ""]}} , {{"n": 12}}\n]\n', "ascii")
 
     file = SourceFile(str(tmp_path / "a.json"), SourceStamp(0, 0))
-    [found] = objects_in(Member("a.json", file))
+    texts, number = Member("a.json", file).objects()
 
-    assert found["said"] == [*(read for _, read in HALVES.values()), ""]
+    assert (len(texts["said"]), number) == (len(HALVES) + 1, {"n": 12})
 
 
 def test_an_error_of_one_file_stops_no_other(
@@ -181,12 +174,21 @@ def test_an_error_of_one_file_stops_no_other(
     assert "a.json" in done.stdout and "KeyError" in done.stdout
 
 
-def test_a_number_that_json_does_not_have(invoke: Invoke, tmp_path: Path) -> None:
-    """The reason is named; such an export was taken for a file without conversations."""
-    text = json.dumps(chatgpt([OARS])).replace('"create_time": 1738', '"create_time": NaN, "x": 1738', 1)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[{bad", "no valid JSON (line 1: Expecting property name"),
+        (
+            '[\n{"mapping": {}},\n{"mapping": {}\n"x"]',
+            "no valid JSON after its first entry (line 4: Expecting ',' delim",
+        ),
+        ('[{"a": ' + "[" * 100_000, "maximum recursion depth"),
+    ],
+)
+def test_invalid_json_is_named_with_its_line(invoke: Invoke, tmp_path: Path, text: str, reason: str) -> None:
+    """The report names the line and the reason, whether or not the format can be recognised."""
     (tmp_path / "conversations.json").write_text(text, "utf-8")
 
     done = invoke("mine", "--no-embed", tmp_path / "conversations.json")
 
-    assert done.exit_code == 1
-    assert "no valid JSON (" in done.stdout and "first 0" not in done.stdout
+    assert (done.exit_code, reason in done.stdout) == (1, True), done.output
