@@ -15,7 +15,7 @@ from command_line import Invoke
 from typer.testing import Result
 from wired import memory_writer
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 

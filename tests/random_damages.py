@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 from damage_trial import TrialHome
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 
 
 class Damages:

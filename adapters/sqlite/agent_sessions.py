@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from clawmem.adapters.sqlite.connections import open_reader
+from clawmem.adapters.sqlite.database import open_reader
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.imports import AgentMessage, AgentSession
 

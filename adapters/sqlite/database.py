@@ -1,50 +1,159 @@
-"""Database connection of a vault: opens SQLite, waits for locks, and reads from snapshots."""
+"""Database of a vault: opens its connections, waits for locks, and reads from snapshots."""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cached_property, partial
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import apsw
 
-from clawmem.adapters.sqlite.connections import (
-    Bindings,
-    Row,
-    busy_handler,
-    open_reader,
-    open_writer,
+from clawmem.adapters.sqlite.sqlite_errors import explained_errors
+from clawmem.adapters.sqlite.vault_file import log_is_empty
+from clawmem.ports.errors import (
+    ExtensionMissing,
+    InterruptedAfterCommit,
+    NotAVault,
+    VaultLocked,
+    VaultReadOnly,
 )
-from clawmem.adapters.sqlite.readers import ReaderPool, ReadSnapshot, readers_of
-from clawmem.adapters.sqlite.sqlite_errors import explained
-from clawmem.ports.errors import InterruptedAfterCommit, NotAVault, VaultLocked
 
-Made = TypeVar("Made")
+Row: TypeAlias = tuple[Any, ...]
+Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
+Record = TypeVar("Record")
 
 MEMORY = ":memory:"
-_EXPLAINED = (apsw.Error, UnicodeError, OverflowError)
+BUSY_TIMEOUT_S = 10.0
+BEST_EFFORT_TIMEOUT_MS = 5  # a query does not wait to record itself
+# Seven vectors of a kilobyte fit a page of 8 kB, and three fit one of 4 kB, SQLite's default. A vault with few notes has
+# a page for each of a hundred tables and indexes, so pages are not larger.
+PAGE_SIZE = 8192
+READER_CACHE_KB = 512  # SQLite's default is 2000; there are several readers
+MOST_IDLE = 3  # readers that stay open; each takes 0.7 MB
+# Indexing a note takes about 110 different statements. With the default of 100, a tenth of them were prepared for each note.
+_PREPARED_STATEMENTS = 256
 
-_WRITERS: Counter[str] = Counter()
+
+# -- connections ------------------------------------------------------------------------------------
+
+
+def open_reader(path: str) -> apsw.Connection:
+    """
+    Open a read-only connection.
+
+    If SQLite cannot create a write-ahead log because the disk is full or read-only, a file whose log is
+    missing or empty is opened as immutable.
+    """
+    try:
+        connection = _connection(path, apsw.SQLITE_OPEN_READONLY)
+        connection.execute("pragma schema_version")
+    except (apsw.IOError, apsw.FullError, apsw.CantOpenError, apsw.ReadOnlyError):
+        if not os.path.isfile(path) or not log_is_empty(path):  # noqa: PTH113
+            raise
+        from urllib.parse import quote
+
+        address = f"file:{quote(os.path.abspath(path))}?immutable=1"  # noqa: PTH100
+        connection = _connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection.pragma("cache_size", -READER_CACHE_KB)
+    return connection
+
+
+def open_writer(path: str) -> apsw.Connection:
+    """Open a writer connection, and create the file if it does not exist."""
+    is_new = not os.path.exists(path) or not os.path.getsize(path)  # noqa: PTH110, PTH202  avoids importing `pathlib`
+    connection = _connection(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    if is_new:
+        connection.pragma("page_size", PAGE_SIZE)
+    connection.pragma("foreign_keys", True)
+    connection.pragma("synchronous", "full")
+    return connection
+
+
+def open_best_effort(path: str) -> apsw.Connection:
+    """Open a writer that waits for other writers for 5 ms. It does not create the file: a deleted vault stays deleted."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(BEST_EFFORT_TIMEOUT_MS)
+    connection.pragma("foreign_keys", True)
+    # In write-ahead mode this can lose only the last transactions before a power failure.
+    connection.pragma("synchronous", "normal")
+    return connection
+
+
+def busy_handler() -> Callable[[int], bool]:
+    """
+    Return a busy handler that waits with jitter.
+
+    SQLite's own back-off can make one of several writers starve for seconds.
+    """
+    since = 0.0
+
+    def wait(attempts: int) -> bool:
+        nonlocal since
+        import random  # importing random also loads OpenSSL, and most processes never wait
+
+        since = time.monotonic() if attempts == 0 else since
+        if time.monotonic() - since > BUSY_TIMEOUT_S:
+            return False
+        time.sleep(random.uniform(0.0005, 0.004))
+        return True
+
+    return wait
+
+
+def _connection(path: str, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(path, flags=flags, statementcachesize=_PREPARED_STATEMENTS)
+    # The busy handler comes first, because the next statements may have to wait.
+    connection.set_busy_handler(busy_handler())
+    load_sqlite_vec(connection)
+    return connection
+
+
+def load_sqlite_vec(connection: apsw.Connection) -> None:
+    """
+    Load the extension that reads the vectors of a vault.
+
+    Raises:
+        ExtensionMissing: the package is not installed, or its library does not fit this platform.
+    """
+    # Importing the package would import numpy, which takes longer than a search.
+    package = find_spec("sqlite_vec")
+    if package is None or not package.origin:
+        raise ExtensionMissing(connection.filename, "the package sqlite-vec is not installed")
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(os.path.join(os.path.dirname(package.origin), "vec0"))  # noqa: PTH118, PTH120
+        connection.enable_load_extension(False)
+    except apsw.ExtensionLoadingError as error:
+        raise ExtensionMissing(connection.filename, str(error)) from error
+
+
+# -- database ---------------------------------------------------------------------------------------
 
 
 class Database:
     """
-    A writer connection, and a pool of read-only connections for the other threads.
+    A writer connection, and read-only connections for other threads.
 
-    With several readers, two retrievers of one query run in parallel, because SQLite releases the GIL while
-    it works. All `Database` objects of the process that open the same file share the readers. Inside a
-    transaction, the writing thread reads its own changes.
+    With several readers, two retrievers of one query run in parallel, because SQLite releases the GIL while it works.
+    The thread that opened the database for writing reads with the writer, so it sees its own changes.
+
+    Args:
+        open_main: Opens the writer connection.
     """
 
-    _checkpoints_log = True  # a database opened for writing checkpoints the write-ahead log when it closes
-
-    def __init__(self, path: str, *, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        read_only: bool = False,
+        open_main: Callable[[str], apsw.Connection] = open_writer,
+    ) -> None:
         if os.path.isdir(path):  # noqa: PTH112
             raise NotAVault(path, "it is a folder, and a vault is a file")
         self.path = path
@@ -52,26 +161,34 @@ class Database:
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
         self._owner = threading.get_ident()
         self._of_thread = threading.local()
-        if not read_only:
-            with self._translated():
-                self._main  # noqa: B018  opened, and made where there is none
-        file = (path, *file_identity(path))
-        self._readers = readers_of(file, partial(open_reader, path))
-        self._checkpoints_log = self._checkpoints_log and not read_only
-        _WRITERS[path] += self._checkpoints_log
-        if read_only:
-            self._try()
+        self._idle: list[apsw.Connection] = []
+        self._is_closed = False
+        self._recorder: Database | None = None
+        self._recorder_lock = threading.Lock()
+        with self._explained_errors():
+            if read_only:
+                self._idle.append(open_reader(path))
+            else:
+                self._main = open_main(path)
 
     # -- reading ------------------------------------------------------------------------------------
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return all rows of a query."""
-        if snapshot := self._snapshot():
-            with self._translated():
-                return snapshot.rows(sql, bindings)
-        return self._read(lambda reader: list(reader.execute(sql, bindings)))
+        with self.connection() as connection:
+            return list(connection.execute(sql, bindings))
 
-    def records(self, sql: str, keys: Iterable[int], make: Callable[[Row], Made]) -> dict[int, Made]:
+    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
+        """Return the first row of a query, or ``None``."""
+        with self.connection() as connection:
+            return next(iter(connection.execute(sql, bindings)), None)
+
+    def value(self, sql: str, bindings: Bindings = ()) -> Any:
+        """Return the first column of the first row of a query, or ``None``."""
+        row = self.row(sql, bindings)
+        return row[0] if row else None
+
+    def records(self, sql: str, keys: Iterable[int], make: Callable[[Row], Record]) -> dict[int, Record]:
         """
         Return the records with these keys, in ascending order of the keys; keys without a record are left out.
 
@@ -80,22 +197,8 @@ class Database:
             make: Makes the record from its row.
         """
         wanted = sorted(set(keys))
-        if snapshot := self._snapshot():
-            with self._translated():
-                return snapshot.records(sql, wanted, make)
-        made = {row[0]: make(row) for row in self.rows(sql, (json.dumps(wanted),))} if wanted else {}
-        return {key: made[key] for key in wanted if key in made}
-
-    def committed_rows(self, sql: str) -> list[Row]:
-        """
-        Return all rows of a query as last committed, without the changes of an open transaction.
-
-        The query runs on a reader connection, so an error in it does not affect the writer.
-        """
-        if self.path == MEMORY:
-            return self.rows(sql)
-        with self._translated():
-            return self._readers.lend(lambda reader: list(reader.execute(sql)))
+        found = {row[0]: make(row) for row in self.rows(sql, (json.dumps(wanted),))} if wanted else {}
+        return {key: found[key] for key in wanted if key in found}
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """Iterate over the rows of a query, for results that are too large to hold in memory."""
@@ -104,28 +207,15 @@ class Database:
 
     @contextmanager
     def connection(self) -> Iterator[apsw.Connection]:
-        """Lend one connection to read with, for statements that share a temporary table."""
-        with self._translated():
-            if snapshot := self._snapshot():
-                with snapshot.lent() as reader:
-                    yield reader
-            elif self._reads_what_it_writes():
+        """Lend one connection to read with, which no other thread uses meanwhile."""
+        with self._explained_errors():
+            if snapshot := getattr(self._of_thread, "snapshot", None):
+                yield snapshot
+            elif self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner):
                 yield self._main
             else:
-                with self._readers.lent() as reader:
+                with self._reader() as reader:
                     yield reader
-
-    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
-        """Return the first row of a query, or ``None``."""
-        if snapshot := self._snapshot():
-            with self._translated():
-                return snapshot.row(sql, bindings)
-        return self._read(lambda reader: next(iter(reader.execute(sql, bindings)), None))
-
-    def value(self, sql: str, bindings: Bindings = ()) -> Any:
-        """Return the first column of the first row of a query, or ``None``."""
-        row = self.row(sql, bindings)
-        return row[0] if row else None
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -133,53 +223,51 @@ class Database:
         Let this thread read the same state in the whole block. Its own writes inside the block are not part of it.
 
         Nested blocks are part of the outermost one. Without effect in memory and inside a transaction, whose thread
-        reads its own changes. After an error each query reads the latest state again.
+        reads its own changes.
         """
-        if self.path == MEMORY or self._snapshot() or (not self.read_only and self.in_transaction):
+        has_snapshot = hasattr(self._of_thread, "snapshot")
+        if self.path == MEMORY or has_snapshot or (not self.read_only and self.in_transaction):
             yield
             return
-        with self._translated(), self._readers.snapshot() as snapshot:
-            self._of_thread.snapshot = snapshot
+        with self._explained_errors(), self._reader() as reader:
+            reader.execute("begin")
+            self._of_thread.snapshot = reader
             try:
                 yield
             finally:
                 del self._of_thread.snapshot
+                reader.execute("rollback")
 
     def meta(self, name: str) -> str | None:
-        """Return a value of the table ``meta``; all of its few values are read, once in a snapshot."""
-        rows = self.rows("select name, value from meta")
-        return next((str(value) for found, value in rows if found == name), None)
+        """Return a value of the table ``meta``."""
+        value = self.value("select value from meta where name = ?", (name,))
+        return None if value is None else str(value)
 
     # -- writing ------------------------------------------------------------------------------------
 
     def write(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Run one statement on the writer and return its rows."""
-        # without a context manager, which would take a tenth of the time of a short statement
-        try:
-            return list(self._main.execute(sql, bindings))
-        except _EXPLAINED as error:
-            raise explained(error, self.path, read_only=self.read_only) from error
+        with self._explained_errors():
+            return list(self._writer().execute(sql, bindings))
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
         """Run one statement for each element of *bindings*."""
-        try:
-            self._main.executemany(sql, bindings)
-        except _EXPLAINED as error:
-            raise explained(error, self.path, read_only=self.read_only) from error
+        with self._explained_errors():
+            self._writer().executemany(sql, bindings)
 
     def changes(self) -> int:
         """Return the number of rows that the last statement changed."""
-        return self._main.changes()
+        return self._writer().changes()
 
     @property
     def in_transaction(self) -> bool:
         """Whether the writer is inside a transaction."""
-        return self._main.in_transaction
+        return self._writer().in_transaction
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
         """Run the block in a write transaction, or as part of the transaction that is already open."""
-        if self._main.in_transaction:
+        if self.in_transaction:
             yield
             return
         is_ending = False
@@ -191,7 +279,7 @@ class Database:
             self.write("commit")
         except BaseException as error:
             # After some errors, such as a full disk, SQLite has already rolled back.
-            if self._main.in_transaction:
+            if self.in_transaction:
                 self._main.execute("rollback")
             elif is_ending and isinstance(error, KeyboardInterrupt):
                 raise InterruptedAfterCommit from error
@@ -202,27 +290,52 @@ class Database:
         """Disable triggers and foreign keys inside the block. Call this outside of a transaction."""
         rules = (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, apsw.SQLITE_DBCONFIG_ENABLE_FKEY)
         for rule in rules:
-            self._main.config(rule, 0)
+            self._writer().config(rule, 0)
         try:
             yield
         finally:
             for rule in rules:
-                self._main.config(rule, 1)
+                self._writer().config(rule, 1)
+
+    @contextmanager
+    def best_effort(self) -> Iterator[Database]:
+        """
+        Lend a writer that waits for other writers for 5 ms, also of a database that is opened for reading only.
+
+        Its connection stays open. Closed last, it moves the log into the file, which a reader cannot do.
+
+        Raises:
+            VaultLocked, VaultReadOnly, VaultFull, VaultError: the vault cannot be written, or is locked.
+        """
+        if self.path == MEMORY:  # a database in memory has no second connection
+            yield self
+            return
+        with self._recorder_lock:
+            recorder = self._recorder or Database(self.path, open_main=open_best_effort)
+            self._recorder = None
+            try:
+                yield recorder
+            except BaseException:
+                recorder.close()
+                raise
+            if self._is_closed:
+                recorder.close()
+            else:
+                self._recorder = recorder
 
     # -- life ---------------------------------------------------------------------------------------
 
     def write_ahead(self) -> None:
         """Switch the file to write-ahead logging for good, so that readers and a writer do not block each other."""
-        patient = busy_handler()
+        is_patient = busy_handler()
         for attempt in count():
             try:
-                with self._translated():
-                    self._main.pragma("journal_mode", "wal")
+                self.write("pragma journal_mode = wal")
                 return
             except VaultLocked:
                 # When several processes create the same vault, SQLite refuses all but one at once and ignores
                 # the busy handler.
-                if not patient(attempt):
+                if not is_patient(attempt):
                     raise
 
     def vacuum(self) -> None:
@@ -242,71 +355,41 @@ class Database:
         Close every connection; further calls do nothing. A reader that another thread uses is closed by that
         thread.
         """
-        self._readers = _CLOSED
-        # closed last, because a read-only connection does not checkpoint the log
-        if "_main" in self.__dict__:
+        self._is_closed = True
+        while self._idle:
+            self._idle.pop().close()
+        if self._recorder:
+            self._recorder.close()
+        if not self.read_only:
             # a retriever or model whose time ran out may still be using it
             with suppress(apsw.ThreadingViolationError):
                 self._main.close()
-        _WRITERS[self.path] -= self._checkpoints_log
-        self._checkpoints_log = False
-
-    def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
-        try:
-            return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
-        except _EXPLAINED as error:
-            raise explained(error, self.path, read_only=self.read_only) from error
-
-    def _snapshot(self) -> ReadSnapshot | None:
-        snapshot: ReadSnapshot | None = getattr(self._of_thread, "snapshot", None)
-        return None if snapshot is None or snapshot.failed else snapshot
-
-    def _reads_what_it_writes(self) -> bool:
-        return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)
-
-    def _try(self) -> None:
-        """Raise the error that the first read of a read-only file gives."""
-        try:
-            self._read(lambda reader: None)
-        except BaseException:
-            self.close()
-            raise
-
-    @cached_property
-    def _main(self) -> apsw.Connection:
-        """The writer connection. For a read-only vault it is a reader, on which every write fails with an error."""
-        return open_reader(self.path) if self.read_only else self._open()
-
-    def _open(self) -> apsw.Connection:
-        return open_writer(self.path)
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _reader(self) -> Iterator[apsw.Connection]:
+        """Lend a reader; after an error it is closed."""
+        if self._is_closed:
+            raise apsw.ConnectionClosedError("it was closed")
         try:
-            yield
-        except _EXPLAINED as error:
-            raise explained(error, self.path, read_only=self.read_only) from error
+            reader = self._idle.pop()
+        except IndexError:
+            reader = open_reader(self.path)
+        is_reusable = not reader.open_flags & apsw.SQLITE_OPEN_URI  # an immutable file shows no later changes
+        try:
+            yield reader
+        except Exception:
+            is_reusable = False
+            raise
+        finally:
+            if is_reusable and not self._is_closed and len(self._idle) < MOST_IDLE:
+                self._idle.append(reader)
+            else:
+                reader.close()
 
+    def _writer(self) -> apsw.Connection:
+        if self.read_only:
+            raise VaultReadOnly(self.path)
+        return self._main
 
-def _no_more() -> apsw.Connection:
-    raise apsw.ConnectionClosedError("it was closed")
-
-
-_CLOSED = ReaderPool(_no_more)
-
-
-def is_open_for_writing(path: str) -> bool:
-    """Whether this process has the file open for writing, other than for a best-effort note."""
-    return _WRITERS[path] > 0
-
-
-def file_identity(path: str) -> tuple[int, ...]:
-    """
-    Return device and inode of the file at *path*, or an empty tuple if there is no such file.
-
-    A file that replaces another one at the same path has different numbers.
-    """
-    with suppress(OSError, ValueError):
-        found = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
-        return found.st_dev, found.st_ino
-    return ()
+    def _explained_errors(self) -> AbstractContextManager[None]:
+        return explained_errors(self.path, read_only=self.read_only)

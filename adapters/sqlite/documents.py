@@ -6,8 +6,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.fragments import (
     FRAGMENTS,
     SAVE_FRAGMENT,

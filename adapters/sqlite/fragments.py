@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.keys import pack, unpack
 from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.records import (

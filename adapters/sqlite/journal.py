@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus, forgotten_text
 
 _FIELDS = (

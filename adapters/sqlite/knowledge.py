@@ -8,8 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity, Neighbour

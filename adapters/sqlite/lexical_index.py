@@ -11,7 +11,7 @@ from types import MappingProxyType
 import apsw
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.adapters.sqlite.scope import documents_in
@@ -183,14 +183,16 @@ def ranking_fault(db: Database) -> str | None:
 
     An FTS5 table without positions returns -0.0 for every row and raises no error.
     """
-    db.write(
-        "create virtual table temp.probe using fts5 (text, content='', contentless_delete=1, detail=full)"
-    )
-    try:
-        db.write("insert into temp.probe (rowid, text) values (1, 'one two three'), (2, 'two'), (3, 'four')")
-        rows = db.write("select rowid, bm25(probe) from temp.probe where probe match 'two' order by 2")
-    finally:
-        db.write("drop table temp.probe")
+    table = "create virtual table temp.probe using fts5 (text, content='', contentless_delete=1, detail=full)"
+    texts = "insert into temp.probe (rowid, text) values (1, 'one two three'), (2, 'two'), (3, 'four')"
+    search = "select rowid, bm25(probe) from temp.probe where probe match 'two' order by 2"
+    with db.connection() as connection:
+        connection.execute(table)
+        try:
+            connection.execute(texts)
+            rows: list[Row] = connection.execute(search).fetchall()
+        finally:
+            connection.execute("drop table temp.probe")
     ranked = [key for key, _ in rows] == [2, 1] and rows[0][1] < rows[1][1] < 0
     return None if ranked else "full-text ranking does not work in this SQLite build (bm25 is constant)"
 

@@ -6,8 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.documents import (
     Claim,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.indexes import Changes
 from clawmem.ports.lease import Lease

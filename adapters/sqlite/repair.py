@@ -12,12 +12,11 @@ from typing import Any
 
 import apsw
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE, Row, busy_handler
-from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.empty_file import is_empty
+from clawmem.adapters.sqlite.database import PAGE_SIZE, Database, Row, busy_handler
 from clawmem.adapters.sqlite.mending import mend, put_back
 from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.records import record_tables
+from clawmem.adapters.sqlite.vault_file import is_empty
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 

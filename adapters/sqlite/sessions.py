@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"

@@ -27,7 +27,7 @@ def record_silent_turn(path: str, verb: str, session_id: str) -> bool:
         Whether the row was written. It is not if another process is writing, or if the file is not a vault.
     """
     try:
-        if os.stat(path).st_size == 0:  # noqa: PTH116  see `clawmem.adapters.sqlite.empty_file`
+        if os.stat(path).st_size == 0:  # noqa: PTH116  see `clawmem.adapters.sqlite.vault_file`
             return False
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:

@@ -5,7 +5,7 @@ from secrets import token_hex
 
 import apsw
 
-from clawmem.adapters.sqlite.connections import open_reader, open_writer
+from clawmem.adapters.sqlite.database import open_reader, open_writer
 from clawmem.adapters.sqlite.migrations import NEW_ID
 from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import open_vault

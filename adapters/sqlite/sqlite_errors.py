@@ -1,14 +1,14 @@
-"""Translation of the errors of SQLite and FTS5."""
+"""Translation of the errors of SQLite, FTS5 and sqlite-vec."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import apsw
 
-from clawmem.adapters.sqlite.connections import log_is_empty
+from clawmem.adapters.sqlite.vault_file import log_is_empty
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
@@ -20,25 +20,30 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 
-# FTS5 raises errors of its own for errors of SQLite, at best with the same text.
-_FULL = ("disk is full",)
-_BROKEN = ("invalid fts5 file format",)
-_SCHEMA_BROKEN = ("vtable constructor failed",)
-
+# FTS5 and sqlite-vec raise errors of their own for errors of SQLite, at best with the same text.
+_FULL = ("disk is full", "Could not insert a new vector chunk")
 _REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_TRUNCATE)
-
+_NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE)
 _HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # the largest integer that SQLite stores
-
-_EFFECTIVE = os.access in os.supports_effective_ids
 
 
 class VirtualTableDamaged(VaultDamaged):
     """FTS5 cannot read its own shadow tables."""
 
 
+@contextmanager
+def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
+    """Raise errors of clawmem for errors of SQLite on the file at *path*."""
+    try:
+        yield
+    except (apsw.Error, UnicodeError, OverflowError) as error:
+        raise explained(error, path, read_only=read_only) from error
+
+
 def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     """Return the error of clawmem for an error of SQLite on the file at *path*."""
+    message, code = str(error), getattr(error, "extendedresult", 0)
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
     if isinstance(error, OverflowError):
@@ -51,34 +56,34 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return VaultReadOnly(path)
     if isinstance(error, apsw.CantOpenError):
         return _unopened(path, read_only=read_only)
-    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
+    if code == apsw.SQLITE_CORRUPT_VTAB or "invalid fts5 file format" in message:
         return VirtualTableDamaged(path, "one of its virtual tables is broken")
-    corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-    broken = corrupt or _says(error, _SCHEMA_BROKEN)
-    if broken and _is_other_file(path):
-        was_one = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"
-        return NotAVault(path, "it is not a SQLite database", was_one)
-    if broken:
+    is_corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
+    if is_corrupt or "vtable constructor failed" in message:
+        with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
+            if file.read(len(_HEADER)) != _HEADER:
+                remedy = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"
+                return NotAVault(path, "it is not a SQLite database", remedy)
         return VaultDamaged(path, "it is not a SQLite database, or a broken one")
     return VaultError(path, f"{path} cannot be used: {error}. Look at it, or choose another --vault.")
 
 
 def write_refusal(error: Exception, path: str) -> VaultError | None:
     """Return the error of clawmem for a write to *path* that the system refused; ``None`` for any other *error*."""
-    if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, path):
+    is_full = isinstance(error, apsw.FullError) or any(words in str(error) for words in _FULL)
+    if is_full or _is_disk_full(error, path):
         return VaultFull(path)
     if isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in _REFUSED:
-        why = "the system refused it. Check the disk, its quota and the limit for files (ulimit -f), then repeat."
-        return VaultError(path, f"{path} cannot be written: {why}")
+        reason = "the system refused it. Check the disk, its quota and the limit for files (ulimit -f), then repeat."
+        return VaultError(path, f"{path} cannot be written: {reason}")
     return None
 
 
 def _unopened(path: str, *, read_only: bool) -> VaultError:
     """Return why SQLite cannot open the file."""
-    if not _exists(path):
-        missing = VaultError(path, f"There is no vault at {path}.")
-        return missing if read_only else VaultReadOnly(path)
-    if not os.access(path, os.R_OK, effective_ids=_EFFECTIVE):
+    if not os.path.exists(path):  # noqa: PTH110
+        return VaultError(path, f"There is no vault at {path}.") if read_only else VaultReadOnly(path)
+    if not os.access(path, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
         return VaultError(path, f"{path} cannot be read. Run this as its owner.")
     if read_only and not log_is_empty(path):
         reason = f"its last changes are in {path}-wal, which SQLite reads only in a folder that it may write"
@@ -87,29 +92,13 @@ def _unopened(path: str, *, read_only: bool) -> VaultError:
     return VaultReadOnly(path)
 
 
-def _says(error: Exception, words: Iterable[str]) -> bool:
-    said = str(error)
-    return any(one in said for one in words)
-
-
 def _is_disk_full(error: Exception, path: str) -> bool:
     """Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error."""
     if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
         return False
-    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
+    if getattr(error, "extendedresult", 0) in _NO_SHARED_MEMORY:
         return True
     with suppress(OSError):
-        found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
-        return found.f_bavail == 0 and found.f_blocks > 0
+        disk = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
+        return disk.f_bavail == 0 and disk.f_blocks > 0
     return False
-
-
-def _is_other_file(path: str) -> bool:
-    """Whether the file at *path* does not begin with the header of a SQLite database."""
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        return file.read(len(_HEADER)) != _HEADER
-    return False
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110

@@ -7,9 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import chain, groupby
 
-from clawmem.adapters.sqlite.best_effort import best_effort_writer
-from clawmem.adapters.sqlite.connections import Row
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.ports.models import Cost, ModelFailure, ModelRole
 from clawmem.ports.telemetry import Recall, RecallHit, ReceiptCounts, StoredReceipt
 
@@ -44,7 +42,7 @@ class SqliteTelemetry:
         self._db = db
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
-        with best_effort_writer(self._db) as writer, writer.atomic():
+        with self._db.best_effort() as writer, writer.atomic():
             recall_id = _insert(writer, recall)
             if receipt is not None:
                 writer.write(_RECORD_RECEIPT, (recall_id, recall.asked_at, receipt))
@@ -57,7 +55,7 @@ class SqliteTelemetry:
         yield from _recalls(self._db.stream(_OF_SESSION, (session_id,)))
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(_MARK, (recall_id, json.dumps(list(document_ids))))
             return writer.changes()
 
@@ -67,7 +65,7 @@ class SqliteTelemetry:
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row("select 1 from recalls where asked_at < ? limit 1", (before,)) is None:
             return 0
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(_TRIM_RECALLS, (before, _NO_LIMIT if at_most is None else at_most))
             return writer.changes()
 
@@ -124,7 +122,7 @@ class SqliteReceipts:
         asked = json.dumps(list(receipt_ids))
         if self._db.row(f"select 1 from receipts where {_THESE} limit 1", (asked,)) is None:
             return 0
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(f"delete from receipts where {_THESE}", (asked,))
             return writer.changes()
 
@@ -135,7 +133,7 @@ class SqliteReceipts:
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row("select 1 from receipts where asked_at < ? limit 1", (before,)) is None:
             return 0
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(_TRIM_RECEIPTS, (before, _NO_LIMIT if at_most is None else at_most))
             return writer.changes()
 
@@ -174,13 +172,13 @@ class SqliteModelAnswers:
             for question, answer in answers.items()
         ]
         if rows:
-            with best_effort_writer(self._db) as writer, writer.atomic():
+            with self._db.best_effort() as writer, writer.atomic():
                 writer.write_many(_KEEP, rows)
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         if self._db.row(_OLD, (before,)) is None:
             return 0
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(_TRIM_ANSWERS, (before, _NO_LIMIT if at_most is None else at_most))
             return writer.changes()
 
@@ -202,7 +200,7 @@ class SqliteModelFailures:
 
     def record(self, failure: ModelFailure) -> None:
         kept = [failure.model, failure.failed_at, failure.reason, failure.answered_at]
-        with best_effort_writer(self._db) as writer:
+        with self._db.best_effort() as writer:
             writer.write(_RECORD_COST, (_NAME.format(failure.role), json.dumps(kept)))
 
     def latest(self) -> Mapping[ModelRole, ModelFailure]:

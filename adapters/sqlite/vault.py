@@ -10,7 +10,6 @@ from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
-from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
@@ -27,6 +26,7 @@ from clawmem.adapters.sqlite.telemetry import (
     SqliteReceipts,
     SqliteTelemetry,
 )
+from clawmem.adapters.sqlite.vault_file import refuse_empty
 from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex, wrong_names, wrong_words
 from clawmem.ports.errors import (

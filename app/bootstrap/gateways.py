@@ -185,8 +185,7 @@ class Gateways(DeclarativeContainer):
     threads = resource("app.services.retrieval.scheduling:NamedThreads")
 
     # upkeep of the vault file by a server
-    shared_writer = function("adapters.sqlite.best_effort:shared_writer")
-    checkpoint_log = function("adapters.sqlite.checkpoint:checkpoint_log")
+    checkpoint_log = function("adapters.sqlite.vault_file:checkpoint_log")
 
     # reports
     analytics = function("adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb")

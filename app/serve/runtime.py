@@ -166,12 +166,11 @@ class ServerRuntime:
     def at_work(self) -> Iterator[None]:
         """Run the background threads inside the block; at its end wait a limited time for tasks in progress."""
         threads = [self.drainer, *([self.watcher] if self.watcher else []), *self.lanes]
-        with Gateways.shared_writer(str(self.vault)):
-            with at_work(threads):
-                threading.Thread(target=load_word_vectors, daemon=True).start()
-                yield
-            self.hooks.close()
-            self.dispatcher.close()
+        with at_work(threads):
+            threading.Thread(target=load_word_vectors, daemon=True).start()
+            yield
+        self.hooks.close()
+        self.dispatcher.close()
         self._put_log_away()
 
     def _put_log_away(self) -> None:

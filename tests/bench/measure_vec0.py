@@ -20,7 +20,7 @@ import apsw
 import numpy as np
 
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.connections import PAGE_SIZE, load_sqlite_vec
+from clawmem.adapters.sqlite.database import PAGE_SIZE, load_sqlite_vec
 from clawmem.adapters.sqlite.embeddings import CHUNK_SIZE, STEPS
 
 QUESTIONS = 60

@@ -16,7 +16,7 @@ import apsw
 import pytest
 from command_line import Invoke
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"
 SOUND = "Files, records and indexes agree.\n"

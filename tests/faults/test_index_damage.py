@@ -15,7 +15,7 @@ import pytest
 from command_line import Invoke
 from typer.testing import Result
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 
 Damage = Callable[[bytes, random.Random], bytes | None]
 

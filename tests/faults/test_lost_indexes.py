@@ -16,7 +16,7 @@ from fault_worlds import World
 from hook_process import ask
 from rest_world import world_at
 
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.app.services.maintenance.doctor import REBUILD
 
 Ruin = Callable[[Path], None]

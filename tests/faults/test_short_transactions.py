@@ -20,7 +20,7 @@ from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite import connections
+from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport
@@ -372,7 +372,7 @@ class CountedTransactions:
 def patient_for(seconds: float) -> Iterator[None]:
     """Let writers wait no longer than that for each other."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(connections, "BUSY_TIMEOUT_S", seconds)
+        patched.setattr(database, "BUSY_TIMEOUT_S", seconds)
         yield
 
 

@@ -13,7 +13,7 @@ from command_line import Invoke, assert_refused
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
-from clawmem.adapters.sqlite import connections, migrations
+from clawmem.adapters.sqlite import database, migrations
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
@@ -26,7 +26,7 @@ class TestLocked:
         self, world: World, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """While another process writes, questions are answered and writers leave with 5 and a reason."""
-        monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
+        monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
         world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):

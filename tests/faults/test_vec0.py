@@ -15,8 +15,8 @@ import sqlite_vec
 from command_line import Invoke
 from fault_worlds import World
 
-from clawmem.adapters.sqlite import connections
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
+from clawmem.adapters.sqlite import database
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import MODEL, ROUNDING, cosine, save, sha, unit_vector
 from clawmem.ports.errors import ExtensionMissing, IndexDamaged
@@ -66,7 +66,7 @@ class TestWithoutTheExtension:
     def test_no_package(self, world: World, embedded: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
         """A vault is refused at once, with the remedy, and nothing is changed."""
         before = world.vault_file.read_bytes()
-        monkeypatch.setattr(connections, "find_spec", lambda name: None)
+        monkeypatch.setattr(database, "find_spec", lambda name: None)
 
         with pytest.raises(ExtensionMissing, match="pip install --force-reinstall sqlite-vec"):
             open_vault(str(world.vault_file))
@@ -82,7 +82,7 @@ class TestWithoutTheExtension:
             (tmp_path / name).write_bytes(b"no library")
         (tmp_path / "__init__.py").touch()
         spec = type("Spec", (), {"origin": str(tmp_path / "__init__.py")})
-        monkeypatch.setattr(connections, "find_spec", lambda name: spec)
+        monkeypatch.setattr(database, "find_spec", lambda name: spec)
 
         with pytest.raises(ExtensionMissing, match="cannot load the extension sqlite-vec"):
             open_vault(":memory:")

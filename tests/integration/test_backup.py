@@ -9,7 +9,7 @@ import apsw
 import pytest
 from command_line import Invoke, ask_json
 
-from clawmem.adapters.sqlite.connections import open_writer
+from clawmem.adapters.sqlite.database import open_writer
 
 REDIS = "notes/decisions/2026-02-11-redis.md"
 

@@ -13,7 +13,7 @@ from command_line import write_notes
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite import connections
+from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
@@ -276,7 +276,7 @@ def test_what_keeps_the_vault_busy(
     services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While somebody reads what was there before, the bytes stay and that is said; the note is forgotten all the same."""
-    monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     reader = apsw.Connection(str(tmp_path / "vault.sqlite"))
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()

@@ -1,4 +1,4 @@
-"""Connections that all threads of a process share, each for as long as it reads."""
+"""Read connections of a database, and snapshots."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from threading import Barrier
 import apsw
 import pytest
 
-from clawmem.adapters.sqlite import readers
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import MOST_IDLE, Database
 from clawmem.ports.errors import VaultError
 
 THREADS = 12
@@ -31,13 +30,6 @@ def path(tmp_path: Path) -> str:
     return path
 
 
-@pytest.fixture(autouse=True)
-def none_left() -> Iterator[None]:
-    """Whatever a test opens it closes."""
-    yield
-    assert dict(readers._SHARED) == {}
-
-
 def connections(path: str) -> list[apsw.Connection]:
     """Those to *path* that are open in this process."""
     gc.collect()
@@ -45,9 +37,9 @@ def connections(path: str) -> list[apsw.Connection]:
 
 
 def test_threads_one_after_the_other_share_one(path: str) -> None:
-    """And so does whatever else opens the file in this process."""
-    with closing(Database(path, read_only=True)) as one, closing(Database(path, read_only=True)) as other:
-        for db in (one, other) * 3:
+    """A reader that one thread gave back is lent to the next."""
+    with closing(Database(path, read_only=True)) as db:
+        for _ in range(3):
             with ThreadPoolExecutor(1) as thread:
                 assert thread.submit(db.value, "select count(*) from numbers").result() == THREADS
 
@@ -68,7 +60,7 @@ def test_threads_at_once_have_one_each(path: str) -> None:
         with ThreadPoolExecutor(THREADS) as threads:
             assert list(threads.map(read, range(THREADS))) == [list(range(THREADS))] * THREADS
 
-        assert len(connections(path)) == readers.MOST_IDLE
+        assert len(connections(path)) == MOST_IDLE
 
 
 def test_a_stream_that_is_left_early_gives_its_own_back(path: str) -> None:
@@ -149,25 +141,6 @@ def test_a_snapshot_does_not_see_later_changes(path: str) -> None:
         assert db.value("select count(n) from numbers") == THREADS + 1
 
 
-def test_a_snapshot_reads_nothing_twice(path: str) -> None:
-    """The same query, and records by their keys, are read once; afterwards they are read again."""
-    by_number = "select n, n * n from numbers where n in (select value from json_each(?))"
-    asked: list[object] = []
-
-    with closing(Database(path, read_only=True)) as db:
-        db.value("select 1")  # opens the connection
-        [connection] = connections(path)
-        connection.exec_trace = lambda cursor, sql, bindings: not asked.append(bindings) or True
-        with db.snapshot():
-            for _ in range(2):
-                assert db.rows("select n from numbers where n < ?", (2,)) == [(0,), (1,)]
-            assert db.records(by_number, [3, 2], lambda row: row[1]) == {2: 4, 3: 9}
-            assert db.records(by_number, [4, 3, 70], lambda row: row[1]) == {3: 9, 4: 16}
-            assert db.records(by_number, [70], lambda row: row[1]) == {}
-
-    assert asked == [None, (2,), ("[2, 3]",), ("[4, 70]",), None]
-
-
 def test_a_snapshot_within_a_snapshot_is_part_of_it(path: str) -> None:
     """The end of the inner block does not end the outer one."""
     with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
@@ -176,17 +149,6 @@ def test_a_snapshot_within_a_snapshot_is_part_of_it(path: str) -> None:
         writer.write("delete from numbers")
 
         assert db.value("select count(n) from numbers") == THREADS
-
-
-def test_an_error_ends_a_snapshot(path: str) -> None:
-    """Later queries of the block are answered from the latest state, and the connection is not used again."""
-    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
-        db.value("select count(*) from numbers")
-        with pytest.raises(VaultError):
-            db.value("select count(*) from letters")
-        writer.write("delete from numbers")
-
-        assert db.value("select count(*) from numbers") == 0
 
 
 def test_a_snapshot_of_another_thread_is_not_shared(path: str) -> None:

@@ -13,14 +13,12 @@ import apsw
 import pytest
 from waiting import eventually
 
-from clawmem.adapters.sqlite.best_effort import best_effort_writer, log_is_empty, shared_writer
-from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.adapters.sqlite.vault_file import checkpoint_log, log_is_empty
 from clawmem.app.serve import background
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.contracts.samples import save
-from clawmem.ports.errors import VaultError
 from clawmem.ports.vault import Vault
 
 NOTE = "insert into meta (name, value) values (?, ?)"
@@ -99,60 +97,36 @@ def test_a_server_does_it_now_and_then(vault: Vault, monkeypatch: pytest.MonkeyP
             eventually(lambda: log_is_empty(vault.storage.info().location))
 
 
-class TestStandingWriter:
-    """One writer for all that a server jots."""
+class TestBestEffort:
+    """The writer for records of questions."""
 
     @pytest.fixture
     def db(self, vault: Vault) -> Iterator[Database]:
-        with (
-            closing(Database(vault.storage.info().location, read_only=True)) as db,
-            shared_writer(vault.storage.info().location),
-        ):
+        with closing(Database(vault.storage.info().location, read_only=True)) as db:
             yield db
 
-    def test_threads_take_turns_with_it(self, db: Database) -> None:
-        """Everything that several write at once is there, written by one."""
+    def test_threads_write_one_after_the_other(self, db: Database) -> None:
+        """Every row of several threads is stored, over one connection."""
         writers: set[int] = set()
 
-        def jot(number: int) -> None:
+        def record(number: int) -> None:
             for place in range(20):
-                with best_effort_writer(db) as writer:
+                with db.best_effort() as writer:
                     writers.add(id(writer))
-                    writer.write(NOTE, (f"jotted {number} {place}", ""))
+                    writer.write(NOTE, (f"row {number} {place}", ""))
 
         with ThreadPoolExecutor(4) as threads:
-            list(threads.map(jot, range(4)))
+            list(threads.map(record, range(4)))
 
-        assert db.value("select count(*) from meta where name like 'jotted %'") == 80
+        assert db.value("select count(*) from meta where name like 'row %'") == 80
         assert len(writers) == 1
 
-    def test_an_error_is_not_handed_on(self, db: Database) -> None:
-        """What was begun is undone, and the next one can write."""
-        with suppress(ValueError), best_effort_writer(db) as writer, writer.atomic():
-            writer.write(NOTE, ("jotted half", ""))
+    def test_an_error_is_rolled_back(self, db: Database) -> None:
+        """The next caller can write."""
+        with suppress(ValueError), db.best_effort() as writer, writer.atomic():
+            writer.write(NOTE, ("row half", ""))
             raise ValueError
 
-        with best_effort_writer(db) as writer:
-            writer.write(NOTE, ("jotted whole", ""))
-        assert db.rows("select name from meta where name like 'jotted %'") == [("jotted whole",)]
-
-    def test_it_goes_where_the_vault_is(self, vault: Vault, db: Database, tmp_path: Path) -> None:
-        """Another file in its place is written to; where none is, none is made."""
-        with best_effort_writer(db) as writer:
-            writer.write(NOTE, ("jotted before", ""))
-        with closing(open_vault(str(tmp_path / "other.sqlite"))):
-            pass
-        there = Path(vault.storage.info().location)
-        (tmp_path / "other.sqlite").replace(there)
-        for beside in ("-wal", "-shm"):
-            Path(f"{there}{beside}").unlink(missing_ok=True)
-
-        with best_effort_writer(db) as writer:
-            writer.write(NOTE, ("jotted after", ""))
-
-        with closing(Database(vault.storage.info().location, read_only=True)) as now:
-            assert now.rows("select name from meta where name like 'jotted %'") == [("jotted after",)]
-        there.unlink()
-        with pytest.raises(VaultError), best_effort_writer(db) as writer:
-            writer.write(NOTE, ("jotted nowhere", ""))
-        assert not there.exists()
+        with db.best_effort() as writer:
+            writer.write(NOTE, ("row whole", ""))
+        assert db.rows("select name from meta where name like 'row %'") == [("row whole",)]
