@@ -53,7 +53,12 @@ def bootstrap(
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
         folder = next(one for one in services.folders if one.name == chosen)
         found = survey(services.vault.documents, services.vault.links, services.files, folder)
-    lines = [reading_text(result), *_survey_lines(found), *result.remarks, *_next_steps(chosen, found.notes, is_complete=not result.exit_code)]
+    lines = [
+        reading_text(result),
+        *_survey_lines(found),
+        *result.remarks,
+        *_next_steps(chosen, found.notes, is_complete=not result.exit_code),
+    ]
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import installed
 
