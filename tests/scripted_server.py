@@ -10,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
-from clawmem.adapters.http.embedder import HttpEmbedder
-from clawmem.adapters.http.transport import Transport
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.models.api import ApiEmbedder
+from clawmem.adapters.models.http_server import HttpServer
+from clawmem.adapters.models.providers import LLAMA_SERVER
 from clawmem.contracts.samples import floats
 
 
@@ -225,18 +226,18 @@ class Models:
         self.slept.append(seconds)
         self.clock.advance(round(seconds * 1000))
 
-    def transport(self, url: str, **rest: Any) -> Transport:
-        """With a model called ``tiny``."""
-        made = Transport(url, model="tiny", clock=self.clock, sleep=self.sleep, **rest)
-        self._stack.callback(made.close)
-        return made
+    def connect(self, url: str, **rest: Any) -> HttpServer:
+        """Return a client for a model called ``tiny``."""
+        server = HttpServer(url, self.clock, LLAMA_SERVER, "tiny", sleep=self.sleep, **rest)
+        self._stack.callback(server.close)
+        return server
 
-    def embedder(self, url: str, **rest: Any) -> HttpEmbedder:
+    def embedder(self, url: str, **rest: Any) -> ApiEmbedder:
         """Of a server of one's own."""
-        return self.factory(HttpEmbedder, url, model="tiny", sleep=self.sleep, **rest)  # type: ignore[no-any-return]
+        return self.factory(ApiEmbedder, url, model="tiny", sleep=self.sleep, **rest)  # type: ignore[no-any-return]
 
-    def factory(self, make: Callable[..., Any], url: str, **rest: Any) -> Any:
+    def factory(self, make: Any, url: str, **rest: Any) -> Any:
         """What one of the three factories makes."""
-        made = make(url, self.clock, **rest)
+        made = make.at(url, self.clock, **rest)
         self._stack.callback(made.close)
         return made

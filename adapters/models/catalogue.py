@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
+from clawmem.adapters.models.providers import EMBED, GENERATE, RERANK
 from clawmem.adapters.models.store import ModelFolder, RemoteFile
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
-from clawmem.ports.models import Embedder
-
-if TYPE_CHECKING:
-    from clawmem.ports.models import Generator, Reranker
+from clawmem.ports.models import Embedder, Generator, Reranker
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
 STATIC_FAMILY = "wordllama:"  # prefix of the fingerprints of the static vectors
-EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
 
 
 class PublishedModel(NamedTuple):
@@ -25,8 +22,8 @@ class PublishedModel(NamedTuple):
     name: str
     role: str
     summary: str
+    dimensions: int
     files: Mapping[str, RemoteFile]  # by their names in the folder of the model
-    dimensions: int = 0
 
     @property
     def is_gguf(self) -> bool:
@@ -34,76 +31,51 @@ class PublishedModel(NamedTuple):
         return "model.gguf" in self.files
 
 
-_XENOVA = ("Xenova/all-MiniLM-L6-v2", "751bff37182d3f1213fa05d7196b954e230abad9")
+_XENOVA = "Xenova/all-MiniLM-L6-v2", "751bff37182d3f1213fa05d7196b954e230abad9"
 PUBLISHED = (
     PublishedModel(
-        MINILM,
-        EMBED,
-        "all-MiniLM-L6-v2 as int8 ONNX, English, reads 256 tokens (Apache-2.0)",
+        MINILM, EMBED, "all-MiniLM-L6-v2 as int8 ONNX, English, reads 256 tokens (Apache-2.0)", 384,
         {
             "model.onnx": RemoteFile(
-                *_XENOVA,
-                "onnx/model_quantized.onnx",
-                22_972_370,
+                *_XENOVA, "onnx/model_quantized.onnx", 22_972_370,
                 "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
             ),
             "tokenizer.json": RemoteFile(
-                *_XENOVA,
-                "tokenizer.json",
-                711_661,
+                *_XENOVA, "tokenizer.json", 711_661,
                 "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
             ),
         },
-        dimensions=384,
     ),
     PublishedModel(
-        "embeddinggemma",
-        EMBED,
-        "EmbeddingGemma 300M, Q8_0, a hundred languages, reads 2048 tokens (Gemma terms of use)",
-        {
-            "model.gguf": RemoteFile(
-                "ggml-org/embeddinggemma-300M-GGUF",
-                "0f741b5a6585bd53aeb15cd1372c56f2a0f65e12",
-                "embeddinggemma-300M-Q8_0.gguf",
-                333_590_944,
-                "b5ce9d77a3fc4b3b39ccb5643c36777911cc4eb46a66962eadfa3f5f60490d63",
-            )
-        },
-        dimensions=768,
+        "embeddinggemma", EMBED,
+        "EmbeddingGemma 300M, Q8_0, a hundred languages, reads 2048 tokens (Gemma terms of use)", 768,
+        {"model.gguf": RemoteFile(
+            "ggml-org/embeddinggemma-300M-GGUF", "0f741b5a6585bd53aeb15cd1372c56f2a0f65e12",
+            "embeddinggemma-300M-Q8_0.gguf", 333_590_944,
+            "b5ce9d77a3fc4b3b39ccb5643c36777911cc4eb46a66962eadfa3f5f60490d63",
+        )},
     ),
     PublishedModel(
-        "qmd-query-expansion",
-        GENERATE,
-        "Qwen3 1.7B tuned to rephrase questions, Q4_K_M (MIT)",
-        {
-            "model.gguf": RemoteFile(
-                "tobil/qmd-query-expansion-1.7B-gguf",
-                "7816de0b72572c6c860ca1eddf97ba9e7fb8cc65",
-                "qmd-query-expansion-1.7B-q4_k_m.gguf",
-                1_282_438_912,
-                "000dfb1c06efa6a049e9f64ba921c3740e2454f62abab6fa10e77bd30bb2bcc0",
-            )
-        },
+        "qmd-query-expansion", GENERATE, "Qwen3 1.7B tuned to rephrase questions, Q4_K_M (MIT)", 0,
+        {"model.gguf": RemoteFile(
+            "tobil/qmd-query-expansion-1.7B-gguf", "7816de0b72572c6c860ca1eddf97ba9e7fb8cc65",
+            "qmd-query-expansion-1.7B-q4_k_m.gguf", 1_282_438_912,
+            "000dfb1c06efa6a049e9f64ba921c3740e2454f62abab6fa10e77bd30bb2bcc0",
+        )},
     ),
     PublishedModel(
-        "qwen3-reranker",
-        RERANK,
-        "Qwen3-Reranker 0.6B, Q8_0 (Apache-2.0)",
-        {
-            "model.gguf": RemoteFile(
-                "ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF",
-                "a02f48bb4f057028298c21fa033da2b30d7742d5",
-                "qwen3-reranker-0.6b-q8_0.gguf",
-                639_153_184,
-                "22c9979ce4fbcdc5acdc310c6641c32797eff1aa980b8f7a2db8a8ea23429a48",
-            )
-        },
+        "qwen3-reranker", RERANK, "Qwen3-Reranker 0.6B, Q8_0 (Apache-2.0)", 0,
+        {"model.gguf": RemoteFile(
+            "ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF", "a02f48bb4f057028298c21fa033da2b30d7742d5",
+            "qwen3-reranker-0.6b-q8_0.gguf", 639_153_184,
+            "22c9979ce4fbcdc5acdc310c6641c32797eff1aa980b8f7a2db8a8ea23429a48",
+        )},
     ),
-)
+)  # fmt: skip
 
 
 class StaticModel:
-    """The static word vectors that are part of every installation."""
+    """The static word vectors, which are part of every installation and are neither added nor removed."""
 
     name = STATIC
     role = EMBED
@@ -121,13 +93,13 @@ class StaticModel:
         return 0
 
     def add(self, source: Path | None) -> None:
-        """Raise `InvalidInput`, because the model is already part of clawmem."""
+        """Raise `InvalidInput`."""
         raise InvalidInput(
             "INVALID_INPUT", f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
         )
 
     def remove(self) -> None:
-        """Raise `InvalidInput`, because the model cannot be removed."""
+        """Raise `InvalidInput`."""
         raise InvalidInput("INVALID_INPUT", f"{STATIC!r} is part of clawmem and cannot be removed.")
 
     def faults(self) -> list[str]:
@@ -188,19 +160,27 @@ class StoredModel:
             ExtraMissing: the packages that run the model are not installed.
             ConfigError: the download failed, or *source* is no such model.
         """
-        if self._published.is_gguf:
-            from clawmem.adapters.models import llama
+        from clawmem.adapters.models import llama, onnx
 
-            llama.require_llama()
-            self.folder.install(
-                self._collector(source, _copy_gguf),
-                lambda draft: llama.inspect(draft / llama.MODEL, self.role),
-            )
-        else:
-            from clawmem.adapters.models import onnx
+        is_gguf = self._published.is_gguf
+        (llama.require_llama if is_gguf else onnx.require_onnxruntime)()
 
-            onnx.require_onnxruntime()
-            self.folder.install(self._collector(source, onnx.collect), onnx.inspect)
+        def collect(draft: Path) -> None:
+            if source is None:
+                for name, remote in self._published.files.items():
+                    self.folder.download(remote, draft / name)
+            elif is_gguf:
+                try:
+                    shutil.copyfile(source, draft / llama.MODEL)
+                except OSError as error:
+                    raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error
+            else:
+                onnx.collect(source, draft)
+
+        self.folder.install(
+            collect,
+            lambda draft: llama.inspect(draft / llama.MODEL, self.role) if is_gguf else onnx.inspect(draft),
+        )
 
     def remove(self) -> None:
         """Delete the files of the model."""
@@ -224,25 +204,14 @@ class StoredModel:
             from clawmem.adapters.models.onnx import OnnxEmbedder
 
             return OnnxEmbedder(self.folder)
-        from clawmem.adapters.models import llama
+        from clawmem.adapters.models import api, llama
 
-        adapters: dict[str, Callable[..., Embedder | Generator | Reranker]] = {
-            EMBED: llama.LlamaEmbedder,
-            GENERATE: llama.LlamaGenerator,
-            RERANK: llama.LlamaReranker,
-        }
-        download = (lambda: self.add(None)) if self._may_download else None
-        return adapters[self.role](self.folder, download=download)
-
-    def _collector(self, source: Path | None, copy: Callable[[Path, Path], None]) -> Callable[[Path], None]:
-        if source is not None:
-            return lambda draft: copy(source, draft)
-
-        def download(draft: Path) -> None:
-            for name, remote in self._published.files.items():
-                self.folder.download(remote, draft / name)
-
-        return download
+        server = llama.LlamaServer(
+            self.folder, self.role, download=(lambda: self.add(None)) if self._may_download else None
+        )
+        if self.role == EMBED:
+            return api.ApiEmbedder(server, query_timeout_s=llama.QUERY_TIMEOUT_S)
+        return api.ApiGenerator(server) if self.role == GENERATE else api.ApiReranker(server)
 
 
 Model = StaticModel | StoredModel
@@ -300,8 +269,7 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
     model = model_named(name, folder)
     if model.role != EMBED:
         raise NotFound("embedding model", name, suggestions=[STATIC, MINILM])
-    embedder: Embedder = model.opened()  # type: ignore[assignment]  # its role says so
-    return embedder
+    return cast("Embedder", model.opened())
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
@@ -315,10 +283,3 @@ def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
             except ClawmemError:  # the model or its runtime is not installed
                 return None
     return None
-
-
-def _copy_gguf(source: Path, folder: Path) -> None:
-    try:
-        shutil.copyfile(source, folder / "model.gguf")
-    except OSError as error:
-        raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error

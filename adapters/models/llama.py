@@ -1,60 +1,44 @@
-"""GGUF models that llama.cpp runs in this process, without a server (package ``xllamacpp``)."""
+"""GGUF models that llama.cpp runs in this process (package ``xllamacpp``)."""
 
 from __future__ import annotations
 
 import atexit
-import math
+import json
 import mmap
 import re
-import struct
-import time
 import weakref
-from base64 import b64decode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Timer
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, cast
 
+from clawmem.adapters.models.providers import EMBED, GENERATE, RERANK, Provider
+from clawmem.adapters.models.server import EXCERPT, Json, Limits, ModelIdentity, Result, read_answer, too_long
 from clawmem.adapters.models.store import ModelFolder
-from clawmem.ports.errors import (
-    BadVector,
-    ConfigError,
-    ExtraMissing,
-    InputTooLong,
-    ModelAnswerInvalid,
-    ModelRefused,
-    ModelUnavailable,
-)
-from clawmem.ports.model_profiles import Prompts, prompts_of, without_thoughts
-from clawmem.ports.models import JsonSchema
-from clawmem.ports.records import Vector
+from clawmem.ports.errors import ConfigError, ExtraMissing, ModelRefused, ModelUnavailable
 
 MODEL = "model.gguf"
-EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
 IDLE_S = 120.0
-MAX_CHARS = 6000  # maximum length of an embedded text
-MAX_DOCUMENT_CHARS = 4000  # maximum length of a reranked text
 QUERY_TIMEOUT_S = 10.0  # includes loading the model
-TEXT_TIMEOUT_S = 60.0  # per document
+IN_PROCESS = Provider(
+    "llama.cpp",
+    embed_rest={"encoding_format": "base64"},
+    # Each text is computed separately, so that its vector depends on nothing but the text, and so that a query does
+    # not wait for a long batch of documents.
+    max_texts=1,
+    rerank_path="/v1/rerank",
+    max_documents=1,
+)
 
 # Tokens per request. The context takes its memory in full even if it is not used: 470 MB for the generator.
 _MOST_TOKENS = {EMBED: 2048, RERANK: 2048, GENERATE: 4096}
 _SILENT = -1
-_CUTS = 4  # number of times that a text is shortened before giving up
-_CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
-_EXCERPT = 200
-_STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
-_PROBABILITIES = "qwen3"  # the architecture for which llama.cpp returns the probability of "yes" against "no"
 _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
-_TOKEN_COUNTS = re.compile(
-    r"\((?P<tokens>\d+) tokens\).{0,300}?(?:batch size: |context size \()(?P<limit>\d+)", re.DOTALL
-)
 
-Result = TypeVar("Result")
-Json = dict[str, Any]
 IsCancelled = Callable[[], bool]
 """Whether the caller has stopped waiting for the result."""
 
@@ -75,19 +59,25 @@ class Llama(Protocol):
         """Return statistics of the server."""
 
 
-class LlamaModel:
+class LlamaServer:
     """
-    A model that is loaded for the first request and unloaded after *idle_s* seconds without requests.
+    ``ModelServer`` in this process: a model that is unloaded after *idle_s* seconds without requests.
 
     One thread runs llama.cpp, one request at a time. A caller waits for at most its timeout. Its request is
     then removed from the queue or, if it is being processed, ends with the current step, which is one generated
     token or one text. A step cannot be interrupted; the next request waits until it ends.
     """
 
-    role = ""
+    provider = IN_PROCESS
+    location = "this process"
 
     def __init__(
-        self, folder: ModelFolder, *, idle_s: float = IDLE_S, download: Callable[[], None] | None = None
+        self,
+        folder: ModelFolder,
+        role: str,
+        *,
+        idle_s: float = IDLE_S,
+        download: Callable[[], None] | None = None,
     ) -> None:
         """
         Prepare the model without loading it.
@@ -100,17 +90,19 @@ class LlamaModel:
             ExtraMissing: llama.cpp is not installed.
         """
         require_llama()
-        self.label = f"{folder.name!r} in this process"
+        self.name = folder.name
+        self.label = f"{folder.name!r} in {self.location}"
         self._folder = folder
+        self._role = role
         self._download = download
         self._idle_s = idle_s
         self._closing = Event()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix=folder.name)
         self._llama: Llama | None = None
-        self._used_s = 0.0
+        self._timer: Timer | None = None
         if download is None:
             folder.manifest()
-        _MODELS.add(self)
+        _SERVERS.add(self)
 
     @property
     def is_loaded(self) -> bool:
@@ -124,244 +116,108 @@ class LlamaModel:
             self._download()
         return self._folder.manifest().facts
 
-    @property
-    def weights(self) -> str:
-        """Beginning of the checksum of the model file."""
-        return self._folder.manifest().files[MODEL][:12] if self.facts else ""
+    def served(self, limits: Limits) -> ModelIdentity:
+        """Return the identity of the model by its file, without loading it."""
+        facts = self.facts
+        weights = self._folder.manifest().files[MODEL][:12]
+        return ModelIdentity(
+            self.name, weights, f"{facts['architecture']} {facts['title']}", int(facts["dimensions"])
+        )
 
-    def ask(self, work: Callable[[Llama, IsCancelled], Result], *, timeout_s: float) -> Result:
+    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
         """
-        Return the result of *work*, a function of the loaded model that checks between its steps whether it is
-        cancelled.
+        Return the result of *read* for the answer of llama.cpp.
 
         Raises:
-            ModelUnavailable: the work takes longer than *timeout_s*, or *timeout_s* is not positive.
+            ModelUnavailable: the time is over, the model was closed, or the error is temporary.
+            ModelRefused: the error is permanent; `InputTooLong` if the text does not fit the context.
             ConfigError: the model cannot be loaded.
         """
-        if timeout_s <= 0:
-            raise self.unavailable("no time is left")
-        cancelled = Event()
-        try:
-            future = self._threads.submit(
-                self._run, work, lambda: cancelled.is_set() or self._closing.is_set()
-            )
-        except RuntimeError as error:
-            raise self.unavailable("it was closed") from error
-        try:
-            return future.result(timeout_s)
-        except CancelledError as error:
-            raise self.unavailable("it was closed") from error
-        except TimeoutError:
-            cancelled.set()
-            future.cancel()
-            raise self.unavailable(f"it was not done in {timeout_s:.3g} s") from None
+        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+        request = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
 
-    def close(self) -> None:
-        """Unload the model after the current step. Later requests fail."""
-        self._closing.set()
-        self._threads.shutdown(cancel_futures=True)
-        self._llama = None
-
-    def unavailable(self, reason: str) -> ModelUnavailable:
-        """Return the error for a model that cannot answer now; its remedy does not mention a server."""
-        return ModelUnavailable(self.label, reason, remedy=_WITHOUT_IT)
-
-    def checked(self, answer: Json) -> Json:
-        """
-        Return *answer* unless it is an error.
-
-        Raises:
-            InputTooLong: the text does not fit the context.
-            ModelUnavailable: the error is temporary.
-            ModelRefused: the error is permanent.
-        """
-        error = answer.get("error")
-        if not error:
-            return answer
-        details = error if isinstance(error, dict) else {"message": str(error)}
-        message = " ".join(str(details.get("message", "")).split())[:_EXCERPT].rstrip(".")
-        if counts := _TOKEN_COUNTS.search(message):
-            raise InputTooLong(self.label, tokens=int(counts["tokens"]), limit=int(counts["limit"]))
-        if details.get("type") == "exceed_context_size_error":
-            raise InputTooLong(self.label)
-        if details.get("code") in (500, 503):
-            raise self.unavailable(message)
-        raise ModelRefused(self.label, message, remedy="Check it with: clawmem doctor")
-
-    def _run(self, work: Callable[[Llama, IsCancelled], Result], is_cancelled: IsCancelled) -> Result:
-        if self._closing.is_set():
-            raise self.unavailable("it was closed")
-        if self._llama is None:
-            self._llama = load(self._folder.path / MODEL, self.role, self.facts.get("context", 0))
-            self._start_timer(self._idle_s)
-        try:
-            return work(self._llama, is_cancelled)
-        finally:
-            self._used_s = time.monotonic()
-
-    def _start_timer(self, seconds: float) -> None:
-        def expire() -> None:
-            if not self._closing.is_set():
-                self._threads.submit(self._unload_if_idle)
-
-        timer = Timer(seconds, expire)
-        timer.daemon = True
-        timer.start()
-
-    def _unload_if_idle(self) -> None:
-        remaining_s = self._used_s + self._idle_s - time.monotonic()
-        if remaining_s > 0:
-            self._start_timer(remaining_s)
-        else:
-            self._llama = None
-
-
-class LlamaEmbedder(LlamaModel):
-    """
-    ``Embedder`` in this process.
-
-    Each text is computed separately, so that its vector depends on nothing but the text, and so that a query
-    does not wait for a long batch of documents. A text that is too long for the model is shortened until it
-    fits.
-    """
-
-    role = EMBED
-
-    @property
-    def fingerprint(self) -> str:
-        return f"llama.cpp:{self._folder.name}:{self.weights}:{self._prompts.name}:{self.dimensions}"
-
-    @property
-    def dimensions(self) -> int:
-        return int(self.facts["dimensions"])
-
-    def embed_query(self, text: str) -> Vector:
-        return self._vector(self._prompts.query, text, QUERY_TIMEOUT_S)
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [self._vector(self._prompts.document, text, TEXT_TIMEOUT_S) for text in texts]
-
-    @property
-    def _prompts(self) -> Prompts:
-        return prompts_of(f"{self.facts['architecture']} {self.facts['title']}")
-
-    def _vector(self, prompt: str, text: str, timeout_s: float) -> Vector:
-        dimensions = self.dimensions
-        if not text.strip():
-            return bytes(4 * dimensions)
-
-        def embed(llama: Llama, beginning: str) -> Vector:
-            body = {"input": beginning, "encoding_format": "base64"}
-            answer = self.checked(llama.handle_embeddings(body))
-            try:
-                raw = b64decode(answer["data"][0]["embedding"])
-            except (LookupError, TypeError, ValueError) as error:
-                raise ModelAnswerInvalid(self.label, "it holds no vector") from error
-            if len(raw) != 4 * dimensions:
-                raise BadVector(f"the model returned {len(raw) // 4} numbers instead of {dimensions}")
-            numbers = struct.unpack(f"<{dimensions}f", raw)
-            length = math.hypot(*numbers)
-            if not math.isfinite(length):
-                raise BadVector("the model returned a number that is not finite")
-            return struct.pack(f"<{dimensions}f", *(number / (length or 1.0) for number in numbers))
-
-        prepared = _encodable(prompt + text[:MAX_CHARS])
-        return self.ask(lambda llama, _: _fitting(prepared, lambda t: embed(llama, t)), timeout_s=timeout_s)
-
-
-class LlamaGenerator(LlamaModel):
-    """``Generator`` in this process."""
-
-    role = GENERATE
-
-    @property
-    def fingerprint(self) -> str:
-        return f"llama.cpp:{self._folder.name}:{self.weights}"
-
-    def generate(
-        self,
-        prompt: str,
-        *,
-        timeout_s: float,
-        max_tokens: int,
-        temperature: float = 0.0,
-        schema: JsonSchema | None = None,
-    ) -> str:
-        architecture = self.facts["architecture"]
-        content = _encodable(without_thoughts(f"{self._folder.name} {architecture}", prompt))
-        body: Json = {
-            "messages": [{"role": "user", "content": content}],
-            "temperature": temperature,
-            "max_tokens": max_tokens,
-            "stream": True,  # a stream can be stopped
-            "cache_prompt": False,  # earlier prompts do not influence the result
-            "chat_template_kwargs": {"enable_thinking": False},
-        }
-        if schema is not None:
-            shape = {"name": "answer", "schema": dict(schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": shape}
-
-        def write(llama: Llama, is_cancelled: IsCancelled) -> str:
+        def work(llama: Llama, is_cancelled: IsCancelled) -> Json:
+            if path == IN_PROCESS.embed_path:
+                return llama.handle_embeddings(request)
+            if path == IN_PROCESS.rerank_path:
+                return llama.handle_rerank(request)
             pieces: list[Json] = []
 
             def take(piece: Json) -> bool:
                 pieces.append(piece)
                 return is_cancelled()
 
-            llama.handle_chat_completions(body, take)
+            # A stream can be stopped; without a cache, earlier prompts do not influence the answer.
+            llama.handle_chat_completions({**request, "stream": True, "cache_prompt": False}, take)
             if is_cancelled():
-                raise self.unavailable("it was stopped before the end")
+                raise self._unavailable("it was stopped before the end")
+            if failed := next((piece for piece in pieces if "error" in piece), None):
+                return failed
+            deltas = [choice["delta"] for piece in pieces for choice in piece["choices"]]
+            text = "".join(delta.get("content") or "" for delta in deltas)
+            return {"choices": [{"message": {"content": text}}]}
+
+        answer = self.ask(work, timeout_s=limits.left_s())
+        if error := answer.get("error"):
+            message = " ".join(str(error["message"]).split())[:EXCERPT].rstrip(".")
+            if long := too_long(self.label, f"{message} {error.get('type', '')}"):
+                raise long
+            if error.get("code") in (500, 503):
+                raise self._unavailable(message)
+            raise ModelRefused(self.label, message, remedy="Check it with: clawmem doctor")
+        return read_answer(self.label, answer, read)
+
+    def ask(self, work: Callable[[Llama, IsCancelled], Result], *, timeout_s: float) -> Result:
+        """
+        Return the result of *work*, a function of the loaded model that checks between its steps whether it is
+        cancelled. Raises the errors of `post` about the model.
+        """
+        if timeout_s <= 0:
+            raise self._unavailable("no time is left")
+        cancelled = Event()
+
+        def run() -> Result:
+            if self._closing.is_set():
+                raise self._unavailable("it was closed")
+            if self._timer:
+                self._timer.cancel()
+            if self._llama is None:
+                self._llama = load(self._folder.path / MODEL, self._role, self.facts["context"])
             try:
-                choices = [choice for piece in pieces for choice in self.checked(piece)["choices"]]
-                return "".join(choice["delta"].get("content") or "" for choice in choices)
-            except (LookupError, TypeError, AttributeError) as error:
-                raise ModelAnswerInvalid(self.label, "it holds no message") from error
+                return work(self._llama, lambda: cancelled.is_set() or self._closing.is_set())
+            finally:
+                self._timer = Timer(self._idle_s, self._unload)
+                self._timer.daemon = True
+                self._timer.start()
 
-        return self.ask(write, timeout_s=timeout_s)
+        try:
+            future = self._threads.submit(run)
+        except RuntimeError as error:
+            raise self._unavailable("it was closed") from error
+        try:
+            return future.result(timeout_s)
+        except CancelledError as error:
+            raise self._unavailable("it was closed") from error
+        except TimeoutError:
+            cancelled.set()
+            future.cancel()
+            raise self._unavailable(f"it was not done in {timeout_s:.3g} s") from None
 
+    def close(self) -> None:
+        """Unload the model after the current step. Later requests fail."""
+        self._closing.set()
+        self._threads.shutdown(cancel_futures=True)
+        if self._timer:
+            self._timer.cancel()
+        self._llama = None
 
-class LlamaReranker(LlamaModel):
-    """
-    ``Reranker`` in this process. Scores each document separately, and equal documents once.
+    def _unload(self) -> None:
+        with suppress(RuntimeError):  # it was closed
+            self._threads.submit(setattr, self, "_llama", None)
 
-    For most models the raw output is mapped to the range from 0 to 1 by the logistic function.
-    """
-
-    role = RERANK
-    max_document_chars = MAX_DOCUMENT_CHARS
-
-    @property
-    def fingerprint(self) -> str:
-        scale = "as-is" if self._is_probability else "logistic"
-        return f"llama.cpp:{self._folder.name}:{self.weights}:{scale}:{self.max_document_chars}"
-
-    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
-        until = time.monotonic() + timeout_s
-        question = _encodable(query)
-        texts = [_encodable(document[: self.max_document_chars]) for document in documents]
-
-        def score(llama: Llama, text: str) -> float:
-            answer = self.checked(llama.handle_rerank({"query": question, "documents": [text]}))
-            try:
-                raw = float(answer["results"][0]["relevance_score"])
-            except (LookupError, TypeError, ValueError) as error:
-                raise ModelAnswerInvalid(self.label, "it holds no score") from error
-            if not math.isfinite(raw):
-                raise ModelAnswerInvalid(self.label, "its score is not a number")
-            if self._is_probability:
-                return max(0.0, min(1.0, raw))
-            return 1 / (1 + math.exp(-max(-_STEEPEST, min(_STEEPEST, raw))))
-
-        def score_fitting(text: str) -> float:
-            left_s = until - time.monotonic()
-            return self.ask(lambda llama, _: _fitting(text, lambda t: score(llama, t)), timeout_s=left_s)
-
-        scores = {text: score_fitting(text) for text in dict.fromkeys(texts)}
-        return [scores[text] for text in texts]
-
-    @property
-    def _is_probability(self) -> bool:
-        return bool(self.facts["architecture"] == _PROBABILITIES)
+    def _unavailable(self, reason: str) -> ModelUnavailable:
+        """Return the error for a model that cannot answer now; its remedy does not mention a server."""
+        return ModelUnavailable(self.label, reason, remedy=_WITHOUT_IT)
 
 
 def require_llama() -> None:
@@ -455,32 +311,11 @@ def inspect(path: Path, role: str) -> dict[str, Any]:
     return facts
 
 
-_MODELS: weakref.WeakSet[LlamaModel] = weakref.WeakSet()
+_SERVERS: weakref.WeakSet[LlamaServer] = weakref.WeakSet()
 
 
 @atexit.register
 def _close_all() -> None:
     # The process crashes if llama.cpp is still loaded when the interpreter ends.
-    for model in list(_MODELS):
-        model.close()
-
-
-def _encodable(text: str) -> str:
-    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _fitting(text: str, ask: Callable[[str], Result]) -> Result:
-    """
-    Return the result of *ask* for *text*, or for the longest beginning of it that the model accepts.
-
-    Raises:
-        InputTooLong: even the shortened text does not fit.
-    """
-    for _ in range(_CUTS):
-        try:
-            return ask(text)
-        except InputTooLong as error:
-            share = error.limit / error.tokens if error.limit and error.tokens else 0.5
-            text = text[: max(1, int(len(text) * min(share, 1.0) * _CUT_MARGIN))]
-    return ask(text)
+    for server in list(_SERVERS):
+        server.close()

@@ -181,7 +181,7 @@ class Gateways(DeclarativeContainer):
     )
 
     model_servers = function("app.bootstrap.models:model_servers", vault.provided.model_failures, clock)
-    shown_address = imported("adapters.http.addresses:shown")
+    shown_address = imported("adapters.models.addresses:shown")
     threads = resource("app.services.retrieval.scheduling:NamedThreads")
 
     # upkeep of the vault file by a server

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from clawmem.adapters.http.addresses import shown
+from clawmem.adapters.models.addresses import shown
 from clawmem.adapters.models.catalogue import (
     STATIC,
     STATIC_FAMILY,
@@ -16,7 +16,7 @@ from clawmem.adapters.models.catalogue import (
     model_named,
     selected,
 )
-from clawmem.app.bootstrap.injector import lazy
+from clawmem.app.bootstrap.injector import imported_object
 from clawmem.app.services.maintenance.models import Models
 from clawmem.app.services.models import (
     NONE,
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
     """The factories and names for the model of a role."""
 
     variable: str
-    at_a_server: Callable[..., Any]
+    adapter: str  # the class of a model at a server
     local_name: str
     watched: Callable[[Any, Watch], Any]
 
@@ -76,19 +76,19 @@ class _Part(NamedTuple):
 _PARTS = {
     ModelRole.EMBEDDER: _Part(
         "CLAWMEM_EMBED_URL",
-        lazy("adapters.http.embedder:HttpEmbedder"),
+        "adapters.models.api:ApiEmbedder",
         LARGE_EMBEDDER,
         WatchedEmbedder,
     ),
     ModelRole.GENERATOR: _Part(
         "CLAWMEM_LLM_URL",
-        lazy("adapters.http.generator:HttpGenerator"),
+        "adapters.models.api:ApiGenerator",
         "qmd-query-expansion",
         WatchedGenerator,
     ),
     ModelRole.RERANKER: _Part(
         "CLAWMEM_RERANK_URL",
-        lazy("adapters.http.reranker:HttpReranker"),
+        "adapters.models.api:ApiReranker",
         "qwen3-reranker",
         WatchedReranker,
     ),
@@ -106,7 +106,9 @@ def served(role: ModelRole, server: ModelServer, around: ModelContext) -> Choice
     part, address = _PARTS[role], shown(server.url)
 
     def build() -> Any:
-        model = part.at_a_server(server.url, around.clock, **server.model_dump(exclude={"url"}))
+        model = imported_object(part.adapter).at(
+            server.url, around.clock, **server.model_dump(exclude={"url"})
+        )
         return _watched(role, address, model, around)
 
     return the_only(role, Option(address, f"{part.variable} names it", build))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from llama_server import Role, write_model
 
+from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.catalogue import known_models
-from clawmem.adapters.models.llama import LlamaEmbedder, LlamaGenerator, LlamaReranker
 from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract
@@ -38,17 +38,17 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Models]:
 
 class TestLlamaEmbedder(EmbedderContract):
     @pytest.fixture
-    def embedder(self, models: Models) -> LlamaEmbedder:
+    def embedder(self, models: Models) -> ApiEmbedder:
         return models[Role.EMBED]  # type: ignore[no-any-return]
 
 
 class TestLlamaGenerator(GeneratorContract):
     @pytest.fixture
-    def generator(self, models: Models) -> LlamaGenerator:
+    def generator(self, models: Models) -> ApiGenerator:
         return models[Role.GENERATE]  # type: ignore[no-any-return]
 
 
 class TestLlamaReranker(RerankerContract):
     @pytest.fixture
-    def reranker(self, models: Models) -> LlamaReranker:
+    def reranker(self, models: Models) -> ApiReranker:
         return models[Role.RERANK]  # type: ignore[no-any-return]

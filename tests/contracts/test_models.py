@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 from llama_server import Role, running
 
-from clawmem.adapters.http.embedder import HttpEmbedder
-from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.generator import GeneratorContract
@@ -67,8 +65,8 @@ def rerank_address(folder: Path) -> Iterator[str]:
 @needs_server
 class TestHttpEmbedder(EmbedderContract):
     @pytest.fixture
-    def embedder(self, embed_address: str) -> Iterator[HttpEmbedder]:
-        made = HttpEmbedder(embed_address, SystemClock())
+    def embedder(self, embed_address: str) -> Iterator[ApiEmbedder]:
+        made = ApiEmbedder.at(embed_address, SystemClock())
         yield made
         made.close()
 
@@ -76,8 +74,8 @@ class TestHttpEmbedder(EmbedderContract):
 @needs_server
 class TestHttpGenerator(GeneratorContract):
     @pytest.fixture
-    def generator(self, generate_address: str) -> Iterator[HttpGenerator]:
-        made = HttpGenerator(generate_address, SystemClock())
+    def generator(self, generate_address: str) -> Iterator[ApiGenerator]:
+        made = ApiGenerator.at(generate_address, SystemClock())
         yield made
         made.close()
 
@@ -85,7 +83,7 @@ class TestHttpGenerator(GeneratorContract):
 @needs_server
 class TestHttpReranker(RerankerContract):
     @pytest.fixture
-    def reranker(self, rerank_address: str) -> Iterator[HttpReranker]:
-        made = HttpReranker(rerank_address, SystemClock())
+    def reranker(self, rerank_address: str) -> Iterator[ApiReranker]:
+        made = ApiReranker.at(rerank_address, SystemClock())
         yield made
         made.close()

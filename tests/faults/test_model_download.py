@@ -16,8 +16,8 @@ from llama_server import Role, write_model
 from scripted_server import Answer, ReceivedRequest, ScriptedReply, ScriptedServer, scripted
 
 from clawmem.adapters.models import catalogue
+from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.models.catalogue import PUBLISHED, StoredModel
-from clawmem.adapters.models.llama import LlamaEmbedder
 from clawmem.adapters.models.store import RemoteFile
 from clawmem.ports.errors import ConfigError
 
@@ -112,7 +112,7 @@ def test_it_is_fetched_when_it_is_first_used(
     """With leave nothing is fetched before a text comes, and everything then."""
     server = serve(hub(tiny.read_bytes()))
     embedder = StoredModel(published, tmp_path / "models", may_download=True).opened()
-    assert isinstance(embedder, LlamaEmbedder)
+    assert isinstance(embedder, ApiEmbedder)
     assert server.asked == []
 
     assert len(embedder.embed_query("bees")) == 4 * 64

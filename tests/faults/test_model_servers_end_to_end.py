@@ -25,9 +25,9 @@ from scripted_server import (
 )
 from typer.testing import Result
 
-from clawmem.adapters.http import limits
-from clawmem.adapters.http import transport as http_transport
-from clawmem.adapters.http.embedder import HttpEmbedder
+from clawmem.adapters.models import http_server
+from clawmem.adapters.models import server as model_server
+from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.system.clock import SystemClock
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
@@ -48,8 +48,7 @@ LATER = {
 
 # The server is at fault, whatever it is asked: for these the run of `embed` ends.
 AWAY = (
-    "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 date, "
-    "429 milliseconds, 429 nonsense, 401"
+    "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 date, 429 nonsense, 401"
 ).split(", ")
 # It answers something, and nothing of it can be used.
 NONSENSE = ("HTML", "empty", "truncated JSON", "no field of it", "error in a success")
@@ -67,16 +66,16 @@ def mood(name: str) -> Answer:
 def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """A server that is still well behaved; the vault holds its vectors of some notes, others wait for theirs."""
     # Nobody waits for a minute in a test; the command line has no way to say so.
-    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
-    monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
-    monkeypatch.setattr(http_transport, "TRIES", 3)
-    monkeypatch.setattr(http_transport, "FIRST_WAIT_S", 0.025)
-    monkeypatch.setattr(limits, "LONGEST_ASKED_S", 0.1)
+    monkeypatch.setitem(ApiEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
+    monkeypatch.setitem(ApiEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
+    monkeypatch.setattr(http_server, "TRIES", 3)
+    monkeypatch.setattr(http_server, "FIRST_WAIT_S", 0.025)
+    monkeypatch.setattr(model_server, "LONGEST_ASKED_S", 0.1)
     with scripted(well_behaved) as server:
         for name, text in NOTES.items():
             world.write(name, text)
         world.update()
-        with closing(HttpEmbedder(server.url, SystemClock())) as good:
+        with closing(ApiEmbedder.at(server.url, SystemClock())) as good:
             world.embedder = good
             assert world.embed().failed == 0
         for name, text in LATER.items():

@@ -29,8 +29,7 @@ from scripted_server import (
     writing,
 )
 
-from clawmem.adapters.http import generator as generator_module
-from clawmem.adapters.http import reranker as reranker_module
+from clawmem.adapters.models import api
 from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
 
@@ -110,8 +109,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     # The command line has no way to say how long.
     monkeypatch.setitem(rerank.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
     monkeypatch.setitem(expand.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
-    monkeypatch.setattr(reranker_module, "NAMING_TIMEOUT_S", TIMEOUT_S)
-    monkeypatch.setattr(generator_module, "NAMING_TIMEOUT_S", TIMEOUT_S)
+    monkeypatch.setattr(api, "NAMING_TIMEOUT_S", TIMEOUT_S)
+    monkeypatch.setattr(api, "NAMING_TIMEOUT_S", TIMEOUT_S)
     with scripted(well_behaved) as server:
         yield server
         let_requests_end()

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from llama_server import Role, running
 from scripted_server import Models, ReceivedRequest, ScriptedReply, message, said, well_behaved
 
-from clawmem.adapters.http.embedder import HttpEmbedder
-from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance import model_checks
@@ -176,7 +174,7 @@ class TestRealServers:
     def test_a_generator_that_is_held_to_a_shape(self, tmp_path: Path, models: Models) -> None:
         """Even a model of noise writes what the grammar lets it write."""
         with running(Role.GENERATE, tmp_path) as url:
-            assert generator_fault(models.factory(HttpGenerator, url)) is None
+            assert generator_fault(models.factory(ApiGenerator, url)) is None
 
 
 def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], ScriptedReply]:
@@ -200,8 +198,8 @@ class TestServers:
         """The ways of the wire do not change what a good model says."""
         server = models.serve()
 
-        assert embedder_fault(models.factory(HttpEmbedder, server.url)) is None
-        assert reranker_fault(models.factory(HttpReranker, server.url)) is None
+        assert embedder_fault(models.factory(ApiEmbedder, server.url)) is None
+        assert reranker_fault(models.factory(ApiReranker, server.url)) is None
 
     def test_late(self, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
         """A server that is slower than its canary's patience is out of reach, in time."""
@@ -212,9 +210,9 @@ class TestServers:
         )
 
         with pytest.raises(ModelUnavailable, match="no answer within"):
-            reranker_fault(models.factory(HttpReranker, server.url))
+            reranker_fault(models.factory(ApiReranker, server.url))
         with pytest.raises(ModelUnavailable, match="no answer within"):
-            generator_fault(models.factory(HttpGenerator, server.url))
+            generator_fault(models.factory(ApiGenerator, server.url))
 
     def test_findings_name_the_fault_and_the_time(self, models: Models) -> None:
         """What a server did wrong becomes a finding with its time and a way to do without."""
@@ -226,8 +224,8 @@ class TestServers:
 
         server = models.serve(answer)
         examined = Examined(
-            generator=lambda: models.factory(HttpGenerator, server.url),
-            reranker=lambda: models.factory(HttpReranker, server.url),
+            generator=lambda: models.factory(ApiGenerator, server.url),
+            reranker=lambda: models.factory(ApiReranker, server.url),
         )
         vault = open_vault(":memory:")
         checks = ModelChecks(vault.documents, vault.embeddings, examined).checks()

@@ -24,8 +24,7 @@ from scripted_server import (
 from scripted_server import Models as Servers
 from surfacing_home import PROMPT, Home, places
 
-from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.reranker import HttpReranker
+from clawmem.adapters.models.api import ApiGenerator, ApiReranker
 from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.stages.expand import EXPANSION
 from clawmem.app.services.retrieval.stages.rerank import RERANKER
@@ -61,13 +60,13 @@ def servers() -> Iterator[Servers]:
 def generating(servers: Servers, answer: Answer | str) -> Models:
     """With a generator alone: one at an address, or a server that gives an answer."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
-    return Models(servers.factory(HttpGenerator, url), None, servers.clock)
+    return Models(servers.factory(ApiGenerator, url), None, servers.clock)
 
 
 def reading(servers: Servers, answer: Answer | str) -> Models:
     """The same with a reranker."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
-    return Models(None, servers.factory(HttpReranker, url), servers.clock)
+    return Models(None, servers.factory(ApiReranker, url), servers.clock)
 
 
 def hanging(asked: ReceivedRequest) -> ScriptedReply:
@@ -111,7 +110,7 @@ class TestOtherWords:
     def test_it_is_asked_for_the_prompt_alone(self, home: Home, servers: Servers) -> None:
         """Other words are wanted for a self-contained prompt, not for those before it, and for the session's topic."""
         server = servers.serve(writing("lex: key safe\n"))
-        models = Models(servers.factory(HttpGenerator, server.url), None, servers.clock)
+        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
         home.ask("Who keeps the key of the safe?", session="deep")
 
         deep(home, models, topic="burglary insurance")
@@ -136,7 +135,7 @@ class TestASecondReading:
     def test_it_reads_the_prompt_alone_and_the_topic(self, home: Home, servers: Servers) -> None:
         """Fifteen texts of two thousand characters at most, beside the prompt without those before it."""
         server = servers.serve(scoring_each(float_of_length))
-        models = Models(None, servers.factory(HttpReranker, server.url), servers.clock)
+        models = Models(None, servers.factory(ApiReranker, server.url), servers.clock)
         home.ask("Who keeps the key of the safe?", session="deep")
 
         deep(home, models, topic="moving house")
@@ -164,7 +163,7 @@ class TestWhoIsAsked:
     def test_other_profiles_ask_nobody(self, home: Home, servers: Servers, profile: str) -> None:
         """A model that is there is asked by the deep profile alone."""
         server = servers.serve()
-        models = Models(servers.factory(HttpGenerator, server.url), None, servers.clock)
+        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
 
         home.ask(profile=profile, models=models)
 
@@ -173,7 +172,7 @@ class TestWhoIsAsked:
     def test_nothing_found_is_nothing_to_ask_about(self, home: Home, servers: Servers) -> None:
         """Where a prompt finds fewer than two lines no model is waited for."""
         server = servers.serve()
-        models = Models(servers.factory(HttpGenerator, server.url), None, servers.clock)
+        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
 
         home.vault.embeddings.clear()
 
@@ -257,8 +256,8 @@ class TestRealServers:
     def test_models_that_babble(self, home: Home, servers: Servers, tmp_path: Path) -> None:
         """Real servers with models of random numbers: other words that are none, an order that is one."""
         with running(Role.GENERATE, tmp_path) as one, running(Role.RERANK, tmp_path) as other:
-            generator = servers.factory(HttpGenerator, one)
-            reranker = servers.factory(HttpReranker, other)
+            generator = servers.factory(ApiGenerator, one)
+            reranker = servers.factory(ApiReranker, other)
             answer = deep(home, Models(generator, reranker, servers.clock))
 
         assert "storage box in Helsinki" in answer.block

@@ -24,7 +24,7 @@ CONTAINER = {
     "clawmem.app.bootstrap.gateways",
     "clawmem.adapters.sqlite.vault",
 }
-MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}
+MODELS = {"clawmem.adapters.models", "numpy", "tokenizers"}
 
 
 def loaded(environ: dict[str, str], home: Path, prompt: str, profile: str) -> tuple[str, set[str]]:

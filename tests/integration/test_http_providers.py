@@ -19,11 +19,9 @@ from scripted_server import (
     well_behaved,
 )
 
-from clawmem.adapters.http.embedder import HttpEmbedder
-from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.providers import PROVIDERS, provider_for, server_root
-from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
+from clawmem.adapters.models.providers import PROVIDERS, provider_for, server_root
 from clawmem.contracts.samples import floats
 from clawmem.ports.errors import ConfigError
 
@@ -78,7 +76,7 @@ class TestProviders:
     def test_embeddings(self, models: Models, name: str) -> None:
         """A provider is sent its own names for texts, roles, lengths and truncation, and read in its own form."""
         server = models.serve(as_provider)
-        embedder = models.factory(HttpEmbedder, server.url, provider=name, dimensions=64, api_key=KEY)
+        embedder = models.factory(ApiEmbedder, server.url, provider=name, dimensions=64, api_key=KEY)
 
         question, documents = embedder.embed_query("hive"), embedder.embed_documents(TEXTS)
 
@@ -107,7 +105,7 @@ class TestProviders:
     def test_reranking(self, models: Models, name: str, count: str, path: str) -> None:
         """A provider scores all documents under its own names, and its scores are taken as they are."""
         server = models.serve(as_provider)
-        reranker = models.factory(HttpReranker, server.url, provider=name, api_key=KEY)
+        reranker = models.factory(ApiReranker, server.url, provider=name, api_key=KEY)
 
         assert reranker.rerank("hive", TEXTS, timeout_s=5) == [0.0, 0.1, 0.2]
         (asked,) = server.asked
@@ -118,12 +116,12 @@ class TestProviders:
     def test_openai_does_not_rerank(self, clock: ManualClock) -> None:
         """A provider that lacks something is refused when it is chosen, not when it is asked."""
         with pytest.raises(ConfigError, match="does not rerank"):
-            HttpReranker("https://api.openai.com", clock)
+            ApiReranker.at("https://api.openai.com", clock)
 
     def test_chat_of_openai(self, models: Models) -> None:
         """OpenAI has another name for the length of an answer, and knows no switch for thoughts."""
         server = models.serve(well_behaved)
-        generator = models.factory(HttpGenerator, server.url, provider="openai", model="gpt-5", api_key=KEY)
+        generator = models.factory(ApiGenerator, server.url, provider="openai", model="gpt-5", api_key=KEY)
 
         generator.generate("Why?", timeout_s=5, max_tokens=9, schema={"type": "object"})
 
@@ -146,7 +144,7 @@ class TestProviders:
         server = models.serve(
             lambda asked: listing(served) if asked.path == "/v1/models" else said(message("ok"))
         )
-        generator = models.factory(HttpGenerator, server.url)
+        generator = models.factory(ApiGenerator, server.url)
 
         assert generator.generate("Why?", timeout_s=5, max_tokens=9) == "ok"
         (body,) = server.questions()
@@ -158,9 +156,9 @@ class TestProviders:
     def test_batches(self, models: Models, name: str, sizes: list[int]) -> None:
         """A request holds as many texts as the provider takes, and every text has its own vector."""
         server = models.serve(as_provider if name == "jina" else well_behaved)
-        embedder = models.factory(HttpEmbedder, server.url, provider=name)
+        embedder = models.factory(ApiEmbedder, server.url, provider=name)
         if name == "jina":
-            embedder = models.factory(HttpEmbedder, server.url, provider=name, dimensions=64)
+            embedder = models.factory(ApiEmbedder, server.url, provider=name, dimensions=64)
         texts = [f"bee number {n}" for n in range(120)]
 
         vectors = embedder.embed_documents(texts)
@@ -174,7 +172,7 @@ class TestProviders:
     def test_a_request_is_no_longer_than_allowed(self, models: Models) -> None:
         """Long texts make smaller batches."""
         server = models.serve(as_provider)
-        embedder = models.factory(HttpEmbedder, server.url, provider="voyage", dimensions=64)
+        embedder = models.factory(ApiEmbedder, server.url, provider="voyage", dimensions=64)
 
         embedder.embed_documents(["bee " * 10_000 + str(n) for n in range(5)])
 
@@ -183,7 +181,7 @@ class TestProviders:
     def test_blank_texts_are_not_sent(self, models: Models) -> None:
         """OpenAI refuses a whole batch for one empty text."""
         server = models.serve(as_provider)
-        embedder = models.factory(HttpEmbedder, server.url, provider="openai", dimensions=64)
+        embedder = models.factory(ApiEmbedder, server.url, provider="openai", dimensions=64)
 
         _, blank, second = embedder.embed_documents(["hive", " \n", "boat"])
 
@@ -215,20 +213,12 @@ class TestProviders:
         """The path of a question, copied along, does no harm."""
         assert server_root(url) == "http://h:1"
 
-    @pytest.mark.parametrize(
-        "url", ["", "localhost:8088", "ftp://h", "http://", "http://h:bee", "http://a b"]
-    )
-    def test_what_is_no_address_is_refused(self, clock: ManualClock, url: str) -> None:
-        """An address that cannot be meant is an error of the settings, found before anything is asked."""
-        with pytest.raises(ConfigError, match="http://localhost:8088"):
-            HttpEmbedder(url, clock)
-
     def test_an_unknown_provider_is_refused(self, clock: ManualClock) -> None:
         """The error names those that there are."""
         with pytest.raises(ConfigError, match="llama-server, openai, jina, voyage, cohere"):
-            HttpEmbedder("http://h", clock, provider="acme")
+            ApiEmbedder.at("http://h", clock, provider="acme")
 
     def test_a_key_that_no_header_can_hold(self, clock: ManualClock) -> None:
         """A key with a line break or an umlaut was copied wrongly."""
         with pytest.raises(ConfigError, match="API key"):
-            HttpEmbedder("http://h", clock, api_key="sk-\nü")
+            ApiEmbedder.at("http://h", clock, api_key="sk-\nü")

@@ -10,17 +10,11 @@ from importlib.util import find_spec
 import pytest
 from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
-from clawmem.adapters.http.addresses import secrets_in, shown
-from clawmem.adapters.http.limits import (
-    COOL_DOWN_S,
-    LONGEST_REST_S,
-    SAFETY,
-    CircuitBreaker,
-    Limits,
-    TokenRateLimiter,
-)
-from clawmem.adapters.http.transport import requested_wait_s
-from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.clock import START_MS
+from clawmem.adapters.models.addresses import secrets_in, shown
+from clawmem.adapters.models.api import SAFETY, TokenRateLimiter
+from clawmem.adapters.models.http_server import LONGEST_REST_S, requested_wait_s
+from clawmem.adapters.models.server import Limits
 from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
@@ -33,7 +27,7 @@ class TestAskingAgain:
         """Errors that pass are waited for, twice as long every time, and the answer counts."""
         server = models.serve(_failing(3, ScriptedReply(b"", 503)))
 
-        assert models.transport(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
+        assert models.connect(server.url).post("/v1/x", {}, Limits(60), dict) == {"ok": True}
         assert models.slept == [pytest.approx(wait + 1 / 8, abs=1 / 8) for wait in (1, 2, 4)]
 
     @pytest.mark.parametrize(("background", "waits"), [(False, [1, 2, 4, 8]), (True, [2, 4, 8, 16])])
@@ -43,7 +37,7 @@ class TestAskingAgain:
 
         first = waits[0]
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
-            models.transport(server.url).post("/v1/x", {}, Limits(600, background=background))
+            models.connect(server.url).post("/v1/x", {}, Limits(600, background=background), dict)
         assert models.slept == [pytest.approx(wait + first / 8, abs=first / 8) for wait in waits]
         assert len(server.asked) == len(waits) + 1
 
@@ -51,11 +45,9 @@ class TestAskingAgain:
         ("headers", "wait_s"),
         [
             ({"Retry-After": "7"}, 7),
-            ({"Retry-After": "0.25"}, 0.25),
             ({"Retry-After": "0"}, 0),
             ({"Retry-After": "soon"}, 1),
             ({}, 1),
-            ({"retry-after-ms": "1500", "Retry-After": "9"}, 1.5),
             (
                 {
                     "Retry-After": format_datetime(
@@ -66,13 +58,13 @@ class TestAskingAgain:
             ),
             ({"Retry-After": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0),
         ],
-        ids=["seconds", "part of a second", "none", "nonsense", "silence", "milliseconds", "date", "past"],
+        ids=["seconds", "none", "nonsense", "silence", "date", "past"],
     )
     def test_the_server_says_when(self, models: Models, headers: dict[str, str], wait_s: float) -> None:
         """A 429 is asked again when it says; after a second when it says nothing that can be read."""
         server = models.serve(_failing(1, ScriptedReply(b"", 429, headers)))
 
-        assert models.transport(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
+        assert models.connect(server.url).post("/v1/x", {}, Limits(60), dict) == {"ok": True}
         assert models.slept == [pytest.approx(wait_s, abs=0.25)]
 
     @pytest.mark.parametrize(
@@ -85,12 +77,9 @@ class TestAskingAgain:
             ({"retry-after": "inf"}, None),
             ({"retry-after": "-3"}, 0.0),
             ({"retry-after": "Tue, 14 Nov 2023 22:13:20 GMT"}, 0.0),
-            ({"retry-after": "Tue, 14 Nov 2023 22:13:25 -0000"}, 5.0),
             ({"retry-after": "Wed, 15 Nov 2023 00:13:25 +0200"}, 5.0),
             ({"retry-after": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0.0),
             ({"retry-after": "Tue, 99 Nov 2023 22:13:20 GMT"}, None),
-            ({"retry-after-ms": "250"}, 0.25),
-            ({"retry-after-ms": "x", "retry-after": "2"}, 2.0),
         ],
     )
     def test_forms_of_retry_after(self, headers: dict[str, str], wait_s: float | None) -> None:
@@ -100,17 +89,17 @@ class TestAskingAgain:
     def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
         """A wait that is too long ends the question at once, and nobody asks before it is over."""
         server = models.serve(_failing(1, ScriptedReply(b"", 429, {"Retry-After": "90"})))
-        transport = models.transport(server.url)
+        client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable, match="in 90 seconds") as caught:
-            transport.post("/v1/x", {}, Limits(5))
+            client.post("/v1/x", {}, Limits(5), dict)
         assert (caught.value.retry_after_s, models.slept) == (90, [])
         models.clock.advance(89_999)
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, Limits(5))
+            client.post("/v1/x", {}, Limits(5), dict)
         assert len(server.asked) == 1
         models.clock.advance(1)
-        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
+        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
 
     @pytest.mark.parametrize(
         "reply",
@@ -126,41 +115,27 @@ class TestAskingAgain:
     def test_what_stays_is_not_asked_again(self, models: Models, reply: ScriptedReply) -> None:
         """A refusal for good is one request, and leaves the server open for other questions."""
         server = models.serve(_failing(1, reply))
-        transport = models.transport(server.url)
+        client = models.connect(server.url)
 
         with pytest.raises(ModelRefused):
-            transport.post("/v1/x", {}, Limits(60))
+            client.post("/v1/x", {}, Limits(60), dict)
         assert (len(server.asked), models.slept) == (1, [])
-        assert transport.post("/v1/x", {}, Limits(60)) == {"ok": True}
-
-    def test_the_server_says_not_to(self, models: Models) -> None:
-        """`x-should-retry: false` ends the tries, not the hope."""
-        server = models.serve(_failing(1, ScriptedReply(b"", 500, {"x-should-retry": "false"})))
-
-        with pytest.raises(ModelUnavailable):
-            models.transport(server.url).post("/v1/x", {}, Limits(60))
-        assert len(server.asked) == 1
+        assert client.post("/v1/x", {}, Limits(60), dict) == {"ok": True}
 
     def test_waits_are_spread(self, models: Models) -> None:
         """Clients that failed together do not retry together."""
         for _ in range(2):
             server = models.serve(_failing(1, ScriptedReply(b"", 503)))
-            models.transport(server.url).post("/v1/x", {}, Limits(60))
+            models.connect(server.url).post("/v1/x", {}, Limits(60), dict)
 
         assert models.slept[0] != models.slept[1]
-
-    def test_a_connection_that_was_idle_too_long(self, models: Models) -> None:
-        """A connection that breaks off once is made anew, and nobody notices."""
-        server = models.serve(_failing(1, ScriptedReply(hangs_up=True)))
-
-        assert models.transport(server.url).post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     def test_a_key_is_never_repeated(self, models: Models) -> None:
         """A server that quotes the key it does not like does not bring it into messages and logs."""
         server = models.serve(_failing(1, said({"error": {"message": f"Incorrect API key: {KEY}"}}, 401)))
 
         with pytest.raises(ModelRefused) as caught:
-            models.transport(server.url, api_key=KEY).post("/v1/x", {}, Limits(5))
+            models.connect(server.url, api_key=KEY).post("/v1/x", {}, Limits(5), dict)
         assert KEY not in str(caught.value)
         assert "Incorrect API key" in str(caught.value)
 
@@ -169,74 +144,61 @@ class TestAskingAgain:
         monkeypatch.setenv("ALL_PROXY", f"gopher://me:{KEY}@localhost")
 
         with pytest.raises(ConfigError, match="Correct HTTP_PROXY") as caught:
-            models.transport("http://models.invalid").get("/v1/models", Limits(5))
+            models.connect("http://models.invalid")
         assert KEY not in str(caught.value)
 
 
 class TestCoolDown:
     def test_a_server_that_is_down_is_left_alone(self, models: Models) -> None:
         """After a failure of the connection nothing is sent for exactly a minute."""
-        server = models.serve(_failing(2, ScriptedReply(hangs_up=True)))
-        transport = models.transport(server.url)
+        server = models.serve(_failing(1, ScriptedReply(hangs_up=True)))
+        client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, Limits(5))
+            client.post("/v1/x", {}, Limits(5), dict)
         models.clock.advance(59_999)
         with pytest.raises(ModelUnavailable, match="in 1 seconds"):
-            transport.post("/v1/x", {}, Limits(5))
-        assert len(server.asked) == 2  # the question, and once more over a new connection
+            client.post("/v1/x", {}, Limits(5), dict)
+        assert len(server.asked) == 1
         models.clock.advance(1)
-        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
+        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
 
     def test_an_answer_of_any_kind_is_no_failure_of_the_connection(self, models: Models) -> None:
         """A server that says 500 can be reached."""
         server = models.serve(_failing(5, ScriptedReply(b"", 500)))
-        transport = models.transport(server.url)
+        client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, Limits(60))
-        assert transport.post("/v1/x", {}, Limits(60)) == {"ok": True}
+            client.post("/v1/x", {}, Limits(60), dict)
+        assert client.post("/v1/x", {}, Limits(60), dict) == {"ok": True}
 
     def test_a_hurried_question_proves_nothing(self, models: Models) -> None:
         """A server that did not answer within a tenth of a second is not down."""
         server = models.serve(_failing(1, ScriptedReply(wait_s=1)))
-        transport = models.transport(server.url)
+        client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, Limits(0.1))
-        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
+            client.post("/v1/x", {}, Limits(0.1), dict)
+        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
 
-    def test_one_goes_first(self, clock: ManualClock) -> None:
-        """When the rest is over one caller is let through; the others when it has succeeded."""
-        circuit = CircuitBreaker(clock)
-        circuit.open("refused")
-        clock.advance(60_000)
+    @pytest.mark.parametrize("asked_s", [3600, 10**12])
+    def test_longest_rest(self, models: Models, asked_s: int) -> None:
+        """However long a server asks for, it is asked again after ten minutes, or when the clock was set back."""
+        server = models.serve(_failing(2, ScriptedReply(b"", 503, {"Retry-After": str(asked_s)})))
+        client = models.connect(server.url)
+        for advance_ms in (LONGEST_REST_S * 1000, -3_600_000):
+            with pytest.raises(ModelUnavailable):
+                client.post("/v1/x", {}, Limits(5), dict)
+            models.clock.advance(round(advance_ms))
 
-        assert (circuit.left_s(), circuit.left_s()) == (0.0, COOL_DOWN_S)
-        circuit.close()
-        assert (circuit.left_s(), circuit.left_s()) == (0.0, 0.0)
-
-    def test_a_clock_that_goes_backwards(self, clock: ManualClock) -> None:
-        """A clock that was set back an hour does not make the rest an hour longer."""
-        circuit = CircuitBreaker(clock)
-        circuit.open("refused")
-        clock.advance(-3_600_000)
-
-        assert circuit.left_s() == 0.0
-
-    def test_nobody_is_left_alone_for_ever(self, clock: ManualClock) -> None:
-        """However long a server asks for, it is asked after ten minutes."""
-        circuit = CircuitBreaker(clock)
-        circuit.open("busy", 1e9)
-
-        assert circuit.left_s() == LONGEST_REST_S
+        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
 
 
 class TestPace:
     @pytest.fixture
     def pace(self, models: Models) -> TokenRateLimiter:
         """Six thousand tokens a minute: a hundred a second."""
-        return TokenRateLimiter(round(6000 / SAFETY), models.clock, sleep=models.sleep)
+        return TokenRateLimiter(round(6000 / SAFETY), models.clock, models.sleep)
 
     def test_the_first_does_not_wait(self, pace: TokenRateLimiter, models: Models) -> None:
         """Each request waits for those before it, in proportion to their tokens."""
@@ -272,14 +234,6 @@ class TestPace:
 
         assert models.slept == pytest.approx([10], rel=1e-3)
 
-    def test_a_clock_that_goes_backwards(self, pace: TokenRateLimiter, models: Models) -> None:
-        """Nobody waits for an hour because the clock was set back."""
-        pace.wait(1000)
-        models.clock.advance(-3_600_000)
-        pace.wait(1000)
-
-        assert models.slept == []
-
     def test_documents_are_paced_and_questions_are_not(self, models: Models) -> None:
         """A question is counted, but does not wait."""
         server = models.serve(well_behaved)
@@ -310,18 +264,11 @@ def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], Sc
         ("https://me:se@cret@host", "https://host"),
         ("https://host/v1?api_key=secret&version=2#secret", "https://host/v1"),
         ("http://host/@org/model", "http://host/@org/model"),
-        # No addresses, but somebody meant them as such.
-        ("http://me:se/cret@host/v1", "http://host/v1"),
-        ("http://me:se#cret@host", "http://host"),
-        ("me:secret@host:8088/v1", "host:8088/v1"),
-        ("http://me:secret@[::1", "http://[::1"),
-        ("http://me:secret@", "http://"),
-        ("host/v1?key=secret", "host/v1"),
         ("", ""),
     ],
 )
 def test_an_address_as_it_is_shown(url: str, expected: str) -> None:
-    """Neither user nor password, nor what a query says, even where the address cannot be meant."""
+    """Neither user nor password, nor what a query says."""
     assert shown(url) == expected
 
 

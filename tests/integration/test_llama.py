@@ -17,8 +17,9 @@ from llama_server import Role, write_model
 from programs import run_program
 from waiting import eventually
 
+from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator
 from clawmem.adapters.models.catalogue import StoredModel, known_models, model_named
-from clawmem.adapters.models.llama import IsCancelled, Llama, LlamaEmbedder, LlamaGenerator
+from clawmem.adapters.models.llama import IsCancelled, Llama, LlamaServer
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable
@@ -61,17 +62,17 @@ def folder(installed: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def generator(folder: Path) -> Iterator[LlamaGenerator]:
+def generator(folder: Path) -> Iterator[ApiGenerator]:
     made = model_named("qmd-query-expansion", folder).opened()
-    assert isinstance(made, LlamaGenerator)
+    assert isinstance(made, ApiGenerator)
     yield made
     made.close()
 
 
-def local_embedder(folder: Path | str) -> LlamaEmbedder:
+def local_embedder(folder: Path | str) -> ApiEmbedder:
     """The embedder in the folder of models."""
     made = model_named("embeddinggemma", folder).opened()
-    assert isinstance(made, LlamaEmbedder)
+    assert isinstance(made, ApiEmbedder)
     return made
 
 
@@ -166,8 +167,8 @@ class TestEmbedder:
         code = (
             "import sys\nfrom clawmem.adapters.models.catalogue import embedder_named\n"
             "made = embedder_named('embeddinggemma', sys.argv[1]); made.fingerprint, made.dimensions\n"
-            "assert 'xllamacpp' not in sys.modules and not made.is_loaded\n"
-            "made.embed_query('bees')\nassert made.is_loaded"
+            "assert 'xllamacpp' not in sys.modules and not made.server.is_loaded\n"
+            "made.embed_query('bees')\nassert made.server.is_loaded"
         )
 
         run_program(code, folder, env=_environ())
@@ -187,16 +188,16 @@ class TestEmbedder:
 class TestEngine:
     def test_an_idle_model_is_let_go_and_comes_back(self, folder: Path) -> None:
         """After a while without a question the memory is free; the next one loads the model anew."""
-        embedder = LlamaEmbedder(ModelFolder(folder, "embeddinggemma"), idle_s=0.05)
+        embedder = ApiEmbedder(LlamaServer(ModelFolder(folder, "embeddinggemma"), "embed", idle_s=0.05))
         before = embedder.embed_query("bees")
-        assert embedder.is_loaded
+        assert embedder.server.is_loaded
 
-        eventually(lambda: not embedder.is_loaded)
+        eventually(lambda: not embedder.server.is_loaded)
 
         assert embedder.embed_query("bees") == before
         embedder.close()
 
-    def test_a_late_answer_is_given_up_and_stopped(self, generator: LlamaGenerator) -> None:
+    def test_a_late_answer_is_given_up_and_stopped(self, generator: ApiGenerator) -> None:
         """Who waits too long is told so, and the model is free for others before it wrote all it could."""
         generator.generate("Go.", timeout_s=30, max_tokens=1)
         pieces: list[object] = []
@@ -205,14 +206,14 @@ class TestEngine:
             llama.handle_chat_completions(ENDLESS, lambda piece: bool(pieces.append(piece)) or given_up())
 
         with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s\. Do without such models"):
-            generator.ask(work, timeout_s=0.05)
+            generator.server.ask(work, timeout_s=0.05)
         generator.generate("Next.", timeout_s=30, max_tokens=1)
 
         assert 0 < len(pieces) < 1900
 
     def test_a_question_that_waits_in_vain_is_never_worked_on(self, folder: Path) -> None:
         """A model that is busy for longer than somebody has time for does not get to his question."""
-        engine = local_embedder(folder)
+        engine = local_embedder(folder).server
         busy, done, worked = threading.Event(), threading.Event(), []
         holder = threading.Thread(
             target=engine.ask,
@@ -250,7 +251,7 @@ class TestEngine:
         assert found == {n: expected[n::8] for n in range(8)}
         embedder.close()
 
-    def test_an_error_is_told_to_who_asked_and_to_nobody_else(self, generator: LlamaGenerator) -> None:
+    def test_an_error_is_told_to_who_asked_and_to_nobody_else(self, generator: ApiGenerator) -> None:
         """After a refusal the model answers as before."""
         before = generator.generate("Bees?", timeout_s=30, max_tokens=5)
 
@@ -259,7 +260,7 @@ class TestEngine:
 
         assert generator.generate("Bees?", timeout_s=30, max_tokens=5) == before
 
-    def test_a_closed_model_answers_nobody(self, generator: LlamaGenerator) -> None:
+    def test_a_closed_model_answers_nobody(self, generator: ApiGenerator) -> None:
         """Neither who waits when it is closed nor who comes later; an answer that was given stays given."""
         generator.generate("Go.", timeout_s=30, max_tokens=1)
         answered: list[str] = []
@@ -279,7 +280,7 @@ class TestEngine:
         for one in waiting:
             one.join(60)
 
-        assert not generator.is_loaded
+        assert not generator.server.is_loaded
         assert len(answered) + len(caught) == len(waiting)
         assert caught
         with pytest.raises(ModelUnavailable, match="closed"):

@@ -101,7 +101,7 @@ class TestSettings:
         """How much of a document is read has to be a number above nothing."""
         environ = {"CLAWMEM_RERANK_URL": "http://x", "CLAWMEM_RERANK_MAX_DOC_CHARS": number}
 
-        with pytest.raises(ConfigError, match="max_document_chars"):
+        with pytest.raises(ConfigError, match="CLAWMEM_RERANK_MAX_DOC_CHARS"):
             load_settings(environ=environ)
 
     @pytest.mark.parametrize("text", ["llm_server: {url: http://x}", "rerank_server: {url: http://x}"])

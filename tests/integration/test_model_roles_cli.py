@@ -92,18 +92,6 @@ class TestCommands:
         assert not found["generator"]["ok"]  # which only repeats the question
         assert "something else" in found["generator"]["detail"]
 
-    def test_a_wrong_address_is_told(self, remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Status and doctor name an address that is none, instead of dying of it; a search does not care."""
-        monkeypatch.setenv("CLAWMEM_RERANK_URL", "bees")
-
-        assert "not the address" in str(self.roles(remembered)["reranker"]["reason"])
-        examined = {
-            one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)["findings"]
-        }
-        assert not examined["reranker"]["ok"]
-        assert "not the address" in examined["reranker"]["detail"]
-        assert remembered("search", "sessions").exit_code == 0
-
     def test_a_search_asks_nobody(self, named: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
         """A search by words reaches no server, whichever are named."""
         with scripted(well_behaved) as server:

@@ -19,11 +19,10 @@ from scripted_server import (
 from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run
 from vault_stores import retrieval_stores
 
-from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.models.api import ApiGenerator, ApiReranker
 from clawmem.app.services.retrieval.models import NO_MODELS
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.pipelines.search import query
@@ -105,8 +104,8 @@ class TestWithoutModels:
 class TestBoth:
     def test_other_words_and_a_second_reading(self, vault: Vault, models: Models) -> None:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
-        generator = models.factory(HttpGenerator, models.serve(writing(OTHER_WORDS)).url)
-        reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
+        generator = models.factory(ApiGenerator, models.serve(writing(OTHER_WORDS)).url)
+        reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault.lexical),
@@ -139,7 +138,7 @@ class TestExpansion:
         """Keywords go to the index of words, rephrasing and passage to that of vectors, each under its own name."""
         server = models.serve(writing(OTHER_WORDS))
 
-        work, trace = run(expanding(vault, models.factory(HttpGenerator, server.url)), vault, request())
+        work, trace = run(expanding(vault, models.factory(ApiGenerator, server.url)), vault, request())
 
         assert work.variants == (
             Variant(VariantKind.LEX, "kettle steam pressure"),
@@ -154,7 +153,7 @@ class TestExpansion:
 
     def test_other_words_find_what_the_question_does_not(self, vault: Vault, models: Models) -> None:
         """A note that shares no word with the question is found by keywords that do."""
-        generator = models.factory(HttpGenerator, models.serve(writing(OTHER_WORDS)).url)
+        generator = models.factory(ApiGenerator, models.serve(writing(OTHER_WORDS)).url)
 
         work, _ = run(expanding(vault, generator), vault, request())
 
@@ -167,7 +166,7 @@ class TestExpansion:
     def test_a_question_is_expanded_once(self, vault: Vault, models: Models) -> None:
         """The second time the model is not asked, by another pipeline over the same vault neither."""
         server = models.serve(writing(OTHER_WORDS))
-        generator = models.factory(HttpGenerator, server.url)
+        generator = models.factory(ApiGenerator, server.url)
 
         answered = [run(expanding(vault, generator), vault, request())[0].variants for _ in range(2)]
 
@@ -178,7 +177,7 @@ class TestExpansion:
     def test_what_the_model_is_asked(self, vault: Vault, models: Models) -> None:
         """It gets the question, the intent if there is one, and the published limits."""
         server = models.serve(writing(OTHER_WORDS))
-        generator = models.factory(HttpGenerator, server.url)
+        generator = models.factory(ApiGenerator, server.url)
 
         run(expanding(vault, generator), vault, request())
         run(expanding(vault, generator), vault, request(purpose="buy a new one"))
@@ -192,7 +191,7 @@ class TestExpansion:
     def test_a_strong_signal_needs_no_other_words(self, vault: Vault, models: Models) -> None:
         """Where one note alone holds every word nobody is asked, unless there is an intent or the bar is higher."""
         server = models.serve(writing("lex: garden"))
-        generator = models.factory(HttpGenerator, server.url)
+        generator = models.factory(ApiGenerator, server.url)
         strong, asked = {"strong_score": 0.5, "strong_gap": 0.15}, request("tomatoes want sun")
 
         work, trace = run(expanding(vault, generator, **strong), vault, asked)
@@ -207,7 +206,7 @@ class TestExpansion:
         """A question without a word is not sent anywhere."""
         server = models.serve(writing(OTHER_WORDS))
 
-        run(expanding(vault, models.factory(HttpGenerator, server.url)), vault, request("?!"))
+        run(expanding(vault, models.factory(ApiGenerator, server.url)), vault, request("?!"))
 
         assert server.questions() == []
 
@@ -242,7 +241,7 @@ class TestExpansion:
                 raise VaultLocked("vault.sqlite")
 
         server = models.serve(writing(OTHER_WORDS))
-        generator = models.factory(HttpGenerator, server.url)
+        generator = models.factory(ApiGenerator, server.url)
         for _ in range(2):
             work, trace = run(expanding(vault, generator, answers=Locked()), vault, request())
             assert (len(work.variants), trace.degraded) == (3, {})
@@ -281,7 +280,7 @@ class TestRealServers:
         """A real server whose model writes nonsense is no help, and no harm."""
         expected, _ = run(expanding(vault, None), vault, request())
         with running(Role.GENERATE, tmp_path) as url:
-            generator = models.factory(HttpGenerator, url)
+            generator = models.factory(ApiGenerator, url)
             work, trace = run(expanding(vault, generator, deadline_s=30), vault, request())
 
         assert work.legs == expected.legs
@@ -290,7 +289,7 @@ class TestRealServers:
     def test_a_model_that_judges_by_chance(self, vault: Vault, models: Models, tmp_path: Path) -> None:
         """A real server gives every candidate a score, and the same when it is not asked again."""
         with running(Role.RERANK, tmp_path) as url:
-            reranker = models.factory(HttpReranker, url)
+            reranker = models.factory(ApiReranker, url)
             work, trace = run(reranking(vault, reranker, deadline_s=30), vault, request())
             assert trace.degraded == {}
         again, trace = run(reranking(vault, reranker, deadline_s=30), vault, request())

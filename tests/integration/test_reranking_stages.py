@@ -13,9 +13,9 @@ from notes_vault import NotesVault
 from scripted_server import Models, scoring_each
 from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
 
-from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.models.api import ApiReranker
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.request import Ranking, Unit
 from clawmem.app.services.retrieval.stages.rerank import (
@@ -44,7 +44,7 @@ def vault(notes_vault: NotesVault) -> Vault:
 class TestReranking:
     def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: Vault, models: Models) -> None:
         """The note that answers is the first, wherever the indexes had put it, with the score that moved it."""
-        reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
+        reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, trace = run(reranking(vault, reranker), vault, request())
@@ -57,7 +57,7 @@ class TestReranking:
 
     def test_the_published_blend_keeps_the_first(self, vault: Vault, models: Models) -> None:
         """Under the published ranking the first one stays, as published; the answer is the second."""
-        reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
+        reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, _ = run(reranking(vault, reranker), vault, request(ranking=Ranking.PUBLISHED))
@@ -74,7 +74,7 @@ class TestReranking:
         server = models.serve(scoring_each(len))
 
         work, _ = run(
-            reranking(vault, models.factory(HttpReranker, server.url)), vault, request("number whistle?")
+            reranking(vault, models.factory(ApiReranker, server.url)), vault, request("number whistle?")
         )
 
         batches = sent(server)
@@ -88,7 +88,7 @@ class TestReranking:
     def test_a_text_is_read_once_for_a_question(self, vault: Vault, models: Models) -> None:
         """The second time nothing is sent; another question or another intent is another reading."""
         server = models.serve(scoring_each(perfect))
-        reranker = models.factory(HttpReranker, server.url)
+        reranker = models.factory(ApiReranker, server.url)
 
         first, second = (run(reranking(vault, reranker), vault, request())[0] for _ in range(2))
         read = len(sent(server))
@@ -135,7 +135,7 @@ class TestReranking:
         filler = "".join(f"Paragraph {n} is about nothing at all.\n\n" for n in range(400))
         notes_vault.take_in({"long.md": f"{filler}The zeppelin landed.\n\n{filler}"})
         server = models.serve(scoring_each(len))
-        reranker = models.factory(HttpReranker, server.url)
+        reranker = models.factory(ApiReranker, server.url)
 
         run(reranking(vault, reranker), vault, request("zeppelin landed?"))
         run(reranking(vault, reranker), vault, request("zeppelin landed?", unit=Unit.LINE))
@@ -149,7 +149,7 @@ class TestReranking:
     def test_broken_notes_of_the_past_are_read_anew(self, vault: Vault, models: Models) -> None:
         """A score that was kept and is no number is not believed."""
         server = models.serve(scoring_each(perfect))
-        reranker = models.factory(HttpReranker, server.url)
+        reranker = models.factory(ApiReranker, server.url)
         expected, _ = run(reranking(vault, reranker), vault, request())
 
         class Rotten:

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
 from clawmem.ports.errors import ConfigError
 
 Json = Mapping[str, Any]
-
-
-class TextRole(StrEnum):
-    """The role of an embedded text."""
-
-    QUERY = "query"
-    DOCUMENT = "document"
+EMBED, GENERATE, RERANK = "embed", "generate", "rerank"  # roles of a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,47 +20,34 @@ class Provider:
     """
     API of a model server.
 
-    ``host_mark`` is a part of the provider's host name. It is empty for a local server, which is llama-server
-    or another server with the same API.
+    ``host_mark`` is a part of the provider's host name. It is empty for a local server: llama-server, another server
+    with the same API, or llama.cpp in this process. The ``…_rest`` are further fields of a request.
     """
 
     name: str
     host_mark: str = ""
     embed_path: str = "/v1/embeddings"
-    embed_model: str = ""
+    embed_model: str = "embedding"
     embed_dimensions: int = 0  # default dimensions of that model
     texts_name: str = "input"
     dimensions_name: str = ""  # if empty, the API has no such parameter and the client truncates the vectors
-    roles: Mapping[TextRole, Json] = field(default_factory=dict)
+    query_rest: Json = field(default_factory=dict)
+    document_rest: Json = field(default_factory=dict)
     embed_rest: Json = field(default_factory=dict)
     max_texts: int = 50  # per request
     max_request_chars: int = 200_000
+    generate_model: str = "qwen3"
+    max_tokens_name: str = "max_tokens"
     rerank_path: str = ""  # if empty, the provider does not rerank
-    rerank_model: str = ""
+    rerank_model: str = "reranker"
     rerank_rest: Json = field(default_factory=dict)
     count_name: str = "top_n"
     max_documents: int = 100  # per request
-    max_tokens_name: str = "max_tokens"
 
     @property
     def is_own_server(self) -> bool:
-        """
-        Whether this is a local server, which serves only the model it was started with, without roles and
-        truncation.
-        """
+        """Whether this is a local server, which serves only the model it was started with, and truncates no text."""
         return not self.host_mark
-
-    def embed_body(self, texts: Sequence[str], role: TextRole, model: str, dimensions: int | None) -> Json:
-        """Return the request body for the vectors of *texts*."""
-        size = {self.dimensions_name: dimensions} if dimensions and self.dimensions_name else {}
-        return {
-            "model": model, self.texts_name: list(texts), **self.embed_rest, **self.roles.get(role, {}), **size
-        }  # fmt: skip
-
-    def rerank_body(self, query: str, documents: Sequence[str], model: str) -> Json:
-        """Return the request body for the scores of all *documents*."""
-        count = {self.count_name: len(documents)}
-        return {"model": model, "query": query, "documents": list(documents), **count, **self.rerank_rest}
 
 
 LLAMA_SERVER = Provider(
@@ -91,7 +72,8 @@ JINA = Provider(
     embed_model="jina-embeddings-v5-text-small",
     embed_dimensions=1024,
     dimensions_name="dimensions",
-    roles={TextRole.QUERY: {"task": "retrieval.query"}, TextRole.DOCUMENT: {"task": "retrieval.passage"}},
+    query_rest={"task": "retrieval.query"},
+    document_rest={"task": "retrieval.passage"},
     embed_rest={"truncate": True, "embedding_type": "base64"},
     rerank_path="/v1/rerank",
     rerank_model="jina-reranker-v3",
@@ -103,7 +85,8 @@ VOYAGE = Provider(
     embed_model="voyage-4-large",
     embed_dimensions=1024,
     dimensions_name="output_dimension",
-    roles={TextRole.QUERY: {"input_type": "query"}, TextRole.DOCUMENT: {"input_type": "document"}},
+    query_rest={"input_type": "query"},
+    document_rest={"input_type": "document"},
     embed_rest={"truncation": True, "encoding_format": "base64"},
     # the limit is 120 000 tokens per request for the large models, and a CJK character may be one token
     max_request_chars=100_000,
@@ -120,10 +103,8 @@ COHERE = Provider(
     embed_dimensions=1024,
     texts_name="texts",
     dimensions_name="output_dimension",
-    roles={
-        TextRole.QUERY: {"input_type": "search_query"},
-        TextRole.DOCUMENT: {"input_type": "search_document"},
-    },
+    query_rest={"input_type": "search_query"},
+    document_rest={"input_type": "search_document"},
     embed_rest={"truncate": "END", "embedding_types": ["float"]},
     rerank_path="/v2/rerank",
     rerank_model="rerank-v3.5",
@@ -155,60 +136,44 @@ def server_root(url: str) -> str:
     return root + mark + query
 
 
-def embeddings_in(answer: Json) -> list[Any]:
+def embeddings_in(answer: Json, count: int) -> list[Any]:
     """
-    Return the vectors of a response in the order of their texts, undecoded: lists of numbers or base64.
+    Return the vectors of *count* texts in their order, undecoded: lists of numbers or base64.
 
     Raises:
-        ValueError: the response has another layout; the message names the error.
+        LookupError, TypeError, ValueError, AttributeError: the response has another structure, as in `scores_in`.
     """
-    vectors = answer.get("embeddings")
-    if isinstance(vectors, Mapping):
-        vectors = vectors.get("float")
-    if isinstance(vectors, list):
-        return vectors
-    return [entry.get("embedding") for entry in _in_order(answer.get("data"))]
+    if "embeddings" in answer:
+        vectors: list[Any] = answer["embeddings"]["float"]
+    else:
+        vectors = [entry["embedding"] for entry in _in_order(answer["data"], count)]
+    if len(vectors) != count:
+        raise ValueError(f"{len(vectors)} vectors for {count} texts")
+    return vectors
 
 
 def scores_in(answer: Json, count: int) -> list[float]:
-    """
-    Return the scores of *count* documents in their order, unscaled.
+    """Return the scores of *count* documents in their order, unscaled. Raises the errors of `embeddings_in`."""
+    entries = _in_order(answer["results"] if "results" in answer else answer["data"], count)
+    scores = [
+        float(entry["relevance_score"] if "relevance_score" in entry else entry["score"]) for entry in entries
+    ]
+    if not all(map(math.isfinite, scores)):
+        raise ValueError("a score is not finite")
+    return scores
 
-    Raises:
-        ValueError: a score is missing, duplicate or not a number; the message names the error.
-    """
-    entries = _in_order(answer.get("results", answer.get("data")))
+
+def _in_order(entries: list[Json], count: int) -> list[Json]:
     if len(entries) != count:
-        raise ValueError(f"{len(entries)} scores for {count} documents")
-    scores = [entry.get("relevance_score", entry.get("score")) for entry in entries]
-    if not all(_is_number(score) for score in scores):
-        raise ValueError("a score is not a number")
-    return [float(score) for score in scores]
+        raise ValueError(f"{len(entries)} entries instead of {count}")
+    by_index = {entry["index"]: entry for entry in entries}
+    return [by_index[index] for index in range(count)]
 
 
 def charged_tokens(answer: Json, estimated: int) -> int:
     """Return the number of tokens charged for a response; *estimated* if the response does not contain it."""
-    usage, meta = answer.get("usage"), answer.get("meta")
-    if isinstance(usage, Mapping):
-        count = usage.get("total_tokens", usage.get("prompt_tokens"))
-    else:
-        billed = meta.get("billed_units") if isinstance(meta, Mapping) else None
-        count = billed.get("input_tokens") if isinstance(billed, Mapping) else None
-    return int(count) if _is_number(count) and count >= 0 else estimated
-
-
-def _in_order(entries: Any) -> list[Json]:
-    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise ValueError("it has an unexpected structure")
-    by_place = {entry.get("index", number): entry for number, entry in enumerate(entries) if _is_place(entry)}
-    if sorted(by_place) != list(range(len(entries))):
-        raise ValueError("its entries are not numbered from 0 without gaps")
-    return [by_place[place] for place in range(len(entries))]
-
-
-def _is_place(entry: Json) -> bool:
-    return type(entry.get("index", 0)) is int
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    with suppress(LookupError, TypeError, ValueError):
+        return int(answer["usage"]["total_tokens"])
+    with suppress(LookupError, TypeError, ValueError):
+        return int(answer["meta"]["billed_units"]["input_tokens"])
+    return estimated

@@ -1,1 +1,0 @@
-"""Models behind HTTP: a local llama.cpp server or a provider."""

@@ -1,0 +1,439 @@
+"""Embedder, generator and reranker over a model server, whatever its provider and wherever it runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from clawmem.adapters.models.http_server import HttpServer, Sleep
+from clawmem.adapters.models.providers import (
+    EMBED,
+    GENERATE,
+    RERANK,
+    charged_tokens,
+    embeddings_in,
+    provider_for,
+    scores_in,
+)
+from clawmem.adapters.models.server import Json, Limits, ModelIdentity, ModelServer
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelMismatch
+from clawmem.ports.model_profiles import NONE, Prompts, prompts_of, without_thoughts
+from clawmem.ports.models import GeneratedText, JsonSchema
+from clawmem.ports.records import Vector
+
+# Short, because the request that follows may take as long again while the caller waits for both.
+NAMING_TIMEOUT_S = 2.0
+QUERY_TIMEOUT_S = 3.0  # shorter than the time for which the retrievers of a search wait for each other
+BATCH_TIMEOUT_S = 60.0
+MAX_CHARS = 6000  # maximum length of a text sent to a local server
+MAX_DOCUMENT_CHARS = 4000
+SHORT_DOCUMENT_CHARS = 400  # fits the smallest context that servers are started with
+CHARS_PER_TOKEN = 4
+SAFETY = 0.85  # share of a rate limit that is used; the provider counts tokens differently
+LEAST_GAP_S = 0.5  # between requests; limits on requests are less often documented than limits on tokens
+
+_CUTS = 4  # number of times that a text is shortened before giving up
+_CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
+# These texts share no word. A server that returns the same vector for all of them does not compute vectors.
+_CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
+# A model may give two texts the same vector, but three different texts with one vector are no coincidence.
+_ENOUGH_TEXTS = 3
+# Models for which llama.cpp already returns the probability of "yes".
+_PROBABILITIES = ("qwen3", "zerank")
+_STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
+
+
+class ApiModel:
+    """A model at *server*; no request is sent before the first use."""
+
+    role: ClassVar[str]
+
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+
+    @classmethod
+    def at(
+        cls,
+        url: str,
+        clock: Clock,
+        *,
+        model: str | None = None,
+        api_key: str | None = None,
+        provider: str | None = None,
+        sleep: Sleep = time.sleep,
+        **options: Any,
+    ) -> Self:
+        """
+        Return the model behind *url*, with further *options* of the constructor.
+
+        Args:
+            model: Name of the model; None for the provider's default.
+            provider: Name of the provider; None to detect it by the host, with a local server as the default.
+
+        Raises:
+            ConfigError: the provider or the key is invalid, or the provider does not rerank.
+        """
+        api = provider_for(url, provider)
+        if cls.role == RERANK and not api.rerank_path:
+            raise ConfigError(
+                f"{api.name} does not rerank. Leave CLAWMEM_RERANK_URL out, or give another server."
+            )
+        defaults = {EMBED: api.embed_model, GENERATE: api.generate_model, RERANK: api.rerank_model}
+        name = model or defaults[cls.role]
+        return cls(HttpServer(url, clock, api, name, api_key=api_key, sleep=sleep), **options)
+
+    def close(self) -> None:
+        """Close the server's connections, or unload the model."""
+        self.server.close()
+
+
+class EmbeddingSpace(NamedTuple):
+    """The embedding space of one model: received and stored dimensions, and prompts before texts."""
+
+    served: ModelIdentity
+    received: int
+    dimensions: int
+    prompts: Prompts
+
+
+class ApiEmbedder(ApiModel):
+    """
+    ``Embedder`` over a server.
+
+    It is as deterministic as its server. A blank text is never sent (its vector is zero), and a text that is
+    too long is shortened until the server accepts it. For a local server, the served model is determined
+    before the first use; once the server serves a different model, embedding fails.
+    """
+
+    role = EMBED
+
+    def __init__(
+        self,
+        server: ModelServer,
+        *,
+        dimensions: int | None = None,
+        max_chars: int = MAX_CHARS,
+        tokens_per_minute: int | None = None,
+        query_timeout_s: float = QUERY_TIMEOUT_S,
+        batch_timeout_s: float = BATCH_TIMEOUT_S,
+    ) -> None:
+        """
+        Create the embedder without sending a request.
+
+        Args:
+            dimensions: Truncates vectors to this length; None for the length of the model.
+            max_chars: Maximum length of a text for a local server; providers truncate texts themselves.
+            tokens_per_minute: Rate limit of a provider for documents; None for no limit. Queries never wait.
+            query_timeout_s: Time for a query with all its attempts.
+            batch_timeout_s: Time for each response while documents are embedded.
+        """
+        super().__init__(server)
+        self._dimensions = dimensions
+        self._max_chars = max_chars if server.provider.is_own_server else None
+        self._pace = None
+        if tokens_per_minute and isinstance(server, HttpServer) and not server.provider.is_own_server:
+            self._pace = TokenRateLimiter(tokens_per_minute, server.clock, server.sleep)
+        self._query_timeout_s = query_timeout_s
+        self._batch_timeout_s = batch_timeout_s
+        self._is_background = False
+        self._known_space: EmbeddingSpace | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        space = self._space(self._limits())
+        return f"{self.server.provider.name}:{space.served}:{space.prompts.name}:{space.dimensions}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._space(self._limits()).dimensions
+
+    def for_background(self) -> ApiEmbedder:
+        """
+        Return a copy for background work, which shares connections and pace; see
+        `clawmem.ports.models.for_background`.
+        """
+        other = copy(self)
+        other._is_background = True
+        return other
+
+    def embed_query(self, text: str) -> Vector:
+        return self._embed([text], True, self._limits())[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        return self._embed(texts, False, Limits(self._batch_timeout_s, background=self._is_background))
+
+    def _limits(self) -> Limits:
+        """Return the limits of requests other than documents: those of a query, or of documents for background work."""
+        if self._is_background:
+            return Limits(self._batch_timeout_s, background=True)
+        return Limits(self._query_timeout_s)
+
+    def _space(self, limits: Limits) -> EmbeddingSpace:
+        """
+        Return the embedding space of the served model; raise `ModelMismatch` if the model changed since the
+        first use.
+        """
+        served = self.server.served(limits)
+        if self._known_space is None:
+            self._known_space = self._describe_space(served, limits)
+        if served != self._known_space.served:
+            raise ModelMismatch(str(self._known_space.served), str(served))
+        return self._known_space
+
+    def _describe_space(self, served: ModelIdentity, limits: Limits) -> EmbeddingSpace:
+        provider = self.server.provider
+        prompts = prompts_of(served.family) if provider.is_own_server else NONE
+        received = served.dimensions
+        if provider.dimensions_name and self._dimensions:
+            received = self._dimensions
+        elif self.server.name == provider.embed_model:
+            received = received or provider.embed_dimensions
+        if not received:  # measured with texts that also show whether the server computes vectors
+            texts = [prompts.document + text for text in _CANARIES]
+            raw = self._send(texts, True, limits)
+            received = len(numbers_in(raw[0]))
+            refuse_constant(_CANARIES, [unit_vector(vector, received, received) for vector in raw])
+        dimensions = self._dimensions or received
+        if dimensions > received:
+            raise BadVector(f"the server sent {received} numbers instead of {dimensions}")
+        return EmbeddingSpace(served, received, dimensions, prompts)
+
+    def _embed(self, texts: Sequence[str], is_query: bool, limits: Limits) -> list[Vector]:
+        space = self._space(limits)
+        prompt = space.prompts.query if is_query else space.prompts.document
+        computed: list[Vector] = []
+        for batch in self._batches([prompt + text[: self._max_chars] for text in texts if text.strip()]):
+            raw = self._send_fitting(batch, is_query, limits)
+            vectors = [unit_vector(vector, space.received, space.dimensions) for vector in raw]
+            refuse_constant(batch, vectors)
+            computed += vectors
+        remaining = iter(computed)
+        return [next(remaining) if text.strip() else bytes(4 * space.dimensions) for text in texts]
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Group consecutive texts into batches within the limits of one request."""
+        provider = self.server.provider
+        batch: list[str] = []
+        for text in texts:
+            chars = sum(map(len, batch)) + len(text)
+            if batch and (len(batch) == provider.max_texts or chars > provider.max_request_chars):
+                yield batch
+                batch = []
+            batch.append(text)
+        if batch:
+            yield batch
+
+    def _send_fitting(self, texts: list[str], is_query: bool, limits: Limits, cuts: int = 0) -> list[Any]:
+        """Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and shorten it."""
+        try:
+            return self._send(texts, is_query, limits)
+        except InputTooLong as error:
+            if len(texts) > 1:
+                halves = texts[: len(texts) // 2], texts[len(texts) // 2 :]
+                return [raw for half in halves for raw in self._send_fitting(half, is_query, limits)]
+            if cuts == _CUTS:
+                raise
+            share = error.limit / error.tokens if error.limit and error.tokens else 0.5
+            shortened = texts[0][: max(1, int(len(texts[0]) * min(share, 1.0) * _CUT_MARGIN))]
+            return self._send_fitting([shortened], is_query, limits, cuts + 1)
+
+    def _send(self, texts: list[str], is_query: bool, limits: Limits) -> list[Any]:
+        provider = self.server.provider
+        body: dict[str, Any] = {"model": self.server.name, provider.texts_name: texts}
+        body |= {**provider.embed_rest, **(provider.query_rest if is_query else provider.document_rest)}
+        if self._dimensions and provider.dimensions_name:
+            body[provider.dimensions_name] = self._dimensions
+        estimated = sum(map(len, texts)) // CHARS_PER_TOKEN + len(texts)
+        reserved = 0 if is_query else estimated
+        if self._pace and reserved:
+            self._pace.wait(reserved)
+
+        def read(answer: Json) -> list[Any]:
+            if self._pace:
+                self._pace.charge(charged_tokens(answer, estimated) - reserved)
+            return embeddings_in(answer, len(texts))
+
+        return self.server.post(provider.embed_path, body, limits, read)
+
+
+class ApiGenerator(ApiModel):
+    """``Generator`` over a server: one message in, one message out."""
+
+    role = GENERATE
+
+    @property
+    def fingerprint(self) -> str:
+        served = self.server.served(Limits(NAMING_TIMEOUT_S))
+        return f"{self.server.provider.name}:{served}@{self.server.location}"
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        limits = Limits(timeout_s)
+        provider = self.server.provider
+        body: dict[str, Any] = {
+            "model": self.server.name,
+            "temperature": temperature,
+            provider.max_tokens_name: max_tokens,
+        }
+        if provider.is_own_server:
+            prompt = without_thoughts(self.server.served(limits).family, prompt)
+            # Disables thinking in chat templates; other templates and servers ignore it.
+            body["chat_template_kwargs"] = {"enable_thinking": False}
+        body["messages"] = [{"role": "user", "content": prompt}]
+        if schema is not None:
+            shape = {"name": "answer", "schema": dict(schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": shape}
+
+        def read(answer: Json) -> GeneratedText:
+            text, usage = answer["choices"][0]["message"]["content"], answer.get("usage") or {}
+            if not isinstance(text, str):
+                raise TypeError("it holds no message")
+            return GeneratedText(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+        return self.server.post("/v1/chat/completions", body, limits, read)
+
+
+class ApiReranker(ApiModel):
+    """
+    ``Reranker`` over a server.
+
+    Equal documents are sent once. Providers return scores from 0 to 1. A local server returns the raw output
+    of most models, which the logistic function maps to that range.
+    """
+
+    role = RERANK
+
+    def __init__(self, server: ModelServer, *, max_document_chars: int = MAX_DOCUMENT_CHARS) -> None:
+        super().__init__(server)
+        self.max_document_chars = max_document_chars
+
+    @property
+    def fingerprint(self) -> str:
+        served = self.server.served(Limits(NAMING_TIMEOUT_S))
+        scale = "logistic" if self._is_raw(served) else "as-is"
+        return f"{self.server.provider.name}:{served}:{scale}:{self.max_document_chars}"
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        if not documents:
+            return []
+        limits = Limits(timeout_s)
+        is_raw = self._is_raw(self.server.served(limits))
+        beginnings = [document[: self.max_document_chars] for document in documents]
+        texts = list(dict.fromkeys(beginnings))
+        scores: dict[str, float] = {}
+        for start in range(0, len(texts), self.server.provider.max_documents):
+            batch = texts[start : start + self.server.provider.max_documents]
+            try:
+                raw = self._send(query, batch, limits)
+            except InputTooLong:
+                raw = self._send(query, [text[:SHORT_DOCUMENT_CHARS] for text in batch], limits)
+            for text, score in zip(batch, raw, strict=True):
+                if is_raw:
+                    score = 1 / (1 + math.exp(-max(-_STEEPEST, min(_STEEPEST, score))))
+                scores[text] = max(0.0, min(1.0, score))
+        return [scores[text] for text in beginnings]
+
+    def _send(self, query: str, batch: list[str], limits: Limits) -> list[float]:
+        provider = self.server.provider
+        body = {
+            "model": self.server.name,
+            "query": query,
+            "documents": batch,
+            provider.count_name: len(batch),
+        }
+        body |= provider.rerank_rest
+        return self.server.post(
+            provider.rerank_path, body, limits, lambda answer: scores_in(answer, len(batch))
+        )
+
+    def _is_raw(self, served: ModelIdentity) -> bool:
+        is_probability = any(mark in served.family.lower() for mark in _PROBABILITIES)
+        return self.server.provider.is_own_server and not is_probability
+
+
+class TokenRateLimiter:
+    """Rate limit in tokens per minute for all threads of this process."""
+
+    def __init__(self, tokens_per_minute: int, clock: Clock, sleep: Sleep) -> None:
+        self._ms_per_token = 60_000 / (tokens_per_minute * SAFETY)
+        self._clock = clock
+        self._sleep = sleep
+        self._free_ms = 0.0
+
+    def wait(self, tokens: int) -> None:
+        """Wait until a request of about *tokens* may be sent, and reserve its time."""
+        now_ms = self._clock.now_ms()
+        start_ms = max(now_ms, self._free_ms)
+        self._free_ms = start_ms + max(LEAST_GAP_S * 1000, tokens * self._ms_per_token)
+        if start_ms > now_ms:
+            self._sleep((start_ms - now_ms) / 1000)
+
+    def charge(self, tokens: int) -> None:
+        """Count *tokens* beyond the reserved ones, or fewer if negative, so that the next wait is right."""
+        self._free_ms = max(self._free_ms, self._clock.now_ms()) + tokens * self._ms_per_token
+
+
+def numbers_in(raw: Any) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """
+    Return the numbers of a vector in a response: a list, or base64 of little-endian float32.
+
+    Raises:
+        BadVector: *raw* is neither, or one of the numbers is not finite.
+    """
+    try:
+        is_base64 = isinstance(raw, str)
+        numbers = np.array(
+            np.frombuffer(b64decode(raw, validate=True), "<f4") if is_base64 else raw, np.float64
+        )
+    except (ValueError, TypeError, OverflowError) as error:
+        raise BadVector("the server sent neither a list of numbers nor base64") from error
+    if numbers.ndim > 1:
+        raise BadVector("the server sent one vector per token; start it with another --pooling")
+    if not numbers.shape or not np.isfinite(np.linalg.norm(numbers)):
+        raise BadVector("the server sent a value that is not a finite number")  # NaN is sent as null
+    return numbers
+
+
+def unit_vector(raw: Any, received: int, dimensions: int) -> Vector:
+    """
+    Return the *received* numbers of *raw* truncated to *dimensions* and scaled to unit length; zeros stay zeros.
+
+    Truncation is only valid for models that were trained for it, and then gives the same quality as
+    truncation by the provider.
+
+    Raises:
+        BadVector: *raw* is no vector of that length.
+    """
+    numbers = numbers_in(raw)
+    if len(numbers) != received:
+        raise BadVector(f"the server sent {len(numbers)} numbers instead of {received}")
+    beginning = numbers[:dimensions]
+    return (beginning / (np.linalg.norm(beginning) or 1.0)).astype("<f4").tobytes()
+
+
+def refuse_constant(texts: Sequence[str], vectors: Sequence[Vector]) -> None:
+    """
+    Raise an error if a server gives different texts the same vector.
+
+    Raises:
+        BadVector: three or more different texts have the same vector, so the server does not compute vectors.
+    """
+    different = {"".join(filter(str.isalnum, text.casefold())) for text in texts}
+    if len(different) >= _ENOUGH_TEXTS and len(set(vectors)) == 1 and any(vectors[0]):
+        raise BadVector("the server sent the same vector for different texts")

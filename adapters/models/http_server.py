@@ -1,0 +1,293 @@
+"""A model server over HTTP: an httpx2 client with retries and a circuit breaker."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    wait_exponential,
+    wait_random,
+)
+
+from clawmem.adapters.models.addresses import secrets_in, shown
+from clawmem.adapters.models.providers import Provider, server_root
+from clawmem.adapters.models.server import EXCERPT, Json, Limits, ModelIdentity, Result, read_answer, too_long
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ConfigError, ModelAnswerInvalid, ModelError, ModelRefused, ModelUnavailable
+
+TRIES = 5
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0  # between attempts; each is twice as long as the one before
+COOL_DOWN_S = 60.0  # without requests after a failed connection
+LONGEST_REST_S = 600.0  # one more attempt after ten minutes does no harm, whatever the server asked for
+FAIR_S = 0.5  # missing a shorter timeout does not mean that the server is down
+FRESH_MS = 60_000  # for which the identity of the served model is not requested again
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_LEAST_S = 0.001  # a timeout of zero would mean no timeout
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+# These codes come with status 429, which is otherwise temporary.
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
+_MEANINGS = {
+    401: ", the API key is missing or wrong",
+    403: ", the API key may not do this",
+    404: ", there is no such model or address",
+    501: ", the server was not started for this",
+}
+# Fields of llama.cpp's metadata that describe the model file; the context size depends on how the server was started.
+_WEIGHTS = ("n_params", "n_vocab", "n_embd", "size", "ftype")
+
+Sleep = Callable[[float], None]
+
+
+class HttpServer:
+    """
+    ``ModelServer`` over HTTP with persistent connections; thread-safe.
+
+    Busy servers are asked again, within the timeout. After a failed connection no request is sent for a minute, or as
+    long as the server asks for.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        clock: Clock,
+        provider: Provider,
+        name: str,
+        *,
+        api_key: str | None = None,
+        sleep: Sleep = time.sleep,
+    ) -> None:
+        """
+        Create the client without connecting.
+
+        Args:
+            url: Address like ``http://localhost:8088``; the path of an endpoint is removed. User, password and query
+                are sent with every request.
+            name: Name of the model.
+
+        Raises:
+            ConfigError: *api_key* contains invalid characters, or the environment names an invalid proxy or certificate.
+        """
+        key = (api_key or "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError("The API key contains invalid characters. Copy it again.")
+        url = server_root(url)
+        self.provider = provider
+        self.name = name
+        self.location = shown(url).rstrip("/")
+        self.label = f"{name!r} at {self.location}"
+        self.clock = clock
+        self.sleep = sleep
+        self._secrets = [secret for secret in (key, *secrets_in(url)) if secret]
+        self._client = _client(url, key)
+        self._blocked_until_ms, self._reason = 0, ""
+        self._identity: ModelIdentity | None = None
+        self._identified_ms = 0
+
+    def served(self, limits: Limits) -> ModelIdentity:
+        """
+        Return the identity of the served model.
+
+        A local server answers with the model it was started with, regardless of the model that a request names,
+        and may have been restarted with another one, so it is asked before the first use and again every minute.
+
+        Raises:
+            ModelUnavailable: the server must be asked and does not answer within *limits*.
+        """
+        if not self.provider.is_own_server:
+            return ModelIdentity(self.name, "", "")
+        if self._identity is None or not 0 <= self.clock.now_ms() - self._identified_ms < FRESH_MS:
+            try:
+                self._identity = served_in(self._send("GET", "/v1/models", None, limits), self.name)
+            except (ModelRefused, ModelAnswerInvalid):
+                self._identity = ModelIdentity(self.name, "", self.name)  # not every server has this endpoint
+            self._identified_ms = self.clock.now_ms()
+        return self._identity
+
+    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
+        """
+        Send *body* as JSON and return the result of *read* for the JSON object of the response.
+
+        Raises:
+            ModelUnavailable: the server is unreachable, busy or too slow; raised at once after a failed connection.
+            ModelRefused: the server refuses permanently, with `InputTooLong` if the text is too long.
+            ModelAnswerInvalid: the response is not a JSON object, or *read* cannot read it.
+        """
+        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        return read_answer(self.label, self._send("POST", path, content, limits), read)
+
+    def close(self) -> None:
+        """Close the connections; later requests fail."""
+        self._client.close()
+
+    def _send(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
+        if limits.left_s() <= 0:
+            raise ModelUnavailable(self.label, "no time is left")
+        blocked_s = (self._blocked_until_ms - self.clock.now_ms()) / 1000
+        if 0 < blocked_s <= LONGEST_REST_S:  # more means that the clock was set back
+            if not limits.background or blocked_s > limits.longest_wait_s():
+                raise ModelUnavailable(self.label, self._reason, retry_after_s=blocked_s)
+            self.sleep(blocked_s)
+        first_s = FIRST_WAIT_S * (2 if limits.background else 1)
+        backoff = wait_exponential(first_s, LONGEST_WAIT_S) + wait_random(0, first_s / 4)
+
+        def may_succeed_later(error: BaseException) -> bool:
+            """Whether an attempt is repeated: after a status, and in background work also after a lost connection."""
+            is_repeated = limits.background and not isinstance(error.__cause__, httpx2.ConnectError)
+            return isinstance(error, ModelUnavailable) and (error.__cause__ is None or is_repeated)
+
+        def wait(state: RetryCallState) -> float:
+            error = state.outcome and state.outcome.exception()
+            assert isinstance(error, ModelUnavailable)
+            return backoff(state) if error.__cause__ or error.retry_after_s is None else error.retry_after_s
+
+        attempts = Retrying(
+            retry=retry_if_exception(may_succeed_later),
+            wait=wait,
+            stop=lambda state: (
+                state.attempt_number >= TRIES or state.upcoming_sleep >= limits.longest_wait_s()
+            ),
+            sleep=self.sleep,
+            reraise=True,
+        )
+        try:
+            answer: Json = attempts(self._attempt, method, path, content, limits)
+        except ModelUnavailable as error:
+            rest_s = min(error.retry_after_s or 0.0, LONGEST_REST_S)
+            self._blocked_until_ms, self._reason = self.clock.now_ms() + round(rest_s * 1000), error.reason
+            raise
+        return answer
+
+    def _attempt(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
+        timeout_s = max(_LEAST_S, limits.left_s())
+        try:
+            response = self._exchange(method, path, content, timeout_s)
+        except (TimeoutError, RuntimeError, httpx2.HTTPError) as error:  # RuntimeError: the client was closed
+            is_late = isinstance(error, TimeoutError | httpx2.TimeoutException)
+            reason = (
+                f"no answer within {timeout_s:.2g} seconds" if is_late else str(error).strip().rstrip(".")
+            )
+            rest_s = COOL_DOWN_S if timeout_s >= FAIR_S else None
+            raise ModelUnavailable(
+                self.label, reason or "the connection broke off", retry_after_s=rest_s
+            ) from error
+        if not response.is_success:
+            raise self._failure(response.status_code, response)
+        try:
+            data = json.loads(response.content)
+        except (ValueError, RecursionError) as error:
+            raise ModelAnswerInvalid(self.label, f"it is not JSON: {self._message(response)!r}") from error
+        if not isinstance(data, dict):
+            raise ModelAnswerInvalid(self.label, f"it is a {type(data).__name__} instead of a JSON object")
+        if data.get("error"):
+            raise self._failure(400, response)
+        return data
+
+    def _exchange(self, method: str, path: str, content: bytes | None, timeout_s: float) -> httpx2.Response:
+        """
+        Return the response to one request, read within *timeout_s*.
+
+        The timeouts of httpx2 apply to each read and not to name resolution, so the request runs in another thread,
+        and the caller stops waiting. Unlike the threads of a pool, a daemon thread does not keep the process alive.
+        """
+        result: Future[httpx2.Response] = Future()
+
+        def run() -> None:
+            try:
+                result.set_result(self._client.request(method, path, content=content, timeout=timeout_s))
+            except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+                result.set_exception(error)
+
+        Thread(target=run, name="model-request", daemon=True).start()
+        return result.result(timeout_s)
+
+    def _failure(self, status: int, response: httpx2.Response) -> ModelError:
+        """Return the error that a response with *status* means."""
+        message = self._message(response)
+        if 300 <= status < 400:
+            place = shown(response.headers.get("location", "another address"))
+            return ModelRefused(self.label, f"it redirects to {place!r}")
+        if error := too_long(self.label, message):
+            return error
+        reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
+        if status in _LATER and not any(code in message for code in _OUT_OF_MONEY):
+            wait_s = requested_wait_s(response.headers, self.clock.now_ms())
+            return ModelUnavailable(self.label, reason, retry_after_s=wait_s)
+        return ModelRefused(self.label, reason)
+
+    def _message(self, response: httpx2.Response) -> str:
+        """
+        Return the error message of a server: the message in its JSON, or the beginning of the body.
+
+        Some servers and proxies repeat the rejected key or address, so secrets are replaced by asterisks.
+        """
+        text = response.content.decode("utf-8", "replace")
+        with suppress(ValueError, RecursionError, AttributeError):
+            data = json.loads(text)
+            error = data.get("error") or data.get("message") or data.get("detail")
+            if isinstance(error, dict):
+                error = " ".join(str(error[part]) for part in ("message", "code", "type") if error.get(part))
+            text = str(error or text)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())[:EXCERPT].rstrip(".")
+
+
+def served_in(answer: Json, name: str) -> ModelIdentity:
+    """Return the model of that *name* in the list of a server, or the only listed model."""
+    models: dict[str, Any] = {}
+    with suppress(LookupError, TypeError, AttributeError):
+        models = {entry["id"]: entry.get("meta") for entry in answer["data"] if entry["id"]}
+    served = next(iter(models)) if name not in models and len(models) == 1 else name
+    meta = models.get(served)
+    facts = [meta.get(fact) for fact in _WEIGHTS] if isinstance(meta, dict) else []
+    weights = sha256(json.dumps(facts).encode()).hexdigest()[:12] if any(facts) else ""
+    if served[0] in "/\\." or served[1:2] == ":":
+        # llama.cpp reports the path of the file; the folder is private and does not identify the model.
+        served = served.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return ModelIdentity(served, weights, served)
+
+
+def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
+    """Return the seconds that ``Retry-After`` names, as a number or a date; None if it names none."""
+    text = headers.get("retry-after", "").strip()
+    with suppress(ValueError, OverflowError):
+        return max(0.0, float(int(text)))
+    with suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now_ms / 1000)
+    return None
+
+
+def _client(url: str, api_key: str) -> httpx2.Client:
+    parts = urlsplit(url)
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    try:
+        return httpx2.Client(
+            base_url=parts._replace(query="", fragment="").geturl(),
+            params=parts.query,
+            headers=headers,
+            trust_env=parts.hostname not in _LOOPBACK,  # a server on this machine is behind no proxy
+            # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
+            verify=parts.scheme == "https",
+        )
+    except (ValueError, OSError, httpx2.InvalidURL):  # the text of the error may contain a password
+        raise ConfigError(
+            "The proxy or the certificates that the environment names for model servers cannot be used. "
+            "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+        ) from None
