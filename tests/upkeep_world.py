@@ -19,7 +19,7 @@ from wired import memory_writer
 
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.bootstrap.injector import Object
+from clawmem.app.bootstrap.injector import providers
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.maintenance import lanes
@@ -80,7 +80,7 @@ def sensible(prompt: str) -> str:
 def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Services]:
     """The services over a vault, with a model that answers what *script* says."""
     with open_services(load_settings(vault=vault)) as services:
-        services.container.gateways.generator.override(Object(ScriptedGenerator(script)))
+        services.container.gateways.generator.override(providers.Object(ScriptedGenerator(script)))
         yield services
 
 
@@ -135,4 +135,4 @@ def killed_in(vault_file: Path, phase: str, where: str) -> None:
 if __name__ == "__main__":
     with upkeep(Path(sys.argv[1])) as opened:
         (_stand_still if sys.argv[3] == "within" else _stand_still_at_the_end)(opened, sys.argv[2])
-        opened.lanes().tick(LaneName.LIGHT)
+        opened.lanes.tick(LaneName.LIGHT)

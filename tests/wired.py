@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
-from clawmem.app.bootstrap.injector import Object
+from clawmem.app.bootstrap.injector import providers
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
@@ -38,7 +38,7 @@ def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
     container = Clawmem(settings=Settings(vault=Path("vault.sqlite"), config_file=Path("none.yaml")))
     chosen = {"vault": vault, "clock": clock or ManualClock(), "generator": None, **gateways}
     for name, gateway in chosen.items():
-        getattr(container.gateways, name).override(Object(gateway))
+        getattr(container.gateways, name).override(providers.Object(gateway))
     return container.use_cases
 
 

@@ -13,7 +13,7 @@ PROTOCOL = "2025-06-18"
 TAIL = 300  # characters of a message that are shown
 
 
-class NoAnswer(Exception):
+class NoAnswer(OSError):
     """A command that cannot be started, failed, or answered with something else; the message says which."""
 
 

@@ -1,33 +1,36 @@
 """
-The composition root: every use case is provided here once, over the adapters of `gateways`, and imported at its first use.
+The composition root: every adapter and every use case is provided here once, and imported at its first use.
 
 Tests and other profiles replace a provider by ``override``. `clawmem.app.bootstrap.services` gives the providers types.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from operator import attrgetter, not_
 from typing import Any
 
-from clawmem.app.bootstrap.folders import folders_of, leftovers_of
-from clawmem.app.bootstrap.gateways import Gateways
-from clawmem.app.bootstrap.injector import (
-    Container,
-    DeclarativeContainer,
-    DependenciesContainer,
-    Dependency,
-    Dict,
-    Factory,
-    Function,
-    Object,
-    Singleton,
-    factory,
-    function,
-    singleton,
-)
-from clawmem.app.environment.process_identity import is_gone
+from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.injector import containers, providers
+from clawmem.app.bootstrap.lazy import imported_object, lazy
+from clawmem.app.environment.process_identity import holder_id, is_gone
 from clawmem.app.settings.model import Settings
+from clawmem.ports.models import ModelRole
+
+Callable, Dict, Factory, Object = providers.Callable, providers.Dict, providers.Factory, providers.Object
+Dependency, Resource, Singleton = providers.Dependency, providers.Resource, providers.Singleton
 
 FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
+
+
+def adapter(place: str, extra: str = "") -> Any:
+    """Return a function that imports and calls ``module:name`` of the adapters, see `lazy`."""
+    return lazy(f"adapters.{place}", extra)
+
+
+def service(place: str) -> Any:
+    """Return a function that imports and calls ``module:name`` of the services."""
+    return lazy(f"app.services.{place}")
 
 
 def stores(vault: Any, names: str) -> list[Any]:
@@ -35,169 +38,233 @@ def stores(vault: Any, names: str) -> list[Any]:
     return [getattr(vault.provided, name) for name in names.split()]
 
 
-def consolidation_with(ask: object, stores: object, merged: object, clock: object, plan: Any) -> Factory[Any]:
-    """Return the provider of a consolidation that asks a model by *ask*, or works by rules alone."""
-    return factory(
-        "app.services.maintenance.consolidation:Consolidation",
-        stores,
-        merged,
-        clock,
-        ask,
-        policy=plan.provided.contradictions,
-        thresholds=factory(
-            "app.services.maintenance.grouping:Thresholds",
-            plan.provided.merge_normal,
-            plan.provided.merge_strict,
-        ),
-        least=plan.provided.least_confidence,
-    )
-
-
-class UseCases(DeclarativeContainer):
-    """Services. A `Function` is called with further arguments; every other provider returns one object."""
+class Gateways(containers.DeclarativeContainer):
+    """Adapters. A `Callable` is called with further arguments; every other provider returns one object."""
 
     settings = Dependency(instance_of=Settings)
-    gateways = DependenciesContainer()
-    vault = gateways.vault
-    clock = gateways.clock
+    read_only = Dependency(instance_of=bool, default=False)
 
-    may_write = Factory(lambda settings: not settings.read_only, settings)
+    # machine and files
+    clock = Singleton(adapter("system.clock:SystemClock"))
+    holder = Singleton(holder_id)
+    files = Singleton(adapter("files.disk:DiskFiles"))
+    single_files = Singleton(adapter("files.disk:DiskFiles"), hard_links=False)
+    live_files = Singleton(adapter("files.disk:LiveFiles"))
+    watched_folders = Singleton(adapter("files.watching:WatchedFolders"))
+    new_files = Singleton(adapter("files.new_files:NewDiskFiles"))
+    memory_files = Callable(adapter("files.memory_folder:MemoryFolder"))
+    parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
+    extract_text = Object(adapter("attachments.extraction:extract_text"))
+    local_hour = Object(adapter("system.clock:local_hour"))
+    run_command = Callable(adapter("system.commands:failure_of_command"))
+    editor_of = Callable(adapter("system.commands:editor_of"))
+    open_in_editor = Callable(adapter("system.commands:open_in_editor"))
+
+    # conversations and other programs
+    transcripts = Singleton(adapter("files.transcripts:DiskTranscripts"))
+    redacted_transcripts = Singleton(service("capture.session:RedactedTranscripts"), transcripts)
+    conversation_files = Callable(adapter("files.conversation:ConversationFiles"))
+    exports = Singleton(
+        adapter("conversations.exports:DiskExports"),
+        Object(adapter("files.transcripts:messages_in")),
+        Object(lazy("domain.documents.encoding:decoded_text")),
+    )
+    issues = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
+    agent_sessions = Callable(adapter("sqlite.agent_sessions:OpenClawSessions"))
+
+    # the vault, and the indexes that serve it
+    place = Singleton(str, settings.provided.vault)
+    records = Resource(adapter("sqlite.vault:open_vault"), place, read_only=read_only)
+    indexes = Resource(
+        service("indexes.external:ExternalIndexes"),
+        records,
+        Singleton(
+            service("indexes.engines:Engines"),
+            Object(backend_named),
+            Singleton("{}.indexes".format, place),
+            read_only=read_only,
+            options=settings.provided.backend_options,
+        ),
+        Singleton(
+            service("indexes.indexer:Indexer"),
+            Singleton(
+                service("indexes.indexer:IndexedStores"),
+                *stores(records, "documents lexical embeddings outbox leases transactions"),
+            ),
+            clock,
+            holder,
+            Object(is_gone),
+        ),
+    )
+    vault = Singleton(attrgetter("vault"), indexes)
+    forget_log = Singleton(adapter("files.forget_log:ForgetFile"), Singleton("{}.forgotten".format, place))
+
+    # copies and bundles of the vault file
+    copy_vault = Callable(adapter("sqlite.snapshot:copy_vault"), place)
+    back_up = Callable(adapter("sqlite.snapshot:back_up_vault"), place)
+    discard_vault = Callable(adapter("sqlite.repair:discard_vault"), place)
+    repair_vault = Callable(adapter("sqlite.repair:repair_vault"), place)
+    vault_records = Callable(adapter("sqlite.records:SqliteRecords"), place)
+    restore_bundle = Callable(
+        service("portability.bundle:restore_records"),
+        schema=Singleton(imported_object, "adapters.sqlite.migrations:LATEST"),
+        load=Object(adapter("sqlite.records:load_records")),
+    )
+    new_bundle = Callable(adapter("files.bundle:ZipBundleWriter"))
+    bundle = Callable(
+        adapter("files.bundle:ZipBundleReader"),
+        advise=Object(lazy("domain.portability.other_files:advice_about")),
+    )
+
+    # models
+    stack: Any = Resource(lambda: ExitStack())  # closes models
+    models = Singleton(
+        lazy("app.bootstrap.models:ModelSelection"),
+        settings,
+        vault.provided.model_failures,
+        clock,
+        stack,
+        read_only=read_only,
+    )
+    embedder = models.provided.embedder.model
+    generator = models.provided.generator.model
+    reranker = models.provided.reranker.model
+    embedder_selection = Singleton(
+        lazy("app.bootstrap.models:EmbedderSelection"),
+        settings,
+        Singleton(lambda vault: vault.embeddings, vault).provider,
+        embedder.provider,
+        models.provided.embedder.provider,
+    )
+    roles = Singleton(
+        service("models:Roles"),
+        Dict(
+            {
+                ModelRole.EMBEDDER: embedder_selection.provided.how,
+                ModelRole.GENERATOR: models.provided.generator.how.provider,
+                ModelRole.RERANKER: models.provided.reranker.how.provider,
+            }
+        ),
+        vault.provided.model_failures,
+    )
+    model_servers = Callable(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
+    late_interaction = Singleton(adapter("models.static_words:installed_words"))
+    shown_address = Object(adapter("models.addresses:shown"))
+    threads = Resource(service("retrieval.scheduling:NamedThreads"))
+
+    # reports, and maintenance of the vault file by a server
+    analytics = Callable(adapter("duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
+    draw_report = Callable(adapter("matplotlib.plots:draw", extra="duckdb"))
+    checkpoint_log = Callable(adapter("sqlite.vault_file:checkpoint_log"))
+
+
+class UseCases(containers.DeclarativeContainer):
+    """Services. A `Callable` is called with further arguments; every other provider returns one object."""
+
+    settings = Dependency(instance_of=Settings)
+    gateways = providers.DependenciesContainer()
+    vault, clock, files, new_files = gateways.vault, gateways.clock, gateways.files, gateways.new_files
+    embedder, generator, reranker = gateways.embedder, gateways.generator, gateways.reranker
+    embedder_selection, late_interaction = gateways.embedder_selection, gateways.late_interaction
+    parse_yaml, store, option = gateways.parse_yaml, vault.provided, settings.provided
 
     # parts of several use cases
-    publisher = factory("app.services.indexing.publish:Publisher", vault)
-    memories = factory("app.services.capture.memories:Memories", vault.provided.captures, publisher, clock)
-    knowledge = factory(
-        "app.services.knowledge.model_enrichment:KnowledgeStores",
+    may_write = Factory(not_, option.read_only)
+    publisher = Factory(service("indexing.publish:Publisher"), vault)
+    memories = Factory(service("capture.memories:Memories"), store.captures, publisher, clock)
+    knowledge = Factory(
+        service("knowledge.model_enrichment:KnowledgeStores"),
         *stores(vault, "documents lexical vectors embeddings entities triples relations notes transactions"),
     )
-    plan = factory("app.services.maintenance.lanes:read_plan", settings.provided.lanes)
-    ask_of = function(
-        "app.services.knowledge.asking:ask_of",
-        *stores(vault, "answers ledger"),
-        gateways.generator,
-        clock,
-    )
+    plan = Factory(service("maintenance.lanes:read_plan"), option.lanes)
+    ask_of = Callable(service("knowledge.asking:ask_of"), *stores(vault, "answers ledger"), generator, clock)
     ask = Factory(ask_of, calls_a_day=plan.provided.daily_calls)
 
     # collections of files
-    folders = Factory(folders_of, settings)
-    leftovers = Factory(leftovers_of, settings, vault.provided.documents)
-    forgotten_places = factory("app.services.lifecycle.proof:ForgottenPlaces", vault, gateways.forget_log)
-    collection_stores = factory(
-        "app.services.indexing.update:CollectionStores",
+    folders = Factory(service("indexing.configured:configured_folders"), settings, gateways.extract_text)
+    leftovers = Factory(service("indexing.configured:leftovers"), settings, store.documents)
+    forgotten_places = Factory(service("lifecycle.proof:ForgottenPlaces"), vault, gateways.forget_log)
+    collection_stores = Factory(
+        service("indexing.update:CollectionStores"),
         *stores(vault, "documents transactions"),
         publisher,
-        factory(
-            "app.services.indexing.claims:NoteClaims",
-            *stores(vault, "documents successions lexical"),
-        ),
-        factory(
-            "app.services.indexing.claims:LinkTargets",
-            *stores(vault, "documents links relations transactions"),
+        Factory(service("indexing.claims:NoteClaims"), *stores(vault, "documents successions lexical")),
+        Factory(
+            service("indexing.claims:LinkTargets"), *stores(vault, "documents links relations transactions")
         ),
         *stores(vault, "acts forgotten_texts"),
     )
-    update_alone = function(
-        "app.services.indexing.update:UpdateCollection",
-        collection_stores,
-        clock=clock,
-        parse_yaml=gateways.parse_yaml,
+    update_alone = Callable(
+        service("indexing.update:UpdateCollection"), collection_stores, clock=clock, parse_yaml=parse_yaml
     )
-    update_from = Function(
-        update_alone, forget_again=forgotten_places.provided.agree, roots=settings.provided.roots
-    )
-    update = Factory(update_from, gateways.files)
-    sync = factory(
-        "app.services.indexing.syncing:SyncFolder",
+    update_from = Callable(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
+    update = Factory(update_from, files)
+    sync = Factory(
+        service("indexing.syncing:SyncFolder"),
         update_alone.provider,
-        gateways.files,
+        files,
         gateways.single_files,
-        settings.provided.home,
-        settings.provided.own_files,
+        option.home,
+        option.own_files,
     )
-    lane = function(
-        "app.services.maintenance.lane:Lane",
-        leases=vault.provided.leases,
+    lane = Callable(
+        service("maintenance.lane:Lane"),
+        leases=store.leases,
         clock=clock,
         holder=gateways.holder,
         is_gone=Object(is_gone),
     )
-    watching = factory(
-        "app.services.indexing.watching:VaultWatcher",
+    watching = Factory(
+        service("indexing.watching:VaultWatcher"),
         gateways.watched_folders,
         Factory(update_from, gateways.live_files),
         Factory(lane, "watch"),
     )
-    explain_file = factory(
-        "app.services.indexing.file_status:ExplainFile",
+    explain_file = Factory(
+        service("indexing.file_status:ExplainFile"),
         *stores(vault, "documents forgotten_texts"),
-        gateways.files,
+        files,
         folders,
-        gateways.parse_yaml,
+        parse_yaml,
     )
-    verify = factory(
-        "app.services.maintenance.verify:Verify", vault, gateways.files, folders, gateways.parse_yaml, clock
-    )
+    verify = Factory(service("maintenance.verify:Verify"), vault, files, folders, parse_yaml, clock)
 
     # questions
-    question_embedder = singleton(
-        "app.services.indexing.serving_embedder:ServingEmbedder",
-        vault.provided.embeddings,
-        gateways.embedder.provider,
-        gateways.embedder_selection.provided.local,
+    question_embedder = Singleton(
+        service("indexing.serving_embedder:ServingEmbedder"),
+        store.embeddings,
+        embedder.provider,
+        embedder_selection.provided.local,
     )
-    retrieval_stores = singleton(
-        "app.services.retrieval.stores:RetrievalStores",
-        transactions=vault.provided.transactions,
-        documents=vault.provided.documents,
-        successions=vault.provided.successions,
-        properties=vault.provided.properties,
-        lexical=vault.provided.lexical,
-        vectors=vault.provided.vectors,
-        embeddings=vault.provided.embeddings,
-        sketches=vault.provided.sketches,
-        entities=vault.provided.entities,
-        relations=vault.provided.relations,
-        answers=vault.provided.answers,
+    retrieval_stores = Singleton(
+        service("retrieval.stores:RetrievalStores"),
+        *stores(vault, "transactions documents successions properties lexical vectors embeddings sketches"),
+        *stores(vault, "entities relations answers"),
     )
-    models = factory("app.services.retrieval.models:Models", gateways.generator, gateways.reranker, clock)
-    search = singleton("app.services.retrieval.pipelines.search:search", retrieval_stores)
-    vsearch = singleton(
-        "app.services.retrieval.pipelines.search:vsearch", retrieval_stores, question_embedder
+    models = Factory(service("retrieval.models:Models"), generator, reranker, clock)
+    search = Singleton(service("retrieval.pipelines.search:search"), retrieval_stores)
+    vsearch = Singleton(service("retrieval.pipelines.search:vsearch"), retrieval_stores, question_embedder)
+    openclaw = Singleton(service("retrieval.pipelines.search:openclaw"), retrieval_stores, question_embedder)
+    query_of = Callable(
+        service("retrieval.pipelines.search:query"), retrieval_stores, question_embedder, late_interaction
     )
-    openclaw = singleton(
-        "app.services.retrieval.pipelines.search:openclaw", retrieval_stores, question_embedder
-    )
-    query = singleton(
-        "app.services.retrieval.pipelines.search:query",
-        retrieval_stores,
-        question_embedder,
-        gateways.late_interaction,
-        models,
-    )
-    query_without_models = singleton(
-        "app.services.retrieval.pipelines.search:query",
-        retrieval_stores,
-        question_embedder,
-        gateways.late_interaction,
-    )
-    intent_search_of = function(
-        "app.services.retrieval.pipelines.memory_retrieve:intent_search",
+    query = Singleton(query_of, models)
+    query_without_models = Singleton(query_of)
+    intent_search_of = Callable(
+        service("retrieval.pipelines.memory_retrieve:intent_search"),
         retrieval_stores,
         question_embedder,
         models=models,
     )
     intent_search = Singleton(intent_search_of)
-    query_plan = singleton(
-        "app.services.retrieval.pipelines.query_plan:query_plan",
+    query_plan = Singleton(
+        service("retrieval.pipelines.query_plan:query_plan"),
         retrieval_stores,
         question_embedder,
-        factory(
-            "app.services.retrieval.pipelines.query_plan:planner", vault.provided.sessions, gateways.generator
-        ),
+        Factory(service("retrieval.pipelines.query_plan:planner"), store.sessions, generator),
     )
-    memory_retrieve = singleton(
-        "app.services.retrieval.pipelines.memory_retrieve:MemoryRetrieve",
+    memory_retrieve = Singleton(
+        service("retrieval.pipelines.memory_retrieve:MemoryRetrieve"),
         *stores(vault, "documents sessions"),
         Dict(
             search=search.provider,
@@ -207,90 +274,76 @@ class UseCases(DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = factory("app.services.retrieval.similar:FindSimilar", retrieval_stores, question_embedder)
-    recalls = factory(
-        "app.services.retrieval.recalls:Recalls",
-        vault.provided.telemetry,
+    find_similar = Factory(service("retrieval.similar:FindSimilar"), retrieval_stores, question_embedder)
+    recalls = Factory(
+        service("retrieval.recalls:Recalls"),
+        store.telemetry,
         clock,
-        vault.provided.receipts,
-        answers=vault.provided.answers,
-        enabled=Factory(lambda settings: settings.telemetry and not settings.read_only, settings),
+        store.receipts,
+        answers=store.answers,
+        enabled=option.records_questions,
         forgets=may_write,
-        retention=factory(
-            "app.services.retrieval.recalls:Retention",
-            settings.provided.retention_days,
-            settings.provided.kept_receipt_days,
+        retention=Factory(
+            service("retrieval.recalls:Retention"), option.retention_days, option.kept_receipt_days
         ),
     )
-    prompt_surfacing = function(
-        "app.services.surfacing.prompts:PromptSurfacing",
-        stores=singleton(
-            "app.services.surfacing.stores:SurfacingStores",
+    prompt_surfacing = Callable(
+        service("surfacing.prompts:PromptSurfacing"),
+        stores=Singleton(
+            service("surfacing.stores:SurfacingStores"),
             retrieval_stores,
-            captures=vault.provided.captures,
-            usage=vault.provided.usage,
-            receipts=vault.provided.receipts,
-            acts=vault.provided.acts,
+            *stores(vault, "captures usage receipts acts"),
         ),
-        triples=vault.provided.triples,
-        telemetry=vault.provided.telemetry,
-        model_failures=vault.provided.model_failures,
+        triples=store.triples,
+        telemetry=store.telemetry,
+        model_failures=store.model_failures,
         clock=clock,
         threads=gateways.threads,
-        embedder=gateways.embedder.provider,
-        local_embedder=gateways.embedder_selection.provided.local.provider,
-        late=gateways.late_interaction.provider,
+        embedder=embedder.provider,
+        local_embedder=embedder_selection.provided.local.provider,
+        late=late_interaction.provider,
         model_servers=gateways.model_servers.provider,
         shown=gateways.shown_address,
     )
-    explain = factory(
-        "app.services.retrieval.receipts:Explain", vault.provided.documents, vault.provided.embeddings
-    )
-    why = factory(
-        "app.services.retrieval.replay:ReceiptReader",
-        *stores(vault, "documents receipts"),
-        explain,
-        clock,
+    explain = Factory(service("retrieval.receipts:Explain"), *stores(vault, "documents embeddings"))
+    why = Factory(
+        service("retrieval.replay:ReceiptReader"), *stores(vault, "documents receipts"), explain, clock
     )
 
     # documents
-    lookup = factory("app.services.documents.lookup:Lookup", vault, settings.provided.roots)
-    timeline = factory("app.services.documents.timeline:ReadTimeline", vault)
-    diary = factory("app.services.capture.diary:Diary", vault, clock)
-    remember = factory(
-        "app.services.capture.remembering:Remember",
+    lookup = Factory(service("documents.lookup:Lookup"), vault, option.roots)
+    timeline = Factory(service("documents.timeline:ReadTimeline"), vault)
+    diary = Factory(service("capture.diary:Diary"), vault, clock)
+    remember = Factory(
+        service("capture.remembering:Remember"),
         vault,
         clock,
-        gateways.new_files,
+        new_files,
         update,
         lookup,
         folders.provider,
-        settings.provided.inbox,
+        option.inbox,
     )
-    session_briefing = factory("app.services.briefing.session:SessionBriefing", vault, clock)
-    after_compaction = factory("app.services.briefing.compaction:AfterCompaction", vault, search, clock)
-    file_lessons = factory("app.services.briefing.file_lessons:FileLessons", search, clock)
-    profile = factory("app.services.briefing.profile:Profile", vault, clock)
+    session_briefing = Factory(service("briefing.session:SessionBriefing"), vault, clock)
+    after_compaction = Factory(service("briefing.compaction:AfterCompaction"), vault, search, clock)
+    file_lessons = Factory(service("briefing.file_lessons:FileLessons"), search, clock)
+    profile = Factory(service("briefing.profile:Profile"), vault, clock)
 
     # life cycle
-    tending = factory("app.services.lifecycle.tending:LifecycleActions", vault, clock)
-    archiving = factory("app.services.lifecycle.archiving:Archiving", vault, clock)
-    restore = factory("app.services.lifecycle.archiving:RestoreArchived", archiving, gateways.files, folders)
-    forgetting = factory(
-        "app.services.lifecycle.forgetting:Forgetting", vault, clock, profile, forgotten_places.provided.note
+    tending = Factory(service("lifecycle.tending:LifecycleActions"), vault, clock)
+    archiving = Factory(service("lifecycle.archiving:Archiving"), vault, clock)
+    restore = Factory(service("lifecycle.archiving:RestoreArchived"), archiving, files, folders)
+    forgetting = Factory(
+        service("lifecycle.forgetting:Forgetting"), vault, clock, profile, forgotten_places.provided.note
     )
-    sweep = factory(
-        "app.services.lifecycle.archiving:Sweep",
+    sweep = Factory(
+        service("lifecycle.archiving:Sweep"),
         archiving,
         forgetting,
-        factory(
-            "app.services.lifecycle.archiving:Propose",
-            *stores(vault, "documents telemetry"),
-            clock,
-        ),
+        Factory(service("lifecycle.archiving:Propose"), *stores(vault, "documents telemetry"), clock),
     )
-    prove = factory(
-        "app.services.lifecycle.proof:Prove",
+    prove = Factory(
+        service("lifecycle.proof:Prove"),
         vault,
         clock,
         Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
@@ -298,163 +351,150 @@ class UseCases(DeclarativeContainer):
         Factory(lambda place: [f"{place}{end}" for end in FILES_OF_VAULT], gateways.place),
     )
 
-    # knowledge, with a model of *generator* or by rules
-    make_sketches = factory(
-        "app.services.indexing.embed:SketchPending",
-        *stores(vault, "documents sketches transactions"),
+    # knowledge, with a model or by rules
+    make_sketches = Factory(
+        service("indexing.embed:SketchPending"), *stores(vault, "documents sketches transactions")
     )
-    embed = factory(
-        "app.services.indexing.embed:EmbedPending",
+    embed = Factory(
+        service("indexing.embed:EmbedPending"),
         *stores(vault, "embeddings transactions"),
         make_sketches,
-        gateways.embedder,
+        embedder,
         older=question_embedder.provided.of,
-        by_name=gateways.embedder_selection.provided.by_name,
+        by_name=embedder_selection.provided.by_name,
     )
-    build_graphs = factory("app.services.graph.build:BuildGraphs", vault, clock)
-    causal_links = factory("app.services.graph.build:CausalLinks", vault)
-    enrich_with_model = factory(
-        "app.services.knowledge.enriching:Enrich", knowledge, clock, ask=Factory(ask_of)
-    )
-    enrich_by_rules = factory("app.services.knowledge.enriching:Enrich", knowledge, clock)
-    consolidation_stores = factory(
-        "app.services.maintenance.consolidation:ConsolidationStores",
+    build_graphs = Factory(service("graph.build:BuildGraphs"), vault, clock)
+    causal_links = Factory(service("graph.build:CausalLinks"), vault)
+    enrich = Callable(service("knowledge.enriching:Enrich"), knowledge, clock)
+    consolidation_stores = Factory(
+        service("maintenance.consolidation:ConsolidationStores"),
         *stores(vault, "documents entities triples relations journal acts transactions"),
         publisher,
     )
-    merged_observations = factory(
-        "app.services.maintenance.grouping:MergedObservations",
-        *stores(vault, "documents captures"),
-        memories,
+    merged_observations = Factory(
+        service("maintenance.grouping:MergedObservations"), *stores(vault, "documents captures"), memories
     )
-    consolidation_with_model = consolidation_with(ask, consolidation_stores, merged_observations, clock, plan)
-    consolidation_by_rules = consolidation_with(None, consolidation_stores, merged_observations, clock, plan)
-    cleanup = factory(
-        "app.services.maintenance.tidying:Cleanup",
+    consolidation = Factory(
+        service("maintenance.consolidation:Consolidation"),
+        consolidation_stores,
+        merged_observations,
+        clock,
+        ask,
+        policy=plan.provided.contradictions,
+        thresholds=Factory(
+            service("maintenance.grouping:Thresholds"), plan.provided.merge_normal, plan.provided.merge_strict
+        ),
+        least=plan.provided.least_confidence,
+    )
+    cleanup = Factory(
+        service("maintenance.tidying:Cleanup"),
         *stores(vault, "usage telemetry receipts answers journal transactions"),
         clock,
-        settings.provided.retention_days,
-        settings.provided.kept_receipt_days,
+        option.retention_days,
+        option.kept_receipt_days,
         forgets=may_write,
     )
-    observations = factory(
-        "app.services.maintenance.deciding:ObservationSelector",
+    observations = Factory(
+        service("maintenance.deciding:ObservationSelector"),
         *stores(vault, "documents telemetry embeddings vectors"),
     )
-    lanes_with_model = factory(
-        "app.services.maintenance.lanes:Lanes",
-        *stores(vault, "journal telemetry"),
+    phases = Factory(
+        service("maintenance.phases:phases_of"),
+        knowledge,
+        memories,
+        observations,
         clock,
-        lane.provider,
-        factory(
-            "app.services.maintenance.phases:phases_of",
-            knowledge,
-            memories,
-            observations,
-            clock,
-            plan,
-            consolidation_with_model,
-            cleanup,
-            ask,
-        ),
-        gateways.local_hour,
         plan,
+        consolidation,
+        cleanup,
+        ask,
     )
-    lanes_by_rules = factory(
-        "app.services.maintenance.lanes:Lanes",
+    lanes = Factory(
+        service("maintenance.lanes:Lanes"),
         *stores(vault, "journal telemetry"),
         clock,
         lane.provider,
-        factory(
-            "app.services.maintenance.phases:phases_of",
-            knowledge,
-            memories,
-            observations,
-            clock,
-            plan,
-            consolidation_by_rules,
-            cleanup,
-            None,
-            asks_models=False,
-        ),
+        phases,
         gateways.local_hour,
         plan,
     )
 
     # conversations and other programs
-    mining = factory(
-        "app.services.conversations.mining:MineConversations",
-        factory(
-            "app.services.conversations.mining:ImportStores",
+    mining = Factory(
+        service("conversations.mining:MineConversations"),
+        Factory(
+            service("conversations.mining:ImportStores"),
             *stores(vault, "documents properties captures forgotten_texts transactions"),
             publisher,
         ),
         clock,
         gateways.exports,
     )
-    synthesize_facts = factory(
-        "app.services.conversations.synthesis:SynthesizeFacts",
+    synthesize_facts = Factory(
+        service("conversations.synthesis:SynthesizeFacts"),
         *stores(vault, "documents captures relations transactions"),
         memories,
         clock,
         ask,
     )
-    memory_import = function(
-        "app.services.imports.importing:ImportMemories",
+    memory_import = Callable(
+        service("imports.importing:ImportMemories"),
         *stores(vault, "documents entities triples relations acts forgotten_texts transactions"),
         memories,
         clock,
     )
-    issue_sync = factory(
-        "app.services.issues:SyncIssues",
+    issue_sync = Factory(
+        service("issues:SyncIssues"),
         *stores(vault, "documents properties relations transactions"),
         publisher,
         clock,
         gateways.issues,
-        enrich_by_rules,
+        Factory(enrich),
     )
-    agent_memory = function(
-        "app.services.openclaw:AgentMemory",
-        vault.provided.documents,
+    agent_memory = Callable(
+        service("openclaw:AgentMemory"),
+        store.documents,
         update_from=update_from.provider,
-        withdraw=function(
-            "app.services.indexing.collections:withdraw_collection",
+        withdraw=Callable(
+            service("indexing.collections:withdraw_collection"),
             *stores(vault, "documents transactions"),
             publisher,
         ).provider,
-        files=gateways.files,
+        files=files,
     )
-    save_session = factory(
-        "app.services.openclaw:SaveSession",
-        gateways.redacted_transcripts,
-        gateways.files,
-        gateways.new_files,
-        clock,
+    save_session = Factory(
+        service("openclaw:SaveSession"), gateways.redacted_transcripts, files, new_files, clock
     )
 
-    # state of the vault
-    report = factory(
-        "app.services.maintenance.status:Report",
+    # connected clients, and the state of the vault
+    client_checks = Factory(
+        service("setup.client_checks:ClientChecks"),
+        Object(adapter("system.client_commands:hook_answer")),
+        Object(adapter("system.client_commands:tool_answer")),
+        Object(lazy("app.bootstrap.opening:titles_in")),
+    )
+    report = Factory(
+        service("maintenance.status:Report"),
         *stores(vault, "documents telemetry"),
         clock,
         gateways.analytics.provider,
     )
-    status = factory(
-        "app.services.maintenance.status:Status",
+    status = Factory(
+        service("maintenance.status:Status"),
         *stores(vault, "storage documents embeddings notes relations telemetry receipts"),
         clock,
         gateways.roles,
     )
-    doctor = factory(
-        "app.services.maintenance.doctor:Doctor",
+    doctor = Factory(
+        service("maintenance.doctor:Doctor"),
         vault,
-        gateways.files,
+        files,
         folders,
-        factory(
-            "app.services.maintenance.model_checks:Models",
-            gateways.embedder_selection.provided.of_vault,
-            gateways.generator.provider,
-            gateways.reranker.provider,
+        Factory(
+            service("maintenance.model_checks:Models"),
+            embedder_selection.provided.of_vault,
+            generator.provider,
+            reranker.provider,
             gateways.roles,
         ),
         leftovers=leftovers.provider,
@@ -462,11 +502,10 @@ class UseCases(DeclarativeContainer):
     )
 
 
-class Clawmem(DeclarativeContainer):
+class Clawmem(containers.DeclarativeContainer):
     """The program."""
 
     settings = Dependency(instance_of=Settings)
     read_only = Dependency(instance_of=bool, default=False)
-    rest_ms = Dependency(instance_of=int, default=0)
-    gateways = Container(Gateways, settings=settings, read_only=read_only, rest_ms=rest_ms)
-    use_cases = Container(UseCases, settings=settings, gateways=gateways)
+    gateways = providers.Container(Gateways, settings=settings, read_only=read_only)
+    use_cases = providers.Container(UseCases, settings=settings, gateways=gateways)

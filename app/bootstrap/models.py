@@ -1,35 +1,32 @@
-"""The choice of a model for each role: a configured server, else a model in this process, else none."""
+"""Selection of a model for each role: a configured server, else a model in this process, else none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from clawmem.adapters.models.addresses import shown
 from clawmem.adapters.models.catalogue import (
     STATIC,
     STATIC_FAMILY,
-    Selection,
+    embedder_named,
     embedder_of,
     known_models,
     model_named,
     selected,
 )
-from clawmem.app.bootstrap.injector import imported_object
+from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.services.maintenance.models import Models
 from clawmem.app.services.models import (
     NONE,
     REST_MS,
-    Choice,
-    Option,
     Provider,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
     WatchedReranker,
-    first_of,
-    the_only,
 )
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import Settings
@@ -43,29 +40,15 @@ from clawmem.ports.models import Embedder, ModelFailures, ModelRole
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
 
 
-class ModelContext(NamedTuple):
-    """
-    The dependencies of every model.
+class Choice(NamedTuple):
+    """A selected model, if any, and its provider record."""
 
-    *stack* closes the model at the end; *rest_ms* is the time for which a model is not called after a failure.
-    """
-
-    failures: ModelFailures
-    clock: Clock
-    stack: ExitStack
-    rest_ms: int = 0
+    model: Any
+    how: Provider
 
 
-class LocalModels(NamedTuple):
-    """Large models in this process: their folder, and whether they may be run and downloaded."""
-
-    folder: str
-    allowed: bool
-    may_download: bool
-
-
-class _Part(NamedTuple):
-    """The factories and names for the model of a role."""
+class _Role(NamedTuple):
+    """The variable that names a server, its adapter, the model of this process, and the watch over either."""
 
     variable: str
     adapter: str  # the class of a model at a server
@@ -73,93 +56,101 @@ class _Part(NamedTuple):
     watched: Callable[[Any, Watch], Any]
 
 
-_PARTS = {
-    ModelRole.EMBEDDER: _Part(
-        "CLAWMEM_EMBED_URL",
-        "adapters.models.api:ApiEmbedder",
-        LARGE_EMBEDDER,
-        WatchedEmbedder,
+_ROLES = {
+    ModelRole.EMBEDDER: _Role(
+        "CLAWMEM_EMBED_URL", "adapters.models.api:ApiEmbedder", LARGE_EMBEDDER, WatchedEmbedder
     ),
-    ModelRole.GENERATOR: _Part(
+    ModelRole.GENERATOR: _Role(
         "CLAWMEM_LLM_URL",
         "adapters.models.api:ApiGenerator",
         "qmd-query-expansion",
         WatchedGenerator,
     ),
-    ModelRole.RERANKER: _Part(
-        "CLAWMEM_RERANK_URL",
-        "adapters.models.api:ApiReranker",
-        "qwen3-reranker",
-        WatchedReranker,
+    ModelRole.RERANKER: _Role(
+        "CLAWMEM_RERANK_URL", "adapters.models.api:ApiReranker", "qwen3-reranker", WatchedReranker
     ),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
 
-def served(role: ModelRole, server: ModelServer, around: ModelContext) -> Choice[Any]:
+class ModelSelection:
     """
-    Return the model of a configured server; it sends no request yet.
+    The model of each role, with the reason for its selection. Nothing is loaded or requested before its first use.
 
-    Raises:
-        ConfigError: The address, the provider or the key is invalid.
+    Args:
+        stack: Closes the models at the end.
+        read_only: Whether nothing may be downloaded: neither a question nor a hook waits for a download.
+        rest_ms: Time for which a model is not called after a failure.
     """
-    part, address = _PARTS[role], shown(server.url)
 
-    def build() -> Any:
-        model = imported_object(part.adapter).at(
-            server.url, around.clock, **server.model_dump(exclude={"url"})
-        )
-        return _watched(role, address, model, around)
+    def __init__(
+        self,
+        settings: Settings,
+        failures: ModelFailures,
+        clock: Clock,
+        stack: ExitStack,
+        *,
+        read_only: bool = False,
+        rest_ms: int = 0,
+    ) -> None:
+        self._settings = settings
+        self._failures = failures
+        self._clock = clock
+        self._stack = stack
+        self._may_download = settings.download_models and not read_only
+        self._rest_ms = rest_ms
 
-    return the_only(role, Option(address, f"{part.variable} names it", build))
+    @cached_property
+    def embedder(self) -> Choice:
+        """The embedder. Raises `ConfigError` if the one that the settings name is not available."""
+        settings, role = self._settings, ModelRole.EMBEDDER
+        if settings.embed_server:
+            return self._served(role, settings.embed_server)
+        if settings.embedder != LARGE_EMBEDDER:
+            selection = selected(settings.embedder, settings.models)
+            model = embedder_named(settings.embedder, settings.models)
+            return Choice(model, Provider(role, selection.name, selection.reason))
+        if settings.no_local_models:
+            raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
+        return self._in_process(role, "the settings name it")
 
+    @cached_property
+    def generator(self) -> Choice:
+        """The optional generator. Raises `ConfigError` for an invalid server."""
+        return self._optional(ModelRole.GENERATOR, self._settings.llm_server)
 
-def chosen(
-    role: ModelRole, server: ModelServer | None, local: LocalModels, around: ModelContext
-) -> Choice[Any]:
-    """
-    Return the model of an optional role; it loads no weights yet.
+    @cached_property
+    def reranker(self) -> Choice:
+        """The optional reranker. Raises `ConfigError` for an invalid server."""
+        return self._optional(ModelRole.RERANKER, self._settings.rerank_server)
 
-    Raises:
-        ConfigError: The configured server is invalid.
-    """
-    if server:
-        return served(role, server, around)
-    unnamed = f"{_PARTS[role].variable} names no server"
-    if not local.allowed:
-        return first_of(role, [], without=f"{unnamed}, and {_FORBIDDEN}")
-    return first_of(
-        role, [_in_process(role, unnamed, local, around)], without=f"{unnamed}, and there is no model here"
-    )
+    def _optional(self, role: ModelRole, server: ModelServer | None) -> Choice:
+        if server:
+            return self._served(role, server)
+        reason = f"{_ROLES[role].variable} names no server"
+        if self._settings.no_local_models:
+            return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
+        try:
+            return self._in_process(role, reason)
+        except ConfigError as error:
+            name, fault = _ROLES[role].local_name, str(error)
+            passed_over = fault if name in fault else f"{name}: {fault}"
+            return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here", (passed_over,)))
 
+    def _served(self, role: ModelRole, server: ModelServer) -> Choice:
+        adapter = imported_object(_ROLES[role].adapter)
+        model = adapter.at(server.url, self._clock, **server.model_dump(exclude={"url"}))
+        return self._watched(role, shown(server.url), f"{_ROLES[role].variable} names it", model)
 
-def in_process(role: ModelRole, local: LocalModels, around: ModelContext) -> Choice[Any]:
-    """
-    Return the large model of a role in this process, which the settings select; it loads no weights yet.
+    def _in_process(self, role: ModelRole, reason: str) -> Choice:
+        name = _ROLES[role].local_name
+        model = model_named(name, self._settings.models, may_download=self._may_download).opened()
+        return self._watched(role, name, reason, model)
 
-    Raises:
-        ConfigError: The model or its runtime is not installed, or local models are forbidden.
-    """
-    if not local.allowed:
-        raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
-    return the_only(role, _in_process(role, "the settings name it", local, around))
-
-
-def _in_process(role: ModelRole, reason: str, local: LocalModels, around: ModelContext) -> Option[Any]:
-    part = _PARTS[role]
-
-    def build() -> Any:
-        model = model_named(part.local_name, local.folder, may_download=local.may_download)
-        return _watched(role, part.local_name, model.opened(), around)
-
-    return Option(part.local_name, reason, build)
-
-
-def _watched(role: ModelRole, name: str, model: Any, around: ModelContext) -> Any:
-    """Return *model* wrapped in a watch, and close it at the end."""
-    around.stack.callback(model.close)
-    watch = Watch(around.failures, around.clock, role, name, rest_ms=around.rest_ms)
-    return _PARTS[role].watched(model, watch)
+    def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
+        self._stack.callback(model.close)
+        watch = Watch(self._failures, self._clock, role, name, rest_ms=self._rest_ms)
+        return Choice(_ROLES[role].watched(model, watch), Provider(role, name, reason))
 
 
 @contextmanager
@@ -170,20 +161,9 @@ def model_servers(failures: ModelFailures, clock: Clock, settings: Settings) -> 
     Models of this process are not used, as every prompt would load them again.
     """
     with ExitStack() as stack:
-        context = ModelContext(failures, clock, stack, REST_MS)
-
-        def model(role: ModelRole, server: ModelServer | None) -> Any:
-            return served(role, server, context).model if server else None
-
-        generator = model(ModelRole.GENERATOR, settings.llm_server)
-        yield QuestionModels(generator, model(ModelRole.RERANKER, settings.rerank_server), clock)
-
-
-def embedder_kind(settings: Settings) -> str:
-    """Return the kind of the selected embedder: ``server``, ``large`` or ``catalogue``."""
-    if settings.embed_server:
-        return "server"
-    return "large" if settings.embedder == LARGE_EMBEDDER else "catalogue"
+        remote = settings.model_copy(update={"no_local_models": True})
+        models = ModelSelection(remote, failures, clock, stack, rest_ms=REST_MS)
+        yield QuestionModels(models.generator.model, models.reranker.model, clock)
 
 
 class EmbedderSelection:
@@ -193,7 +173,7 @@ class EmbedderSelection:
     Args:
         embeddings: Returns the store of the vectors.
         embedder: Returns the embedder that the settings select.
-        choice: Returns the choice of a server or a large model; called if the settings name one.
+        choice: Returns how it was selected.
     """
 
     def __init__(
@@ -201,13 +181,13 @@ class EmbedderSelection:
         settings: Settings,
         embeddings: Callable[[], EmbeddingStore],
         embedder: Callable[[], Embedder],
-        choice: Callable[[], Choice[Any]],
+        choice: Callable[[], Choice],
     ) -> None:
         self._settings = settings
         self._embeddings = embeddings
         self._embedder = embedder
         self._choice = choice
-        self._local: dict[str, Embedder] = {}
+        self._local: dict[str, Embedder | None] = {}
 
     @property
     def by_name(self) -> bool:
@@ -216,11 +196,8 @@ class EmbedderSelection:
 
     def local(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
-        if fingerprint not in self._local:
-            embedder = embedder_of(fingerprint, self._settings.models)
-            if embedder is None:
-                return None
-            self._local[fingerprint] = embedder
+        if self._local.get(fingerprint) is None:
+            self._local[fingerprint] = embedder_of(fingerprint, self._settings.models)
         return self._local[fingerprint]
 
     def of_vault(self) -> Embedder | None:
@@ -230,25 +207,21 @@ class EmbedderSelection:
 
     def installed(self) -> Models:
         """Return the models that can run in this process."""
-        return Models(known_models(self._settings.models), self._selected().name)
+        folder = self._settings.models
+        return Models(known_models(folder), selected(self._settings.embedder, folder).name)
 
     def how(self) -> Provider:
         """Return the provider of the embedder, without loading it."""
-        if embedder_kind(self._settings) != "catalogue":
-            return self._choice().how
-        selection, kept = self._selected(), self._kept_vectors()
+        selected, kept = self._choice().how, self._kept_vectors()
         if not kept:
-            return Provider(ModelRole.EMBEDDER, selection.name, selection.reason)
-        change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
+            return selected
+        change = f"{selected.chosen} is installed; to change to it, run: clawmem embed --force"
         if self.local(kept) is None:
-            reason = f"the model of the vectors is not available here ({selection.reason})"
+            reason = f"the model of the vectors is not available here ({selected.reason})"
             return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
         if kept.startswith(STATIC_FAMILY):
             return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (change,))
         return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
-
-    def _selected(self) -> Selection:
-        return selected(self._settings.embedder, self._settings.models)
 
     def _kept_vectors(self) -> str | None:
         """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from clawmem.app.bootstrap.container import Clawmem
+from clawmem.app.bootstrap.injector import providers
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (
@@ -16,11 +17,13 @@ from clawmem.app.environment.private_files import (
     temporary_folder,
 )
 from clawmem.app.settings.config_file import read_config
-from clawmem.app.settings.model import Settings
+from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import ClawmemError, ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import Role
+
+MOST_TITLES, AMONG = 3, 50  # of the newest notes; a title like "2026-03-01" names nothing
 
 
 def require_vault(settings: Settings) -> None:
@@ -29,8 +32,8 @@ def require_vault(settings: Settings) -> None:
         return
     if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
         raise UnknownVault(str(settings.vault), sorted(settings.vaults))
-    way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
-    raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}")
+    remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
+    raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
 
 
 @contextmanager
@@ -51,49 +54,58 @@ def open_services(
     if read_only or not create:
         require_vault(settings)
     is_new, lost = not is_there(settings.vault), lost_vault(settings)
-    container, is_vault = container_of(settings, read_only=read_only), False
+    read_only = read_only or settings.read_only
+    container, is_vault = Clawmem(settings=settings, read_only=read_only), False
     try:
         try:
             with private_umask():
                 container.gateways.records()
         except (VaultFull, VaultReadOnly):
-            if read_only or not or_read or not is_there(settings.vault):
+            if read_only or not or_read or is_new:
                 raise
-            settings = settings.model_copy(update={"read_only": True})
-            container = container_of(settings, read_only=True)
+            read_only, settings = True, settings.model_copy(update={"read_only": True})
+            container = Clawmem(settings=settings, read_only=True)
         is_vault = True  # the permissions of a file that is none are not ours to change
         services = Services(container, is_new=is_new, lost_vault=lost)
         if settings.backend and settings.backend != services.indexes.backend:
-            _choose_backend(services, settings.backend, read_only=read_only or settings.read_only)
+            _choose_backend(services, settings.backend, read_only=read_only)
         yield services
     finally:
-        close(container)
-        if is_vault and not read_only and not settings.read_only:
+        gateways: Any = container.gateways
+        for resource in (gateways.threads, gateways.stack, gateways.indexes, gateways.records):
+            resource.shutdown()
+        if is_vault and not read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
 
 
-def container_of(settings: Settings, *, read_only: bool = False, rest_ms: int = 0) -> Clawmem:
-    """Return the container over the vault of *settings*, which is opened at its first use."""
-    return Clawmem(settings=settings, read_only=read_only or settings.read_only, rest_ms=rest_ms)
-
-
-def close(container: Clawmem) -> None:
-    """Close the models and the vault of *container*, as far as they are open."""
-    gateways: Any = container.gateways
-    for resource in (gateways.threads, gateways.stack, gateways.indexes, gateways.records):
-        resource.shutdown()
-
-
 def unopened_services(settings: Settings) -> Services:
     """Return the services for what needs the settings alone; the vault must not be used."""
-    return Services(container_of(settings, read_only=True), is_open=False)
+    return Services(Clawmem(settings=settings, read_only=True), is_open=False)
+
+
+@contextmanager
+def hook_services(environ: Mapping[str, str]) -> Iterator[Services | None]:
+    """
+    Yield the services over the vault that *environ* names, opened for reading; ``None`` without a vault.
+
+    Errors of the vault are raised, for example a newer schema or a lock that outlasts the timeout. Settings of the
+    working folder are ignored, because the user of a cloned repository has not chosen them.
+    """
+    settings = load_settings(environ=environ, lenient=True)
+    if not is_there(settings.vault):
+        yield None
+        return
+    with open_services(settings.model_copy(update={"backend": None}), read_only=True) as services:
+        yield services
 
 
 @contextmanager
 def open_copy(settings: Settings) -> Iterator[Services]:
     """
-    Open a temporary copy of the configured vault, with its own indexes. The copy is deleted at the end.
+    Open a temporary copy of the configured vault, with its own indexes and no models but the embedder.
+
+    The copy is deleted at the end.
 
     Raises:
         VaultError: There is no vault, or it cannot be copied.
@@ -103,9 +115,22 @@ def open_copy(settings: Settings) -> Iterator[Services]:
         is_bare = original.copy_vault(str(copy), detached=True)
         alone = settings.model_copy(update={"vault": copy, "backend": None})
         with open_services(alone, create=False) as copied:
+            nothing: Any = providers.Object(None)
+            copied.container.gateways.override_providers(generator=nothing, reranker=nothing)
             for role in Role if is_bare else ():
                 copied.indexes.rebuild(role)
             yield copied
+
+
+def titles_in(environ: Mapping[str, str]) -> list[str]:
+    """Return titles of new notes in the vault that *environ* names, those of most words first."""
+    try:
+        with hook_services(environ) as services:
+            notes = services.vault.documents.latest(limit=AMONG) if services else []
+    except ClawmemError:  # doctor examines the vault
+        return []
+    titles = dict.fromkeys(note.title for note in notes if not note.collection.startswith("_"))
+    return sorted(titles, key=lambda title: -len(title.split()))[:MOST_TITLES]
 
 
 def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:

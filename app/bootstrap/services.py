@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.bootstrap.container import Clawmem
-from clawmem.app.bootstrap.injector import Function
+from clawmem.app.bootstrap.injector import providers
 from clawmem.app.services.progress import ProgressOf, no_progress
-from clawmem.app.settings.model import Settings
 
 if TYPE_CHECKING:  # every module of a service is imported when the service is used
     from clawmem.adapters.files.conversation import ConversationFiles
@@ -31,11 +31,11 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.publish import Publisher
-    from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
     from clawmem.app.services.indexing.syncing import SyncFolder
     from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.issues import SyncIssues
+    from clawmem.app.services.knowledge.asking import Ask
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
     from clawmem.app.services.lifecycle.forgetting import Forgetting
@@ -44,11 +44,9 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.deciding import ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
-    from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.lanes import Lanes
     from clawmem.app.services.maintenance.status import Report, Status
     from clawmem.app.services.maintenance.verify import Verify
-    from clawmem.app.services.models import Provider
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
     from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -58,33 +56,26 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.retrieval.receipts import Explain
     from clawmem.app.services.retrieval.replay import ReceiptReader
     from clawmem.app.services.retrieval.similar import FindSimilar
+    from clawmem.app.services.setup.client_checks import ClientChecks
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
+    from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
     from clawmem.ports.clock import Clock
-    from clawmem.ports.files import FileSource, NewFiles
+    from clawmem.ports.files import FileSource
     from clawmem.ports.journal import ForgetLog
-    from clawmem.ports.models import Generator, Reranker
+    from clawmem.ports.models import Generator
     from clawmem.ports.storage import BundleReader, BundleWriter, SalvageReport, VaultRecords
-    from clawmem.ports.transcripts import Transcripts
     from clawmem.ports.vault import Vault
 
-PIPELINES = frozenset(
-    {"search", "vsearch", "query", "intent_search", "query_plan", "memory_retrieve", "openclaw"}
-)
+PIPELINES = frozenset("search vsearch query intent_search query_plan memory_retrieve openclaw".split())
 
 
-class Services:
+class Provided:
     """
-    The use cases and adapters of a vault, each built when it is accessed.
+    The types of providers that operations and interfaces use.
 
-    An attribute is the provider of the same name in `clawmem.app.bootstrap.container.UseCases` or ``Gateways``, called;
-    a `Function` there is a method here.
-
-    Args:
-        is_open: Whether the vault may be used; false for what needs the settings alone.
-        is_new: Whether the vault was created now.
-        lost_vault: A sentence if the vault takes the place of one that was lost.
-        caller: The interface for which changes are recorded: ``cli``, ``mcp``, ``rest`` or ``python``.
+    An attribute is the provider of the same name in `clawmem.app.bootstrap.container`, called; a `Callable` there is
+    a method here.
     """
 
     settings: Settings
@@ -92,43 +83,41 @@ class Services:
     vault: Vault
     indexes: ExternalIndexes
     files: FileSource
-    new_files: NewFiles
-    forget_log: ForgetLog
-    transcripts: Transcripts
     redacted_transcripts: RedactedTranscripts
+    forget_log: ForgetLog
     generator: Generator | None
-    reranker: Reranker | None
     embedder_selection: EmbedderSelection
-    question_embedder: ServingEmbedder
-    roles: Callable[[], list[Provider]]
 
     after_compaction: AfterCompaction
     archiving: Archiving
     build_graphs: BuildGraphs
     causal_links: CausalLinks
+    client_checks: ClientChecks
+    consolidation: Consolidation
     diary: Diary
     doctor: Doctor
     embed: EmbedPending
     explain: Explain
     explain_file: ExplainFile
     file_lessons: FileLessons
-    memory_retrieve: MemoryRetrieve
-    openclaw: Pipeline
-    query: Pipeline
-    query_plan: QueryPlan
-    query_without_models: Pipeline
     find_similar: FindSimilar
     folders: list[Folder]
     forgetting: Forgetting
     forgotten_places: ForgottenPlaces
     issue_sync: SyncIssues
+    lanes: Lanes
     leftovers: dict[str, int]
     lookup: Lookup
+    memory_retrieve: MemoryRetrieve
     mining: MineConversations
     observations: ObservationSelector
+    openclaw: Pipeline
     profile: Profile
     prove: Prove
     publisher: Publisher
+    query: Pipeline
+    query_plan: QueryPlan
+    query_without_models: Pipeline
     recalls: Recalls
     remember: Remember
     report: Report
@@ -148,92 +137,61 @@ class Services:
 
     agent_memory: Callable[..., AgentMemory]
     agent_sessions: Callable[..., Any]
+    ask_of: Callable[..., Ask | None]
     back_up: Callable[[str], int]
     bundle: Callable[..., BundleReader]
+    conversation_files: Callable[..., ConversationFiles]
     copy_vault: Callable[..., bool]
     discard_vault: Callable[[], None]
     draw_report: Callable[[VaultReport, str, str], list[str]]
-    intent_search_of: Callable[..., IntentSearch]
-    lane: Callable[..., Lane]
-    memory_import: Callable[..., ImportMemories]
     editor_of: Callable[..., list[str]]
-    open_in_editor: Callable[[list[str], str, int], None]
+    enrich: Callable[..., Enrich]
+    intent_search_of: Callable[..., IntentSearch]
     memory_files: Callable[[str], Any]
-    prompt_surfacing: Callable[..., PromptSurfacing]
-    conversation_files: Callable[[str, str], ConversationFiles]
+    memory_import: Callable[..., ImportMemories]
     new_bundle: Callable[..., BundleWriter]
+    open_in_editor: Callable[[list[str], str, int], None]
+    prompt_surfacing: Callable[..., PromptSurfacing]
     repair_vault: Callable[[str, str | None], SalvageReport]
     restore_bundle: Callable[..., RestoredBundle]
     run_command: Callable[..., str]
-    update_from: Callable[[FileSource], UpdateCollection]
     vault_records: Callable[[], VaultRecords]
-
-    def __init__(
-        self,
-        container: Clawmem,
-        *,
-        is_open: bool = True,
-        is_new: bool = False,
-        lost_vault: str = "",
-        caller: str = "cli",
-        progress: ProgressOf = no_progress,
-    ) -> None:
-        self.container = container
-        self._use_cases: Any = container.use_cases
-        self._gateways: Any = container.gateways
-        self.is_open = is_open
-        self.is_new = is_new
-        self.lost_vault = lost_vault
-        self.caller = caller
-        self.progress = progress
 
     if not TYPE_CHECKING:  # so that only declared attributes pass the check of types
 
         def __getattr__(self, name):
             """Return what the provider *name* provides."""
-            for part in (self._use_cases, self._gateways):
+            for part in (self.container.use_cases, self.container.gateways):
                 if name in part.providers:
                     provider = part.providers[name]
-                    return provider if isinstance(provider, Function) else provider()
+                    return provider if isinstance(provider, providers.Callable) else provider()
             raise AttributeError(name)
+
+
+@dataclass(frozen=True)
+class Services(Provided):
+    """
+    The use cases and adapters of a vault, each built when it is accessed.
+
+    Attributes:
+        is_open: Whether the vault may be used; false for what needs the settings alone.
+        is_new: Whether the vault was created now.
+        lost_vault: A sentence if the vault takes the place of one that was lost.
+        caller: The interface for which changes are recorded: ``cli``, ``mcp``, ``rest`` or ``python``.
+    """
+
+    container: Clawmem
+    is_open: bool = True
+    is_new: bool = False
+    lost_vault: str = ""
+    caller: str = "cli"
+    progress: ProgressOf = no_progress
 
     def called_by(self, caller: str, progress: ProgressOf = no_progress) -> Services:
         """Return the same services for the interface *caller*."""
-        return Services(
-            self.container,
-            is_open=self.is_open,
-            is_new=self.is_new,
-            lost_vault=self.lost_vault,
-            caller=caller,
-            progress=progress,
-        )
+        return replace(self, caller=caller, progress=progress)
 
     def pipeline(self, name: str) -> Pipeline:
         """Return the pipeline of the verb *name*, such as ``query`` or ``memory_retrieve``."""
         pipeline: Pipeline = getattr(self, name)
         return pipeline
-
-    def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
-        """Return the service that adds notes, names and links to documents."""
-        use_cases = self._use_cases
-        if not with_model:
-            enrich: Enrich = use_cases.enrich_by_rules()
-        elif calls_a_day is None:
-            enrich = use_cases.enrich_with_model()
-        else:
-            enrich = use_cases.enrich_with_model(ask=use_cases.ask_of(calls_a_day=calls_a_day))
-        return enrich
-
-    def consolidation(self, *, asks_models: bool = True) -> Consolidation:
-        """Return the service that merges repeated observations, and undoes merges."""
-        consolidation: Consolidation = (
-            self._use_cases.consolidation_with_model()
-            if asks_models
-            else self._use_cases.consolidation_by_rules()
-        )
-        return consolidation
-
-    def lanes(self, *, asks_models: bool = True) -> Lanes:
-        """Return the scheduled maintenance; without *asks_models* it works by rules alone."""
-        lanes: Lanes = self._use_cases.lanes_with_model() if asks_models else self._use_cases.lanes_by_rules()
-        return lanes

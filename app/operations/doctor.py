@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.bootstrap.client_checks import client_answers
 from clawmem.app.environment.places import client_folder, client_servers, topics_folder
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON
@@ -50,7 +49,7 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     project = Path.cwd() if services.caller == PERSON else None
     clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
     # Agents of a person alone: a request to the server must not start programs.
-    agents = client_answers(os.environ) if services.caller == PERSON else []
+    agents = services.client_checks(os.environ) if services.caller == PERSON else []
     findings = [*disk_findings(settings.vault), *services.doctor(), private, swept, *clients, *agents]
     return Examination(ok=all(one.ok for one in findings), findings=findings)
 

@@ -79,8 +79,9 @@ def enrich(services: Services, request: EnrichRequest) -> Enriched:
     Run it after embed: links need vectors.
     """
     with services.progress("Enriching") as step:
-        run = services.enrich(with_model=not request.no_model, calls_a_day=request.daily_calls)
-        report = run(request.limit, anew=request.all, progress=step)
+        calls = {"calls_a_day": request.daily_calls} if request.daily_calls is not None else {}
+        enrich_documents = services.enrich(None if request.no_model else services.ask_of(**calls))
+        report = enrich_documents(request.limit, anew=request.all, progress=step)
     costs = [
         ModelCost(**{name: getattr(one, name) for name in ModelCost.model_fields})
         for one in services.vault.ledger.totals()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.importers import STORES
+from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
@@ -19,6 +19,9 @@ from clawmem.ports.errors import NotFound, StoreUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.ports.imports import ForeignStore
+
+STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
 
 
 class ImportRequest(Request):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.backends import refuse_unknown
+from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.operations.embedding import lag_sentences, lagging_indexes
 from clawmem.app.operations.operation import (
     Command,
@@ -119,7 +119,7 @@ def migrate(services: Services, request: Migrate) -> Migrated:
 
     The vault stays searchable during the move.
     """
-    refuse_unknown(request.to)
+    backend_named(request.to)
     before = services.indexes.backend
     with services.progress(f"Moving to {request.to}") as step:
         services.indexes.move(request.to, step)

@@ -136,7 +136,7 @@ def status(services: Services, request: LastRuns) -> LaneStatus:
     """
     plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
     held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
-    lanes = services.lanes()
+    lanes = services.lanes
     found = trends(vault.documents, services.observations.newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
@@ -166,9 +166,9 @@ def run_lane(services: Services, request: LaneRequest) -> LaneReport:
     A dry run works on a temporary copy of the vault, by rules alone.
     """
     if not request.dry_run:
-        return report_of(services, services.lanes().tick(request.lane, now=request.now))
+        return report_of(services, services.lanes.tick(request.lane, now=request.now))
     with open_copy(services.settings) as copied:
-        ticked = copied.lanes(asks_models=False).tick(request.lane, now=request.now)
+        ticked = copied.lanes.tick(request.lane, now=request.now)
         marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
         return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
 
@@ -180,7 +180,7 @@ def undo(services: Services, request: MergedNote) -> UndoneMerge:
     The notes are not merged again.
     """
     target = services.lookup.target(request.note)
-    restored = services.consolidation().restore(target.id, services.caller)
+    restored = services.consolidation.restore(target.id, services.caller)
     return UndoneMerge(undone=target.display_path, restored=[one.display_path for one in restored])
 
 

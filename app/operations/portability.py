@@ -165,7 +165,7 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
                 records,
                 chosen,
                 settings=settings,
-                questions=asked(copied.query_without_models, texts, at),
+                questions=asked(copied.query, texts, at),
                 asked_at=at,
                 receipts=receipts,
             ).documents

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from clawmem.app.bootstrap.folders import folders_of
+from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations.embedding import embed_as
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, WatchEvent, WatchOptions
@@ -75,7 +75,8 @@ class LiveFolders:
         stamp = _stamp(self._services.settings.config_file)
         if stamp != self._read_at:
             fresh = load_settings(vault=self._services.settings.vault, environ=self._environ)
-            self._settings, self._folders = fresh, folders_of(fresh)
+            use_cases: Any = Clawmem(settings=fresh).use_cases
+            self._settings, self._folders = fresh, use_cases.folders()
             self._read_at = stamp
         return self._folders
 
@@ -197,7 +198,7 @@ def lane_threads(settings: Settings | None, complain: Complain) -> list[Backgrou
     def serve(name: LaneName, stop: threading.Event) -> None:
         assert settings
         with open_services(settings, create=False) as services:
-            services.lanes().serve(name, stop, lambda ticked: None)
+            services.lanes.serve(name, stop, lambda ticked: None)
 
     return [
         BackgroundThread(name, partial(serve, name), complain, grace_s=name.drain_s)

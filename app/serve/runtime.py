@@ -11,8 +11,9 @@ from weakref import WeakSet
 
 from anyio import move_on_after
 
-from clawmem.app.bootstrap.gateways import Gateways
-from clawmem.app.bootstrap.hooks import WarmVault, load_word_vectors
+from clawmem.app.bootstrap.container import Gateways
+from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.bootstrap.opening import hook_services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
@@ -25,13 +26,64 @@ from clawmem.app.operations.dispatch import Busy
 from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings.model import load_settings
-from clawmem.ports.errors import NotFound
+from clawmem.ports.errors import ClawmemError, EmbeddingError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
+
+
+class WarmVault:
+    """
+    Services over the vault of *environ*, opened for reading on first use and then kept open.
+
+    For use by one thread only, because a connection belongs to the thread that opened it. The vault is reopened when
+    its file has been replaced and after any error.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._path = default_vault(environ)
+        self._file: tuple[int, int] | None = None
+        self._opened = hook_services(environ)
+        self._services: Services | None = None
+
+    @contextmanager
+    def services(self) -> Iterator[Services | None]:
+        """Yield the services; ``None`` if there is no vault. Raises like `hook_services`."""
+        try:
+            file = identity(self._path)
+            if file != self._file:
+                self.close()
+                self._opened = hook_services(self._environ)
+                self._services = self._opened.__enter__()
+                self._file = file
+            yield self._services
+        except BaseException:
+            self.close()
+            raise
+
+    def warm_up(self) -> None:
+        """Open the vault in advance; errors are ignored here and raised again on the first request."""
+        with suppress(ClawmemError), self.services() as services:
+            if services:
+                services.vault  # noqa: B018  imports the indexes
+
+    def close(self) -> None:
+        """Close the vault."""
+        if self._services:
+            self._opened.__exit__(None, None, None)
+        self._services = self._file = None
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class HookHandler:
@@ -130,6 +182,12 @@ class ResidentContext(HookContext):
         """Defer the spooled jobs to the background; return no failures."""
         self._later()
         return []
+
+
+def load_word_vectors() -> None:
+    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
+    with suppress(EmbeddingError):
+        lazy("adapters.models.static:StaticEmbedder")().embed_query("warm")
 
 
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs

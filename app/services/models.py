@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import (
     ClawmemError,
-    ConfigError,
     EmbeddingError,
     InputTooLong,
     ModelError,
@@ -32,7 +30,7 @@ from clawmem.ports.records import Vector
 
 NONE = "none"
 
-Model = TypeVar("Model")
+# Effect on answers when the model of a role failed.
 WITHOUT = {
     ModelRole.EMBEDDER: "answers were found by words alone",
     ModelRole.GENERATOR: "questions were not expanded",
@@ -54,71 +52,6 @@ class Provider:
     reason: str
     passed_over: tuple[str, ...] = ()
     last_failure: ModelFailure | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Choice(Generic[Model]):
-    """A selected model, if any, and its provider record."""
-
-    model: Model | None
-    how: Provider
-
-    @property
-    def required(self) -> Model:
-        """
-        The model of a role that cannot do without one.
-
-        Raises:
-            ConfigError: no model was selected.
-        """
-        if self.model is None:
-            raise ConfigError(self.how.reason)
-        return self.model
-
-
-@dataclass(frozen=True, slots=True)
-class Option(Generic[Model]):
-    """A model that could be selected: its name, the reason for selecting it, and its factory."""
-
-    name: str
-    reason: str
-    build: Callable[[], Model]
-
-
-def the_only(role: ModelRole, option: Option[Model]) -> Choice[Model]:
-    """
-    Return the model that was requested by name.
-
-    Raises:
-        ConfigError: it is unavailable.
-    """
-    return Choice(option.build(), Provider(role, option.name, option.reason))
-
-
-def first_of(role: ModelRole, options: Sequence[Option[Model]], *, without: str) -> Choice[Model]:
-    """
-    Return the first available one of *options*, which are in order of preference.
-
-    Args:
-        without: The reason recorded if no option is available.
-    """
-    passed_over: list[str] = []
-    for option in options:
-        try:
-            model = option.build()
-        except ConfigError as error:
-            passed_over.append(_told(option.name, error))
-        else:
-            return Choice(model, Provider(role, option.name, option.reason, tuple(passed_over)))
-    return Choice(None, Provider(role, NONE, without, tuple(passed_over)))
-
-
-def _told(name: str, error: ConfigError) -> str:
-    told = str(error)
-    return told if name in told else f"{name}: {told}"
-
-
-"""Effect on answers when the model of a role failed."""
 
 
 class Roles:

@@ -160,15 +160,15 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
         busy = searching(vault, searches)
         with timed_transactions() as held:
             began = process_time()
-            ticked = services.lanes().tick(LaneName.LIGHT)
+            ticked = services.lanes.tick(LaneName.LIGHT)
             tick_s = process_time() - began
             began = process_time()
             everything = services.observations.newest(pending)
-            merged = services.consolidation()(everything.documents, dry_run=False, among=everything.among)
+            merged = services.consolidation(everything.documents, dry_run=False, among=everything.among)
             merge_s = process_time() - began
             ticks = 1
             while busy.poll() is None and ticks < 200:
-                services.lanes().tick(LaneName.LIGHT)
+                services.lanes.tick(LaneName.LIGHT)
                 ticks += 1
         meanwhile = told(busy)
     idle += told(searching(vault, searches // 2))  # a busy machine is no better before than after

@@ -39,7 +39,7 @@ def test_killed_in_the_middle_of_a_phase(vault_file: Path, phase: str) -> None:
         assert (killed.phase, killed.status, killed.finished_at) == (phase, RunStatus.STARTED, "")
         assert services.vault.leases.current(LaneName.LIGHT.lease, now_ms=services.clock.now_ms())
 
-        runs = services.lanes().tick(LaneName.LIGHT).runs
+        runs = services.lanes.tick(LaneName.LIGHT).runs
         assert [(run.phase, run.status.value) for run in runs] == [
             ("enrich", "completed"),
             ("consolidate", "completed"),
@@ -144,10 +144,10 @@ def test_what_is_superseded_by_mistake_comes_back(vault_file: Path) -> None:
     """A merge that a killed process had made is taken back like any other."""
     with world.upkeep(vault_file) as services:
         world.fill(services.vault, services.clock)
-        services.lanes().tick(LaneName.LIGHT)
+        services.lanes.tick(LaneName.LIGHT)
         [held] = services.vault.journal.replacements()
     with world.upkeep(vault_file) as services:
-        restored = services.consolidation().restore(held.document_id, "cli")
+        restored = services.consolidation.restore(held.document_id, "cli")
         assert sorted(one.id for one in restored) == list(held.replaced)
         made = services.vault.documents.get(held.document_id)
         assert made and made.inactive is InactiveReason.SUPERSEDED

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import platformdirs
 import pytest
 
-from clawmem.app.bootstrap.injector import needs_extra
+from clawmem.app.bootstrap.lazy import needs_extra
 from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
 from clawmem.app.settings.config_file import add_collection, remove_collection
 from clawmem.app.settings.model import Settings, load_settings

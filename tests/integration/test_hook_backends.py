@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke, write_file
 from hook_process import ask
 
-from clawmem.app.bootstrap.hooks import hook_services
+from clawmem.app.bootstrap.opening import hook_services
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent

@@ -21,7 +21,6 @@ CONTAINER = {
     "asyncio",
     "dependency_injector",
     "clawmem.app.bootstrap.container",
-    "clawmem.app.bootstrap.gateways",
     "clawmem.adapters.sqlite.vault",
 }
 MODELS = {"clawmem.adapters.models", "numpy", "tokenizers"}

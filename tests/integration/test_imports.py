@@ -16,7 +16,7 @@ from chat_exports import write_zip
 from command_line import Invoke, ask_json, read_json, write_notes
 from foreign_stores import OLD, STORES, TEXT, mem0, sqlite
 
-from clawmem.app.bootstrap.importers import STORES as TOOLS
+from clawmem.adapters.imports.stores import STORES as TOOLS
 
 # Imported memories, and what has no counterpart.
 EXPECTED: dict[str, tuple[int, dict[str, int]]] = {

@@ -11,22 +11,18 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.adapters.models.catalogue import PUBLISHED, PublishedModel
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.bootstrap.gateways import may_download
-from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
+from clawmem.app.bootstrap.models import ModelSelection
 from clawmem.app.services.models import (
     AGAIN_MS,
     NONE,
     REST_MS,
-    Option,
     Provider,
     Roles,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
     WatchedReranker,
-    first_of,
 )
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.generator import GeneratorContract
@@ -63,6 +59,13 @@ class Locked:
 
 def watch(failures: ModelFailures, clock: ManualClock, role: ModelRole = ModelRole.EMBEDDER) -> Watch:
     return Watch(failures, clock, role, PLACE)
+
+
+def selection(environ: dict[str, str], *, read_only: bool = False) -> ModelSelection:
+    failures = open_vault(":memory:").model_failures
+    return ModelSelection(
+        load_settings(environ=environ), failures, ManualClock(), ExitStack(), read_only=read_only
+    )
 
 
 class TestSettings:
@@ -112,65 +115,39 @@ class TestSettings:
         with pytest.raises(ConfigError, match="is not known"):
             load_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
-    @pytest.mark.parametrize(
-        ("environ", "read_only", "may"),
-        [
-            ({}, False, False),
-            ({"CLAWMEM_DOWNLOAD_MODELS": "1"}, False, True),
-            ({"CLAWMEM_DOWNLOAD_MODELS": "1"}, True, False),
-            ({"CLAWMEM_DOWNLOAD_MODELS": "1", "CLAWMEM_NO_LOCAL_MODELS": "1"}, False, False),
-        ],
-    )
-    def test_nothing_is_downloaded_unasked(self, environ: dict[str, str], read_only: bool, may: bool) -> None:
-        """A download wants the person's word, and a command that changes the vault: no question, no hook."""
-        assert may_download(load_settings(environ=environ), read_only) is may
-
 
 class TestSelection:
-    def test_the_first_that_can_be_had(self) -> None:
-        """Whoever is passed over is named with the reason; who comes after the chosen one is not tried."""
-
-        def missing() -> str:
-            raise ConfigError("its file is not there")
-
-        def never() -> str:
-            raise AssertionError("not to be made")
-
-        options = [Option("a", "", missing), Option("b", "it is here", lambda: "B"), Option("c", "", never)]
-        found = first_of(ModelRole.RERANKER, options, without="")
-
-        assert found.model == "B"
-        assert found.how == Provider(ModelRole.RERANKER, "b", "it is here", ("a: its file is not there",))
-
-    def test_nobody(self) -> None:
-        """Without any option the role is nobody's, and why is said."""
-        found = first_of(ModelRole.GENERATOR, [], without="nothing is configured")
-
-        assert (found.model, found.how.chosen, found.how.reason) == (None, NONE, "nothing is configured")
-
     def test_a_ban_on_local_models(self) -> None:
         """Where models in this process are forbidden none is even looked for."""
-        around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
+        choice = selection({"CLAWMEM_NO_LOCAL_MODELS": "1"}).reranker
 
-        found = chosen(ModelRole.RERANKER, None, LocalModels("nowhere", False, False), around)
+        assert (choice.model, choice.how.chosen) == (None, NONE)
+        assert "CLAWMEM_NO_LOCAL_MODELS" in choice.how.reason
 
-        assert found.model is None
-        assert "CLAWMEM_NO_LOCAL_MODELS" in found.how.reason
-
-    @pytest.mark.parametrize("published", PUBLISHED[1:], ids=lambda one: one.name)
-    def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
+    @pytest.mark.parametrize(
+        ("role", "name"), [("generator", "qmd-query-expansion"), ("reranker", "qwen3-reranker")]
+    )
+    def test_a_model_that_is_here(self, tmp_path: Path, role: str, name: str) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
-        around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
-        role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
-        local = LocalModels(str(tmp_path), True, False)
-        absent = chosen(ModelRole(role), None, local, around)
-        (tmp_path / published.name).mkdir()
-        (tmp_path / published.name / "manifest.json").write_text("no manifest at all", "utf-8")
-        present = chosen(ModelRole(role), None, local, around)
+        absent = getattr(selection({"XDG_DATA_HOME": str(tmp_path)}), role)
+        folder = tmp_path / "clawmem" / "models" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text("no manifest at all", "utf-8")
+        present = getattr(selection({"XDG_DATA_HOME": str(tmp_path)}), role)
 
         (reason,) = absent.how.passed_over
-        assert f"{published.name!r} is not there. Run: clawmem models add {published.name} " in reason
+        assert f"{name!r} is not there. Run: clawmem models add {name} " in reason
         assert "cannot be used" in present.how.passed_over[0]
+
+    @pytest.mark.parametrize(("read_only", "downloads"), [(False, True), (True, False)])
+    def test_nothing_is_downloaded_for_a_question(
+        self, tmp_path: Path, read_only: bool, downloads: bool
+    ) -> None:
+        """A download wants the person's word, and a command that changes the vault."""
+        environ = {"XDG_DATA_HOME": str(tmp_path), "CLAWMEM_DOWNLOAD_MODELS": "1"}
+        choice = selection(environ, read_only=read_only).reranker
+
+        assert bool(choice.model) is downloads
 
     def test_what_cannot_be_meant_is_told(self) -> None:
         """A role whose settings cannot be honoured is nobody's, with the error for a reason; the others stand."""

@@ -71,7 +71,7 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
-    from clawmem.app.bootstrap.injector import needs_extra
+    from clawmem.app.bootstrap.lazy import needs_extra
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.services.retrieval.request import Ranking
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from clawmem.app.bootstrap.client_checks import client_answers
+from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
 from clawmem.app.environment.places import config_folder
 from clawmem.app.interfaces.cli.rendering import show, show_json
@@ -251,7 +251,7 @@ def refuse_dry_run(name: str) -> None:
 
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
-    findings = client_answers(os.environ)
+    findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
     is_well = all(one.ok and not one.way_out for one in findings)
     if wants_json(ctx):
         show_json({"ok": is_well, "findings": [asdict(one) for one in findings]})

@@ -35,7 +35,7 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
             report = report_of(services, ticked)
             show_outcome(ctx, report.record(), as_lines(report_text(report)))
 
-        services.lanes().serve(LaneName(lane), stop, tell)
+        services.lanes.serve(LaneName(lane), stop, tell)
 
 
 _run.__doc__ = RUN.about

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from clawmem.app.bootstrap.backends import refuse_unknown
+from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json, show_said
@@ -57,7 +57,7 @@ def settings_of(ctx: typer.Context) -> Settings:
     if chosen.vault:
         settings = at_vault(settings, chosen.vault)
     if settings.backend:
-        _refuse_unknown(settings.backend)
+        backend_named(settings.backend)  # refused before anything is created or written
     return settings
 
 
@@ -148,10 +148,6 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
     return value
-
-
-def _refuse_unknown(backend: str) -> None:
-    refuse_unknown(backend)  # before anything is created or written
 
 
 def chosen_by(ctx: typer.Context) -> GlobalOptions:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
@@ -31,10 +32,8 @@ def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     spool = Spool(context.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
     if event.last_assistant_message:
-        from clawmem.app.bootstrap.gateways import Gateways
-
-        files = Gateways.conversation_files(event.transcript_path, event.session_id)
-        files.wait_for(event.last_assistant_message)
+        conversation_files = lazy("adapters.files.conversation:ConversationFiles")
+        conversation_files(event.transcript_path, event.session_id).wait_for(event.last_assistant_message)
     failures = context.work_off(spool)
     if failures:
         raise JobsFailed("; ".join(failures))

@@ -38,7 +38,7 @@ class HookContext:
 
     def services(self) -> AbstractContextManager[Services | None]:
         """Return a context manager for the services over the vault, opened for reading; ``None`` without a vault."""
-        from clawmem.app.bootstrap.hooks import hook_services
+        from clawmem.app.bootstrap.opening import hook_services
 
         return hook_services(self.environ)
 

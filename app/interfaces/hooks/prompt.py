@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.settings.model import Settings, load_settings
@@ -61,9 +62,8 @@ def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> Hoo
 def _record_silent_turn(event: HookEvent, settings: Settings) -> None:
     if not settings.records_questions or not event.session_id:
         return
-    from clawmem.app.bootstrap.silent_turns import record_silent_turn
-
-    record_silent_turn(str(settings.vault), CONTEXT_SURFACING, event.session_id)
+    record = lazy("adapters.sqlite.silent_turn:record_silent_turn")  # without the container, which costs more
+    record(str(settings.vault), CONTEXT_SURFACING, event.session_id)
 
 
 def _topic(event: HookEvent, settings: Settings) -> str:

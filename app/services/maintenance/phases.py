@@ -154,7 +154,7 @@ def _trending(documents: DocumentStore, document: Document, now_ms: int) -> Obse
 
 
 ENRICH, CONSOLIDATE, DEDUCTIVE, RECALL = "enrich", "consolidate", "deductive", "recall"
-NO_MODEL, NOT_ASKED, OFF = "no_generator", "dry_run", "off"
+NO_MODEL, OFF = "no_generator", "off"
 BY_RULES = 100  # documents that rules enrich per tick; rules need no model calls
 _MINUTE_MS = 60_000
 
@@ -180,7 +180,6 @@ class Phases:
     Args:
         synthesis: Draws conclusions; ``None`` without a model.
         by_rules, by_model: Enrich documents; ``None`` where enrichment is off or there is no model.
-        no_model: The reason recorded for missing conclusions when *synthesis* is ``None``.
     """
 
     def __init__(
@@ -195,7 +194,6 @@ class Phases:
         synthesis: Synthesis | None = None,
         by_rules: Enrich | None = None,
         by_model: Enrich | None = None,
-        no_model: str = NO_MODEL,
     ) -> None:
         self._documents = documents
         self._selector = selector
@@ -206,11 +204,10 @@ class Phases:
         self._synthesis = synthesis
         self._by_rules = by_rules
         self._by_model = by_model
-        self._no_model = no_model
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
-        no_model = "" if self._synthesis else self._no_model
+        no_model = "" if self._synthesis else NO_MODEL
         if lane is LaneName.HEAVY:
             return [
                 Phase(CONSOLIDATE, self._consolidate_stale),
@@ -297,8 +294,6 @@ def phases_of(
     consolidation: Consolidation,
     cleanup: Cleanup,
     ask: Ask | None,
-    *,
-    asks_models: bool = True,
 ) -> Phases:
     """Return the phases of *plan*; those that need a model are left out without *ask*."""
     synthesis = (
@@ -324,5 +319,4 @@ def phases_of(
         synthesis=synthesis,
         by_rules=Enrich(knowledge, clock) if plan.enriches else None,
         by_model=Enrich(knowledge, clock, ask) if ask and plan.enriches else None,
-        no_model=NO_MODEL if asks_models else NOT_ASKED,
     )
