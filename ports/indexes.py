@@ -375,7 +375,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         """
         Store vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
-        A store may round the numbers of a vector to steps of 1/127.
+        A store may round the numbers of a vector to steps of 1/127 or less.
 
         Raises:
             ModelMismatch: vectors of another fingerprint are stored, or no such space is being built.

@@ -26,7 +26,8 @@ MAX_ATTEMPTS = 3
 MAX_NEIGHBOURS = 4096  # the most that vec0 returns for one query
 # A table grows by chunks. The default of 1024 vectors would take a quarter of a megabyte in a vault with one note.
 CHUNK_SIZE = 256
-STEPS = 127  # a number of a unit vector is stored as an int8, in steps of 1/127
+LARGEST = 127  # of an int8
+MANY = 128  # dimensions from which no number of a unit vector exceeds 1/2 by much
 # float32 and half-precision tables drift a little; a vector that is not normalized differs by far more
 _UNIT_TOLERANCE = 1e-3
 
@@ -409,7 +410,7 @@ class SqliteEmbeddings:
             documents=documents,
         )
         rows = self._db.rows(sql, {"question": question, "k": neighbours, "space": space.id, **bindings})
-        hits = [Hit(unpack(key), cosine_of(distance)) for key, distance in rows]
+        hits = [Hit(unpack(key), cosine_of(distance, space.dimensions)) for key, distance in rows]
         return sorted(hits, key=lambda hit: (-hit.score, hit.key))
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
@@ -458,10 +459,11 @@ class SqliteEmbeddings:
     def _sound(self, space: EmbeddingSpace) -> dict[int, bytes]:
         """Return the numbers of the vectors that can be read, by the ids of their texts."""
         sound: dict[int, bytes] = {}
+        steps = steps_of(space.dimensions)
         rows = self._db.stream(f"select rowid, embedding from {space.vectors}")
         try:
             for number, codes in rows:
-                if len(codes) == space.dimensions and 0.5 < math.hypot(*array("b", codes)) / STEPS < 1.5:
+                if len(codes) == space.dimensions and 0.5 < math.hypot(*array("b", codes)) / steps < 1.5:
                     sound[number] = codes
         except VaultError:
             return {}
@@ -537,9 +539,20 @@ def create_vectors(db: Database, name: str, dimensions: int) -> None:
     )
 
 
+def steps_of(dimensions: int) -> int:
+    """
+    Return the number of steps of an int8 number between 0 and 1.
+
+    Numbers of long vectors are small: they are stored in half as large steps, and those beyond 1/2 are cut.
+    """
+    return 2 * LARGEST if dimensions >= MANY else LARGEST
+
+
 def quantized(vector: Vector) -> bytes:
-    """Return a unit vector as int8 numbers, in steps of 1/127."""
-    return array("b", [round(STEPS * number) for number in array("f", vector)]).tobytes()
+    """Return a unit vector as int8 numbers, in steps of `steps_of`."""
+    numbers = array("f", vector)
+    steps = steps_of(len(numbers))
+    return array("b", [max(-LARGEST, min(LARGEST, round(steps * number))) for number in numbers]).tobytes()
 
 
 def restored(codes: bytes) -> Vector:
@@ -556,9 +569,9 @@ def normalized(vector: Vector) -> Vector:
     return array("f", [number / length for number in numbers]).tobytes()
 
 
-def cosine_of(distance: float) -> float:
+def cosine_of(distance: float, dimensions: int) -> float:
     """Return the cosine of two unit vectors whose int8 numbers have this Euclidean distance."""
-    return max(-1.0, 1.0 - (distance / STEPS) ** 2 / 2)
+    return max(-1.0, 1.0 - (distance / steps_of(dimensions)) ** 2 / 2)
 
 
 def check_vector(vector: Vector, length: int) -> None:

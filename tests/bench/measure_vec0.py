@@ -21,19 +21,20 @@ import numpy as np
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.database import PAGE_SIZE, load_sqlite_vec
-from clawmem.adapters.sqlite.embeddings import CHUNK_SIZE, STEPS
+from clawmem.adapters.sqlite.embeddings import CHUNK_SIZE, LARGEST, steps_of
 
 QUESTIONS = 60
 Encode = Callable[[Any], list[bytes]]
 
 
 def _rounded(rows: Any) -> list[bytes]:
-    return [row.tobytes() for row in np.rint(rows * STEPS).astype("i1")]
+    steps = steps_of(rows.shape[1])
+    return [row.tobytes() for row in np.clip(np.rint(rows * steps), -LARGEST, LARGEST).astype("i1")]
 
 
 def _scaled(rows: Any) -> list[bytes]:
     largest = np.abs(rows).max(axis=1, keepdims=True)
-    return [row.tobytes() for row in np.rint(rows / largest * STEPS).astype("i1")]
+    return [row.tobytes() for row in np.rint(rows / largest * LARGEST).astype("i1")]
 
 
 def _floats(rows: Any) -> list[bytes]:
