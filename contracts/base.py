@@ -2,14 +2,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from clawmem.ports.indexes import ALL, Capability
 from clawmem.ports.vault import Vault
 
 Test = TypeVar("Test", bound=Callable[..., Any])
+
+
+class Capability(StrEnum):
+    """Guarantee that a backend may declare. A canonical backend declares all of them."""
+
+    PREFIX = "prefix"  # a term can match every word that begins with it
+    PHRASE = "phrase"  # a term with spaces matches only adjacent words
+    BM25 = "bm25"  # scores are the formula of `LexicalIndex.search` over the present entries
+    STEMMING = "stemming"  # inflections of an English word match each other
+    EXACT = "exact"  # vector search is exact at any number of vectors
+    TRANSACTIONS = "transactions"  # records and indexes change atomically
+    DURABILITY = "durability"  # acknowledged writes survive the end of the process
+
+
+ALL = frozenset(Capability)
 
 
 class Contract:

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import UNKNOWN, fetch, save
-from clawmem.ports.indexes import Capability
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import Cursor, RecallStats, Sighting
 from clawmem.ports.vault import Vault

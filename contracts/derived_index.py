@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import entry, found_by, save, unit_vector
 from clawmem.contracts.vector_index import index_of
-from clawmem.ports.indexes import Capability, DerivedIndex
+from clawmem.ports.indexes import DerivedIndex
 from clawmem.ports.records import FragmentKey, Grain, Marker, VectorEntry
 from clawmem.ports.vault import Vault
 

@@ -7,9 +7,8 @@ from itertools import chain
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import all_of, any_of, entry, filler, found_by, hits_of
-from clawmem.ports.indexes import Capability
 from clawmem.ports.records import FragmentKey, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import (
     DAYS,
     FILLER_WORDS,
@@ -19,7 +19,7 @@ from clawmem.contracts.samples import (
     hits_of,
     save,
 )
-from clawmem.ports.indexes import K1, B, Capability
+from clawmem.ports.indexes import K1, B
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
 from clawmem.ports.vault import Vault
 

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of
-from clawmem.ports.indexes import Capability
 from clawmem.ports.records import Grain, Hit, Term
 from clawmem.ports.vault import Vault
 

@@ -38,7 +38,7 @@ class ModelAnswersContract(Contract):
 
         If this fails: the answer was stripped or cut at a NUL, or an empty one is treated as missing.
         """
-        answers.keep(MODEL, "expansion", "hive", answer, at=MONDAY)
+        answers.keep(MODEL, "expansion", {"hive": answer}, at=MONDAY)
 
         assert answers.get(MODEL, "expansion", "hive") == answer
 
@@ -60,7 +60,7 @@ class ModelAnswersContract(Contract):
 
         If this fails: the three are joined without a separator, or text is folded.
         """
-        answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
 
         assert answers.get(*other) is None
 
@@ -71,7 +71,7 @@ class ModelAnswersContract(Contract):
 
         If this fails: the key is made from UTF-8, which cannot encode an unpaired surrogate.
         """
-        answers.keep(MODEL, "rerank", odd, "0.5", at=MONDAY)
+        answers.keep(MODEL, "rerank", {odd: "0.5"}, at=MONDAY)
 
         assert answers.get(MODEL, "rerank", odd) == "0.5"
 
@@ -81,8 +81,8 @@ class ModelAnswersContract(Contract):
 
         If this fails: the insert ignores an existing row, or preserves the old time.
         """
-        answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
-        answers.keep(MODEL, "expansion", "hive", "honey", at=WEDNESDAY)
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep(MODEL, "expansion", {"hive": "honey"}, at=WEDNESDAY)
 
         assert answers.get(MODEL, "expansion", "hive") == "honey"
         assert answers.counts() == {"expansion": 1}
@@ -94,8 +94,8 @@ class ModelAnswersContract(Contract):
 
         If this fails: they are stored as one, or an empty batch is an error.
         """
-        answers.keep_all(MODEL, "rerank", {"a": "0.1", "b": "0.2"}, at=MONDAY)
-        answers.keep_all(MODEL, "rerank", {}, at=MONDAY)
+        answers.keep(MODEL, "rerank", {"a": "0.1", "b": "0.2"}, at=MONDAY)
+        answers.keep(MODEL, "rerank", {}, at=MONDAY)
 
         assert [answers.get(MODEL, "rerank", name) for name in "abc"] == ["0.1", "0.2", None]
 
@@ -106,7 +106,7 @@ class ModelAnswersContract(Contract):
         If this fails: they are written one by one, outside of a transaction.
         """
         with pytest.raises(InvalidInput):
-            answers.keep_all(MODEL, "rerank", {"a": "0.1", "b": "half \ud83d a bee"}, at=MONDAY)
+            answers.keep(MODEL, "rerank", {"a": "0.1", "b": "half \ud83d a bee"}, at=MONDAY)
 
         assert answers.counts() == {}
 
@@ -116,9 +116,9 @@ class ModelAnswersContract(Contract):
 
         If this fails: the counts are grouped by another column.
         """
-        answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
-        answers.keep("another", "expansion", "hive", "bees", at=MONDAY)
-        answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep("another", "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep(MODEL, "intent", {"hive": "WHAT"}, at=MONDAY)
 
         assert answers.counts() == {"expansion": 2, "intent": 1}
 
@@ -129,7 +129,7 @@ class ModelAnswersContract(Contract):
         If this fails: the bound is inclusive; compare with `<`.
         """
         for day in (MONDAY, TUESDAY, WEDNESDAY):
-            answers.keep(MODEL, "rerank", day, "0.5", at=day)
+            answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
 
         assert answers.trim(TUESDAY) == 1
         assert [answers.get(MODEL, "rerank", day) for day in (MONDAY, TUESDAY, WEDNESDAY)] == [
@@ -145,7 +145,7 @@ class ModelAnswersContract(Contract):
         If this fails: arbitrary rows are deleted instead of the oldest, or all of them.
         """
         for day in (WEDNESDAY, MONDAY, TUESDAY):
-            answers.keep(MODEL, "rerank", day, "0.5", at=day)
+            answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
 
         assert answers.trim(WEDNESDAY, at_most=1) == 1
         assert [answers.get(MODEL, "rerank", day) for day in (MONDAY, TUESDAY)] == [None, "0.5"]

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, fetch, save
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.indexes import Capability
 from clawmem.ports.models import Cost
 from clawmem.ports.notes import ATTEMPTS, Note, NoteCounts
 from clawmem.ports.records import InactiveReason

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, save, sha
-from clawmem.ports.indexes import Capability
 from clawmem.ports.records import InactiveReason, IndexRecord, IndexState, Marker, Role, SourceStamp
 from clawmem.ports.vault import Vault
 

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.indexes import Capability
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
-from clawmem.ports.indexes import Capability
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 

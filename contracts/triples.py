@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.entities import entity
 from clawmem.contracts.samples import UNKNOWN, save
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.indexes import Capability
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from clawmem.contracts.base import VaultContract, needs
+from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import T0, any_of, entry, found_by, save, sha, unit_vector
 from clawmem.ports.errors import InvalidInput, LeaseLost
-from clawmem.ports.indexes import Capability, EmbeddingCounts
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry
 from clawmem.ports.vault import Vault
 

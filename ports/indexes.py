@@ -1,11 +1,15 @@
 """Ports for indexes, the vectors and sketches that they are made from, and the log of changes that they follow."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from clawmem.ports.models import Sketch
 from clawmem.ports.records import (
@@ -25,21 +29,47 @@ from clawmem.ports.records import (
     VectorEntry,
 )
 
-GROUP = "clawmem.backends"  # group of entry points; each one is a `Backend`
-
 # BM25 (Robertson and Zaragoza 2009) with the constants built into every engine, so that all engines rank alike.
 K1 = 1.2
 B = 0.75
 TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
+
+_ASCII_WORD = re.compile("[0-9a-z]+")
+
+
+def surfaces(text: str) -> list[str]:
+    """
+    Return the words of *text*: runs of letters and digits in lower case, without Latin diacritics, but not stemmed.
+
+    All lexical indexes share this definition of a word.
+    """
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
+    return "".join(sign if _is_of_a_word(sign) else " " for sign in plain.casefold()).split()
+
+
+@cache
+def _without_diacritic(sign: str) -> str:
+    if "\u0300" <= sign <= "\u036f":
+        return ""  # a combining mark that did not compose with a letter
+    base = unicodedata.normalize("NFD", sign)[0]
+    return base if base.isascii() and base.isalpha() else sign
+
+
+@cache
+def _is_of_a_word(sign: str) -> bool:
+    category = unicodedata.category(sign)
+    return category[0] in "LN" or category == "Co"
 
 
 class DerivedIndex(Protocol):
     """
     Common interface of all indexes: an index can be rebuilt from the records, and it knows how current it is.
 
-    An index inside the records' own store changes in their transaction. An external index is updated
-    afterwards by a single indexer, and its marker tells which changes it has seen. Every method raises
-    IndexUnavailable or IndexDamaged if the index cannot be reached or read.
+    An index inside the records' own store changes in their transaction. An external index is updated afterwards by a
+    single indexer, and its marker tells which changes it has seen. Every method raises IndexUnavailable or IndexDamaged
+    if the index cannot be reached or read.
     """
 
     @property
@@ -51,12 +81,10 @@ class DerivedIndex(Protocol):
 
     def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
         """
-        Return a context manager for one commit: its changes become durable and visible to all processes at
-        its end.
+        Return a context manager for one commit, which becomes durable and visible to all processes at its end.
 
-        The marker is part of the same commit; with ``None`` it stays unchanged. When the block raises, all
-        its changes are rolled back. Not reentrant: nesting raises RuntimeError. A single change outside a
-        block is a commit of its own.
+        The marker is part of the commit; with ``None`` it stays unchanged. When the block raises, its changes are
+        rolled back. Nesting raises RuntimeError. A single change outside a block is a commit of its own.
 
         Raises:
             IndexBusy: another process is committing and did not finish in time.
@@ -77,10 +105,9 @@ class DerivedIndex(Protocol):
 
 class LexicalIndex(DerivedIndex, Protocol):
     """
-    Full-text index of fragments at every granularity, ranked by BM25.
+    Full-text index of fragments at every granularity, ranked by BM25 with separate statistics for each granularity.
 
-    Texts are split at every character that is neither letter nor digit; case and diacritics are ignored;
-    English words match by their stem. BM25 statistics are separate for each granularity.
+    Texts are split into words as by `surfaces`; English words match by their stem.
     """
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -93,14 +120,11 @@ class LexicalIndex(DerivedIndex, Protocol):
         """
         Return the best *limit* entries of one granularity, highest score first, then by key.
 
-        Scores are positive, larger is better: rare words count more than common ones, titles more than texts,
-        short entries more than long ones, several of the terms more than one. With `Capability.BM25` a score is
-        the sum, over the terms that an entry contains, of
+        Scores are positive: the sum, over the terms that an entry contains, of
         ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``, with ``rarity`` as in
-        `clawmem.domain.retrieval.bm25`; an occurrence in the title counts `TITLE_WEIGHT` times. An engine may
-        round lengths. The scope is applied before the limit, so that a search in a small collection of a large
-        vault returns all of its matches up to the limit. No terms, a limit below 1, or terms without a letter or
-        digit return an empty list.
+        `clawmem.domain.retrieval.bm25`; an occurrence in the title counts `TITLE_WEIGHT` times. An engine may round
+        lengths, and one without the capability BM25 only ranks alike. The scope is applied before the limit. No terms,
+        a limit below 1, or terms without a letter or digit return an empty list.
         """
 
     def count(self, grain: Grain) -> int:
@@ -108,23 +132,6 @@ class LexicalIndex(DerivedIndex, Protocol):
 
     def holding(self, term: Term, grain: Grain) -> int:
         """Return the number of entries of a granularity that contain a term; 0 for a term without a letter or digit."""
-
-
-class LexicalTail(LexicalIndex, Protocol):
-    """
-    Lexical index that can hold the documents another index has not seen yet, with scores comparable to that index's.
-    """
-
-    def search_among(
-        self,
-        documents: Collection[int],
-        query: LexicalQuery,
-        grain: Grain,
-        limit: int,
-        scope: Scope,
-        rarities: Mapping[Term, float],
-    ) -> list[Hit]:
-        """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
 
 
 class UnknownWord(NamedTuple):
@@ -144,35 +151,22 @@ class SpellingIndex(Protocol):
     """Lexical index that can list its words."""
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
-        """Return the terms that no document contains, by their text; an empty mapping if all are known."""
+        """Return the terms that no document contains, by their text."""
 
 
-def unknown_words(index: object, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
-    """Return the unknown words among *terms*; none if *index* cannot list its words."""
-    return index.unknown_words(terms) if terms and isinstance(index, SpellingIndex) else {}
+class LexicalTail(LexicalIndex, SpellingIndex, Protocol):
+    """The vault's own index, which can hold the documents that another index has not seen yet, with its scores."""
 
-
-Item = TypeVar("Item", bound=Hashable)
-
-# Scoring takes about a microsecond per match, and the most frequent terms are the least selective: once the terms
-# have this many matches, the remaining ones are omitted.
-MOST_MATCHES = 8_000
-
-
-def selective_terms(terms: Sequence[Item], held: Mapping[Item, int]) -> list[Item]:
-    """
-    Return the rarest of *terms* that together have at most `MOST_MATCHES` matches, and at least the rarest one.
-
-    *held* is the number of matches of each term.
-    """
-    rarest: list[Item] = []
-    matches = 0
-    for term in sorted(terms, key=lambda term: held[term]):
-        matches += held[term]
-        if rarest and matches > MOST_MATCHES:
-            break
-        rarest.append(term)
-    return rarest
+    def search_among(
+        self,
+        documents: Collection[int],
+        query: LexicalQuery,
+        grain: Grain,
+        limit: int,
+        scope: Scope,
+        rarities: Mapping[Term, float],
+    ) -> list[Hit]:
+        """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
 
 
 class VectorSearch(Protocol):
@@ -187,8 +181,9 @@ class VectorSearch(Protocol):
         Return the *limit* nearest fragments with their cosine as score in [-1, 1], descending, then by key.
 
         A store may keep vectors with less precision: a score may then be off by .02, and a fragment may be missing for
-        one whose score is as close as that. Unless a backend lacks `Capability.EXACT`, none is missing otherwise. The
-        scope is applied before the limit. An empty index, an all-zero vector or a limit below 1 return an empty list.
+        one whose score is as close as that. None is missing otherwise, except from a backend without the capability
+        EXACT. The scope is applied before the limit. An empty index, an all-zero vector or a limit below 1 return an
+        empty list.
 
         Raises:
             BadVector: *vector* has another length than those in the index.
@@ -199,7 +194,7 @@ class VectorSearch(Protocol):
         """Return the number of fragments that have a vector."""
 
     def faults(self) -> list[str]:
-        """Return the defects of the stored vectors as sentences without a full stop; an empty list if there are none."""
+        """Return the defects of the stored vectors as sentences without a full stop."""
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
@@ -224,9 +219,9 @@ class IndexPlace(NamedTuple):
     """
     Storage location of one generation of one index.
 
-    ``folder`` is next to the vault file and is used by this generation only; it may not exist yet. ``name``
-    is unique among all vaults and generations, for engines that store their data elsewhere. ``options`` come
-    from the config file, as text.
+    ``folder`` is next to the vault file and is used by this generation only; it may not exist yet. ``name`` is unique
+    among all vaults and generations, for engines that store their data elsewhere. ``options`` come from the config
+    file, as text.
     """
 
     folder: str
@@ -239,30 +234,15 @@ class Backend(NamedTuple):
     """
     Engine factories by index role. The vault file's own index serves a role that is ``None``.
 
-    Opening creates a missing index, empty and without a marker, unless ``read_only``. It raises
-    `IndexDamaged` for an unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a
-    generation permanently, regardless of its state; deleting a missing generation is not an error.
+    Opening creates a missing index, empty and without a marker, unless ``read_only``. It raises `IndexDamaged` for an
+    unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a generation permanently; deleting
+    a missing generation is not an error.
     """
 
     name: str
     lexical: Callable[[IndexPlace], LexicalIndex] | None = None
     vectors: Callable[[IndexPlace], VectorIndex] | None = None
     discard: Callable[[IndexPlace], None] = lambda place: None
-
-
-class Capability(StrEnum):
-    """Guarantee that a backend may declare. A canonical backend declares all of them."""
-
-    PREFIX = "prefix"  # a term can match every word that begins with it
-    PHRASE = "phrase"  # a term with spaces matches only adjacent words
-    BM25 = "bm25"  # scores are the formula of `LexicalIndex.search` over the present entries
-    STEMMING = "stemming"  # inflections of an English word match each other
-    EXACT = "exact"  # vector search is exact at any number of vectors
-    TRANSACTIONS = "transactions"  # records and indexes change atomically
-    DURABILITY = "durability"  # acknowledged writes survive the end of the process
-
-
-ALL = frozenset(Capability)
 
 
 class Changes(NamedTuple):
@@ -276,9 +256,8 @@ class Outbox(Protocol):
     """
     Log of changes for external indexes, written in the same transaction as the changes themselves.
 
-    Every saved or retracted document is a change for both roles; every vector stored or deleted is a change
-    for `Role.VECTORS`. The log starts when the first index is registered; without registered indexes it is
-    empty.
+    Every saved or retracted document is a change for both roles; every vector stored or deleted is a change for
+    `Role.VECTORS`. Without registered indexes the log is empty.
     """
 
     def head(self) -> Marker:
@@ -288,8 +267,8 @@ class Outbox(Protocol):
         """
         Whether all changes after *marker* are still available, so that an index at *marker* can catch up.
 
-        False for a marker of another vault, for a marker ahead of the vault, for a marker of a history that
-        was cut off by restoring a backup, and for a marker so old that changes after it were trimmed.
+        False for a marker of another vault, ahead of the vault, of a history that restoring a backup cut off, and for
+        one so old that changes after it were trimmed.
         """
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
@@ -308,14 +287,12 @@ class Outbox(Protocol):
         """
         Store that an index has seen the changes up to *marker*.
 
-        Changes that every building and serving index has seen are deleted, except the last one, so that a
-        marker at the last change is still recognised.
+        Changes that every building and serving index has seen are deleted, except the last one, so that a marker at the
+        last change is still recognised.
         """
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
-        """
-        Make *record* the serving index of its role, or the vault's own index with ``None``; the former one is retired.
-        """
+        """Make *record* serve its role, or the vault's own index with ``None``; the former one is retired."""
 
     def unregister(self, record: IndexRecord) -> None:
         """Remove an index from the register; removing the last one deletes all logged changes."""
@@ -333,11 +310,7 @@ class EmbeddingCounts:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingBuild:
-    """
-    Progress of an embedding space with fingerprint ``fingerprint`` that is built next to the serving one.
-
-    ``share`` is an approximate progress for display, 0 to 1: the fraction of documents passed.
-    """
+    """An embedding space that is built next to the serving one, and the fraction of documents passed, 0 to 1."""
 
     fingerprint: str
     share: float
@@ -347,27 +320,25 @@ class EmbeddingStore(VectorSearch, Protocol):
     """
     Store of the only copy of the vectors, keyed by the hash of the embedded text, and their search.
 
-    Content-addressed: a text that reappears, in the same document or another, already has its vector. The
-    serving vectors come from one model, identified by its fingerprint; an external vector index is filled with them
-    and can be discarded. A second embedding space can be built next to the serving one (``building=True``),
-    from another model or from the same model again. It is not searched until it replaces the serving space as
-    a whole, in one step; until then it changes no document and counts its own failures.
+    The serving vectors come from one model, identified by its fingerprint. A second embedding space can be built next
+    to the serving one (``building=True``), from another model or from the same model again. It is not searched until
+    it replaces the serving space as a whole, in one step; until then it changes no document and counts its own
+    failures.
     """
 
     def fingerprint(self) -> str | None:
         """Return the fingerprint of the serving vectors; ``None`` while there are none."""
 
     def building(self) -> EmbeddingBuild | None:
-        """Return the embedding space being built and its approximate progress; cheap enough to call at every query."""
+        """Return the embedding space being built; cheap enough to call at every query."""
 
     def pending(self, limit: int, *, building: bool = False) -> list[PendingText]:
         """
         Return up to *limit* texts of active documents that have no vector and failed fewer than three times.
 
-        Ordered by document and fragment, each text once; a limit below 1 returns none. The text of a fragment
-        is its `embedding_text`; its name is the SHA-256 of that, in hex. Empty texts and texts of the kinds in
-        `NEVER_EMBEDDED` are excluded. A text that failed for good does not block the others. In the space being
-        built, texts that precede the last stored one may be returned after all others; without such a space the
+        Ordered by document and fragment, each text once. The text of a fragment is its `embedding_text`; its name is
+        the SHA-256 of that, in hex. Empty texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. In the space
+        being built, texts that precede the last stored one may be returned after all others; without such a space the
         list is empty.
         """
 
@@ -426,9 +397,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         """Delete all vectors, failures and fingerprints; all documents become ``pending``."""
 
     def rebuild(self) -> int:
-        """
-        Write the vectors that can be read to a new table; all other texts become pending. Return their number.
-        """
+        """Write the vectors that can be read to a new table, and return their number; other texts become pending."""
 
 
 class SketchCounts(NamedTuple):
@@ -439,11 +408,7 @@ class SketchCounts(NamedTuple):
 
 
 class SketchStore(Protocol):
-    """
-    Store of the sketches of lines, from one model at a time.
-
-    A sketch is deleted with its line: a document that is saved again starts without sketches.
-    """
+    """Store of the sketches of lines, from one model at a time. A document that is saved again starts without them."""
 
     def fingerprint(self) -> str | None:
         """Return the model of the stored sketches; ``None`` before the first `begin`."""

@@ -26,6 +26,47 @@ class ModelRole(StrEnum):
     RERANKER = "reranker"
 
 
+class Prompts(NamedTuple):
+    """Prefixes for queries and for documents, and the name of this pair."""
+
+    name: str
+    query: str = ""
+    document: str = ""
+
+
+NO_PROMPTS = Prompts("plain")
+_GEMMA = Prompts("gemma", "task: search result | query: ", "title: none | text: ")
+_BGE = Prompts("bge", "Represent this sentence for searching relevant passages: ")
+_QWEN = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+# The first entry whose key is part of the model's name applies. The prefixes come from the models' own cards.
+_PROMPTS = {
+    "embeddinggemma": _GEMMA,
+    "embedding-gemma": _GEMMA,
+    "gemma-embedding": _GEMMA,
+    "qwen3-embedding": Prompts("qwen3", _QWEN),
+    "nomic-embed": Prompts("nomic", "search_query: ", "search_document: "),
+    "multilingual-e5-large-instruct": Prompts("e5-instruct", "Instruct: Retrieve relevant passages\nQuery: "),
+    "e5-": Prompts("e5", "query: ", "passage: "),
+    "arctic-embed-l-v2": Prompts("arctic-2", "query: "),
+    "arctic-embed-m-v2": Prompts("arctic-2", "query: "),
+    "arctic-embed": _BGE,
+    "mxbai-embed": _BGE,
+    "bge-m3": NO_PROMPTS,
+    "bge-": _BGE,
+}
+
+
+def prompts_of(model: str) -> Prompts:
+    """Return the prompts of a model by its name; empty prompts for an unknown model."""
+    folded = model.lower().replace("_", "-").replace(" ", "-")
+    return next((prompts for mark, prompts in _PROMPTS.items() if mark in folded), NO_PROMPTS)
+
+
+def without_thoughts(model: str, prompt: str) -> str:
+    """Return *prompt* with the switch of Qwen 3 to skip reasoning, which would exceed every time-out."""
+    return f"{prompt} /no_think" if "qwen3" in model.lower() else prompt
+
+
 class Embedder(Protocol):
     """
     Model that maps text to vectors. Deterministic: the same text gives the same bytes in every process.
@@ -78,11 +119,10 @@ class Sketcher(Protocol):
 
     def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
         """
-        Return the sketches of *texts*, in order; queries and documents are encoded the same way.
+        Return the sketches of *texts*, in order, each independent of the others.
 
         A bit tells whether a component of the vector is above zero; the first component is the highest bit of
-        the first byte. Punctuation and the tokens in *without* (lower case) are omitted. The sketch of a text
-        does not depend on the other texts.
+        the first byte. Punctuation and the tokens in *without* (lower case) are omitted.
 
         Raises:
             EmbeddingError, ModelError: the model cannot be used.
@@ -108,12 +148,7 @@ class WordSimilarities(NamedTuple):
 
 
 class LateInteraction(Protocol):
-    """
-    Model that matches words by meaning.
-
-    Late interaction (Khattab & Zaharia 2020): query and text each have one vector per word, and are combined
-    only when they are compared. Word order has no influence.
-    """
+    """Model that matches words by meaning, without regard to their order (Khattab & Zaharia 2020)."""
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """
@@ -144,9 +179,8 @@ class Reranker(Protocol):
         """
         Return one relevance score for each of *documents*, in order; an empty list for no documents.
 
-        Scores are finite, from 0 to 1, higher is better. They rank documents but are not calibrated
-        probabilities: thresholds are fitted for each fingerprint. A document's score depends on the query and
-        its own text alone, so that equal texts have equal scores. Time-out and errors are those of
+        Scores are finite, from 0 to 1, higher is better, and depend on the query and the document alone. They are not
+        calibrated probabilities: thresholds are fitted for each fingerprint. Time-out and errors are those of
         `Generator.generate`; `InputTooLong` if the query alone is too long.
         """
 
@@ -191,10 +225,9 @@ class Generator(Protocol):
         """
         Return the model's answer to *prompt*, truncated at *max_tokens*, possibly within a word.
 
-        At *temperature* 0 the same prompt has the same answer. With a *schema* the answer is JSON of that
-        shape if the model supports constrained decoding; otherwise the prompt merely requests the shape. In
-        both cases the answer may be truncated. It may include reasoning that the model writes before its
-        answer. If the model counts its tokens, the result is a `GeneratedText`.
+        At *temperature* 0 the same prompt has the same answer. With a *schema* the answer is JSON of that shape if the
+        model supports constrained decoding; otherwise the prompt merely requests the shape. The answer may include
+        reasoning before it. If the model counts its tokens, the result is a `GeneratedText`.
 
         Args:
             timeout_s: Seconds from now within which the call returns or raises, retries included.
@@ -212,26 +245,23 @@ class ModelAnswers(Protocol):
     """
     Best-effort cache of model answers, so that the same question is not sent twice.
 
-    The key of an answer is the model (its fingerprint, which includes its location), the purpose (the use of
-    the answer, a word such as ``expansion``) and the question (all other inputs that determine the answer).
-    Only one SHA-256 of the three is stored, and the purpose for the counts. The cache is outside of the vault's
-    transactions and also works while the vault is open read-only. Its changes raise VaultReadOnly or VaultFull if
-    the vault cannot be written at all, and VaultLocked if another writer is active for some milliseconds.
+    The key of an answer is the model (its fingerprint), the purpose (a word such as ``expansion``) and the question
+    (all other inputs that determine the answer). Only one SHA-256 of the three is stored, and the purpose. The cache is
+    outside of the vault's transactions and also works while the vault is open read-only. Its changes raise
+    VaultReadOnly or VaultFull if the vault cannot be written at all, and VaultLocked if another writer is active for
+    some milliseconds.
     """
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
         """Return the answer stored last, unchanged; None if there is none."""
 
-    def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
+    def keep(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
         """
-        Store one answer, replacing an earlier one; *at* is its time in ISO 8601, for `trim`.
+        Store the answers to questions, all or none, replacing earlier ones; *at* is their time, for `trim`.
 
         Raises:
-            InvalidInput: the answer contains an unpaired surrogate; nothing is stored.
+            InvalidInput: an answer contains an unpaired surrogate; nothing is stored.
         """
-
-    def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
-        """Store the answers to several questions, all or none; otherwise like `keep`."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """Delete the answers stored before *before* (exclusive), the oldest *at_most*, and return their number."""
@@ -269,8 +299,7 @@ class Cost(NamedTuple):
     """
     Cost of the calls of one model for one purpose, on one day (``YYYY-MM-DD``) or, if ``day`` is empty, in total.
 
-    ``prompt_tokens`` and ``answer_tokens`` are reported by the model, or estimated at four characters per
-    token if it reports none; ``calls`` includes the ``failed`` calls.
+    Tokens that the model does not report are estimated at four characters each; ``calls`` includes ``failed`` calls.
     """
 
     day: str

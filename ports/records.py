@@ -10,11 +10,27 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from clawmem.ports.display import one_line
 from clawmem.ports.origin import VERIFIED, Origin
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
+
+UNSHOWN = "\ufffd"
+_JOINERS = "\u200c\u200d"  # needed to spell Persian and Indic words and emoji sequences
+
+
+def one_line(name: str) -> str:
+    """
+    Return *name* on one line: line ends, tabs and other white space become spaces.
+
+    Control characters, direction marks and other unprintable characters become ``U+FFFD``.
+    """
+    if name.isprintable():
+        return name
+    return "".join(
+        sign if sign.isprintable() or sign in _JOINERS else " " if sign.isspace() else UNSHOWN
+        for sign in name
+    )
 
 
 class FragmentKey(NamedTuple):
@@ -30,7 +46,7 @@ class Grain(StrEnum):
     LINE = "line"  # a paragraph, a list item or a chat turn
     PASSAGE = "passage"  # adjacent lines packed to about 400 tokens
     SECTION = (
-        "section"  # from one heading to the next; no entries, but external indexes have a place for them
+        "section"  # from one heading to the next; has no entries, but external indexes have a place for them
     )
     DOCUMENT = "document"
 
@@ -47,8 +63,8 @@ class FragmentKind(StrEnum):
     FRONT_MATTER = "frontmatter"
 
 
-# There are many lines, and a single one holds too little context. A front-matter line ("participants: Ann, Bob")
-# is similar to every question that names one of its words; measurements showed that it degrades vector search.
+# A single line holds too little context. A front-matter line ("participants: Ann, Bob") is similar to every question
+# that names one of its words, and measurably degrades vector search.
 NEVER_EMBEDDED = frozenset({FragmentKind.LINE, FragmentKind.FRONT_MATTER})
 
 
@@ -118,12 +134,11 @@ class SourceStamp(NamedTuple):
 
 class Document(NamedTuple):
     """
-    Metadata of one document in the vault.
+    Metadata of one document in the vault; ``id`` is 0 until it is stored.
 
-    ``id`` is 0 until the document is stored. ``hash`` is the SHA-256 of the body, ``source_hash`` that of the
-    whole file. ``body_line`` is the file line on which the body begins. ``authored_at`` is the time of
-    writing, which is the time that users and agents see. ``modified_at`` is the time of the last change of
-    the body, taken from its file.
+    ``hash`` is the SHA-256 of the body, ``source_hash`` that of the whole file. ``body_line`` is the file line on which
+    the body begins. ``authored_at`` is the time of writing that users and agents see, ``modified_at`` the time of the
+    last change of the body, taken from its file.
     """
 
     collection: str
@@ -187,9 +202,9 @@ class Candidate(NamedTuple):
     """
     Document that an address may refer to.
 
-    ``docid`` begins with ``#``. ``state`` is empty while the document is served, otherwise the reason why it
-    is not: see `InactiveReason`. For a forgotten document only the file is known. ``shown_title`` is the title
-    for messages: a title of others is quoted there and names its origin.
+    ``docid`` begins with ``#``. ``state`` is empty while the document is served, otherwise its `InactiveReason`. For a
+    forgotten document only the file is known. ``shown_title`` is the title for messages: a title of others is quoted
+    there and names its origin.
     """
 
     docid: str
@@ -229,9 +244,8 @@ class Scope(NamedTuple):
     """
     Restriction of a search by collection, time of writing and document. An index applies it before its limit.
 
-    An empty ``collections`` allows all collections. ``authored_from`` is inclusive, ``authored_until``
-    exclusive, both in the format of the documents' times; ``None`` leaves that side open. ``documents``
-    restricts the search to these ids; ``None`` allows all documents, an empty set none.
+    An empty ``collections`` allows all collections. ``authored_from`` is inclusive, ``authored_until`` exclusive, both
+    in the format of records. ``documents`` are ids; an empty set allows none. ``None`` does not restrict.
     """
 
     collections: frozenset[str] = frozenset()
@@ -289,9 +303,8 @@ class Marker(NamedTuple):
     """
     Position of an index in its vault's changes: up to and including change ``seq`` with the fingerprint ``epoch``.
 
-    Each change has its own random epoch. This distinguishes two histories that diverged (a vault restored
-    from a backup and then written to), although their sequence numbers are equal. ``seq`` 0 with an empty
-    epoch is the position before the first change.
+    Each change has its own random epoch, which distinguishes histories that diverged: a vault restored from a backup
+    and then written to. ``seq`` 0 with an empty epoch is the position before the first change.
     """
 
     vault: str
@@ -320,8 +333,7 @@ class IndexRecord(NamedTuple):
 
     ``engine`` names the engine of the index, ``generation`` distinguishes it from its predecessors. The index
     has seen at least the changes up to ``since``. While it is building, it contains the documents up to the
-    id ``built_to``. An index of vectors that no longer serve is ``outdated``: searches do not use it, and it
-    must be rebuilt.
+    id ``built_to``. An index of vectors that no longer serve is ``outdated``: it must be rebuilt before a search.
     """
 
     role: Role
@@ -334,9 +346,9 @@ class IndexRecord(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """File found by a scan."""
+    """File found by a scan: its path relative to the root, with forward slashes, and its stat values."""
 
-    path: str  # relative to the root, forward slashes
+    path: str
     stamp: SourceStamp
 
 
@@ -344,8 +356,9 @@ class Scan(NamedTuple):
     """
     All files found by one scan. If ``root_exists`` is False, the root folder is missing and its files are unknown.
 
-    ``misnamed`` are files and folders omitted because their names are not UTF-8, in a printable spelling. ``links`` are
-    the symbolic links in the folders that were entered, those to folders with a ``/`` at the end.
+    ``unreadable`` are folders that could not be listed, ``misnamed`` files and folders omitted because their names are
+    not UTF-8, in a printable spelling. ``links`` are the symbolic links in the folders that were entered, those to
+    folders with a ``/`` at the end.
     """
 
     files: tuple[SourceFile, ...]

@@ -14,8 +14,7 @@ from clawmem.adapters.lancedb.derived_index import (
     scope_columns,
 )
 from clawmem.adapters.lancedb.store import translated
-from clawmem.ports.folding import surfaces
-from clawmem.ports.indexes import TITLE_WEIGHT
+from clawmem.ports.indexes import TITLE_WEIGHT, surfaces
 from clawmem.ports.records import (
     EVERYTHING,
     Grain,

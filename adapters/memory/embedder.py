@@ -5,7 +5,7 @@ import struct
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from clawmem.ports.folding import surfaces
+from clawmem.ports.indexes import surfaces
 from clawmem.ports.records import Vector
 
 DIMENSIONS = 64

@@ -14,8 +14,7 @@ from functools import cache
 import snowballstemmer
 
 from clawmem.ports.errors import BadVector
-from clawmem.ports.folding import surfaces
-from clawmem.ports.indexes import K1, TITLE_WEIGHT, B
+from clawmem.ports.indexes import K1, TITLE_WEIGHT, B, surfaces
 from clawmem.ports.records import (
     EVERYTHING,
     FragmentKey,

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.folding import surfaces
+from clawmem.ports.indexes import surfaces
 
 MODEL = "overlap"
 

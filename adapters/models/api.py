@@ -24,8 +24,7 @@ from clawmem.adapters.models.providers import (
 from clawmem.adapters.models.server import Json, Limits, ModelIdentity, ModelServer
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelMismatch
-from clawmem.ports.model_profiles import NONE, Prompts, prompts_of, without_thoughts
-from clawmem.ports.models import GeneratedText, JsonSchema
+from clawmem.ports.models import NO_PROMPTS, GeneratedText, JsonSchema, Prompts, prompts_of, without_thoughts
 from clawmem.ports.records import Vector
 
 # Short, because the request that follows may take as long again while the caller waits for both.
@@ -191,7 +190,7 @@ class ApiEmbedder(ApiModel):
 
     def _describe_space(self, served: ModelIdentity, limits: Limits) -> EmbeddingSpace:
         provider = self.server.provider
-        prompts = prompts_of(served.family) if provider.is_own_server else NONE
+        prompts = prompts_of(served.family) if provider.is_own_server else NO_PROMPTS
         received = served.dimensions
         if provider.dimensions_name and self._dimensions:
             received = self._dimensions

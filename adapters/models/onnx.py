@@ -17,8 +17,7 @@ from tokenizers import Encoding, Tokenizer
 
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
-from clawmem.ports.model_profiles import NONE, Prompts
-from clawmem.ports.models import Sketch, Sketcher
+from clawmem.ports.models import NO_PROMPTS, Prompts, Sketch, Sketcher
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class OnnxEmbedder:
     save nothing and add the cost of padding. Two texts are processed in parallel.
     """
 
-    def __init__(self, folder: ModelFolder, *, max_tokens: int = 256, prompts: Prompts = NONE) -> None:
+    def __init__(self, folder: ModelFolder, *, max_tokens: int = 256, prompts: Prompts = NO_PROMPTS) -> None:
         """
         Read the manifest; everything else is loaded on first use.
 
@@ -73,7 +72,7 @@ class OnnxEmbedder:
         self._prompts = prompts
         self.dimensions = int(manifest.facts["dimensions"])
         model, words = manifest.files[MODEL][:12], manifest.files[TOKENIZER][:8]
-        prompt = f":{prompts.name}" if prompts is not NONE else ""
+        prompt = f":{prompts.name}" if prompts is not NO_PROMPTS else ""
         self.fingerprint = f"{folder.name}:{self.dimensions}:mean-of-{max_tokens}{prompt}:{model}:{words}"
         self._query = lru_cache(QUERY_CACHE)(lambda text: self._each([text])[0])
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from types import MappingProxyType
 
 import apsw
@@ -15,7 +17,7 @@ from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord, selective_terms
+from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 # One table for each granularity; the number of a row is the packed key of the fragment.
@@ -37,6 +39,9 @@ select key, sum(score) as total from parts group by key order by round(total, 9)
 """
 # The unary plus keeps FTS5 from looking up each row separately: bm25() recounts all matches whenever it starts.
 _EVERY = "and +hits.rowid in (select rowid from {table} where {table} match :every)"
+# Scoring takes about a microsecond per match, and frequent terms are the least selective: once the rarest terms have
+# this many matches, the others are omitted.
+_MOST_MATCHES = 8_000
 _LEAST = 1e-6  # the IDF that FTS5 uses for a term in more than half of the rows
 
 
@@ -161,7 +166,9 @@ class SqliteLexicalIndex(Commits):
         if query.every and len(terms) > 1:
             condition += _EVERY.format(table=TABLES[grain])
         elif not query.every:
-            terms = selective_terms(terms, counts)
+            terms.sort(key=counts.__getitem__)
+            matches = list(accumulate(counts[term] for term in terms))
+            terms = terms[: max(1, bisect_right(matches, _MOST_MATCHES))]
         weighted = [
             (_expression(term), -rarities[term] / _fts5_rarity(entries, counts[term])) for term in terms
         ]

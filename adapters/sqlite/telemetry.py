@@ -163,10 +163,7 @@ class SqliteModelAnswers:
         found: str | None = self._db.value(_GET, (answer_key(model, purpose, question),))
         return found
 
-    def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
-        self.keep_all(model, purpose, {question: answer}, at=at)
-
-    def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
+    def keep(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
         rows = [
             (answer_key(model, purpose, question), purpose, answer, at)
             for question, answer in answers.items()

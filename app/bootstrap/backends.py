@@ -6,7 +6,9 @@ from typing import cast
 
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.ports.errors import ConfigError
-from clawmem.ports.indexes import GROUP, Backend
+from clawmem.ports.indexes import Backend
+
+GROUP = "clawmem.backends"  # group of entry points; each one is a `Backend`
 
 DEFAULT = Backend("sqlite")
 # Searched first: reading the metadata of every installed package takes longer than a search.

@@ -11,7 +11,7 @@ from clawmem.app.operations.output import Part, Styled, bold, confidence_text, d
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
-from clawmem.ports.display import one_line
+from clawmem.ports.records import one_line
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session

@@ -8,7 +8,7 @@ from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import plain_name, quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
-from clawmem.ports.display import one_line
+from clawmem.ports.records import one_line
 
 # Worded as a statement: models treat instructions from outside the conversation as an attack.
 INSTRUCTION = (

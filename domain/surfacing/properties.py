@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from clawmem.domain.documents.tokens import words
-from clawmem.ports.display import one_line
 from clawmem.ports.documents import TAGS, Property
+from clawmem.ports.records import one_line
 
 MOST = 3  # properties of a note
 MOST_VALUES = 5  # of a property

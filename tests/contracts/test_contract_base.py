@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.base import Contract, assert_canonical, needs
-from clawmem.ports.indexes import ALL, Capability
+from clawmem.contracts.base import ALL, Capability, Contract, assert_canonical, needs
 
 WITHOUT_PHRASE = ALL - {Capability.PHRASE}
 

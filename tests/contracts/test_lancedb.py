@@ -6,8 +6,9 @@ from index_vaults import LexicalSuites, OverIndex, VectorSuites
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
-from clawmem.ports.indexes import ALL, Capability, IndexPlace
+from clawmem.ports.indexes import IndexPlace
 
 
 class LexicalInFolder(OverIndex):

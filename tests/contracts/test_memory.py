@@ -12,6 +12,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex, MemoryVectorIndex
 from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.embedder import EmbedderContract
@@ -24,7 +25,6 @@ from clawmem.contracts.files import (
 )
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource
-from clawmem.ports.indexes import ALL, Capability
 from clawmem.ports.models import Embedder
 from clawmem.ports.vault import Vault
 

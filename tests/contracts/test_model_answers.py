@@ -52,7 +52,7 @@ class TestSqliteMemory(ModelAnswersContract):
 
 def test_answers_outlive_the_process(path: Path, reading: Vault) -> None:
     """What was kept while reading is in the vault's own file, not in a log beside it, when the vault is closed."""
-    reading.answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
+    reading.answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
     reading.close()
 
     assert [file for file in path.parent.glob("*-wal") if file.stat().st_size] == []
@@ -63,7 +63,7 @@ def test_answers_outlive_the_process(path: Path, reading: Vault) -> None:
 
 def test_no_question_is_stored(path: Path, vault: Vault) -> None:
     """The file holds the answer and not a word of the question or the name of its model."""
-    vault.answers.keep("secretmodel", "rerank", "whereisthehoneypot", "0.123456", at=MONDAY)
+    vault.answers.keep("secretmodel", "rerank", {"whereisthehoneypot": "0.123456"}, at=MONDAY)
     vault.close()
 
     stored = path.read_bytes()
@@ -78,7 +78,7 @@ def test_a_busy_vault_is_not_waited_for(vault: Vault) -> None:
         vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
         began = time.monotonic()
         with pytest.raises(VaultLocked):
-            vault.answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
+            vault.answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
         waited = time.monotonic() - began
 
     assert waited < LONGEST_WAIT_S
@@ -90,7 +90,7 @@ def test_a_vault_that_went_away_is_not_made_again(path: Path, vault: Vault) -> N
     vault.close()
     path.unlink()
     with pytest.raises(VaultError):
-        vault.answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
+        vault.answers.keep(MODEL, "intent", {"hive": "WHAT"}, at=MONDAY)
 
     assert not path.exists()
 

@@ -27,7 +27,7 @@ DAY_MS = 86_400_000
 def days_old(vault: Vault, *days: int, now_ms: int = START_MS) -> None:
     """An answer of a model for each of *days*."""
     for day in days:
-        vault.answers.keep("tiny", "rerank", f"{day} days", "0.5", at=iso_utc(now_ms - day * DAY_MS))
+        vault.answers.keep("tiny", "rerank", {f"{day} days": "0.5"}, at=iso_utc(now_ms - day * DAY_MS))
 
 
 def ask(recalls: Recalls) -> int | None:
@@ -61,7 +61,7 @@ def test_a_question_never_pays_for_years(vault: Vault) -> None:
     """However much is old, one question lets go a bounded part of it, the oldest first."""
     many = ANSWERS_FORGOTTEN_AT_ONCE + 3
     old = {f"question {n}": "0.5" for n in range(many)}
-    vault.answers.keep_all("tiny", "rerank", old, at=iso_utc(START_MS - 1000 * DAY_MS))
+    vault.answers.keep("tiny", "rerank", old, at=iso_utc(START_MS - 1000 * DAY_MS))
     recalls = Recalls(vault.telemetry, ManualClock(), answers=vault.answers)
 
     remaining = []

@@ -196,7 +196,7 @@ def known_everywhere(services: Services) -> int:
         [Triple(ANN, "opens", f"with {SECRET}", number, said=SAID), Triple(ANN, "knows", SAFE, number)]
     )
     vault.sessions.save(Session("s", now, now, "notes/safe.md", SAID))
-    vault.answers.keep("tiny", "expansion", "what opens the safe", SECRET, at=now)
+    vault.answers.keep("tiny", "expansion", {"what opens the safe": SECRET}, at=now)
     vault.acts.add([ActEntry(number, Act.PIN, "cli", now, SAID)])
     for about in (number, document_id(services, "ledger.md")):
         vault.notes.put(Note(about, (SECRET,), context=SAID, cause=number))

@@ -237,7 +237,7 @@ class TestExpansion:
             def get(self, *key: str) -> str | None:
                 raise VaultLocked("vault.sqlite")
 
-            def keep_all(self, *key: Any, at: str) -> None:
+            def keep(self, *key: Any, at: str) -> None:
                 raise VaultLocked("vault.sqlite")
 
         server = models.serve(writing(OTHER_WORDS))

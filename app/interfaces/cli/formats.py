@@ -17,8 +17,8 @@ from clawmem.app.interfaces.cli.rendering import json_part
 from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
-from clawmem.ports.display import one_line
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import one_line
 
 if TYPE_CHECKING:
     from clawmem.app.operations.fields import DocumentReference

@@ -11,9 +11,8 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock
-from clawmem.ports.display import one_line
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document, Scope
+from clawmem.ports.records import Document, Scope, one_line
 from clawmem.ports.vault import Vault
 
 CONFIDENCE = 0.7

@@ -21,7 +21,6 @@ from clawmem.ports.indexes import (
     UnknownWord,
     VectorIndex,
     VectorSearch,
-    unknown_words,
 )
 from clawmem.ports.records import (
     EVERYTHING,
@@ -257,7 +256,7 @@ class ServedLexical(IndexRouter[LexicalIndex]):
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         """Return the words that the vault's own index does not contain; none while an external index serves."""
-        return unknown_words(self._own, terms) if self._outside.record() is None else {}
+        return self._tail.unknown_words(terms) if self._outside.record() is None else {}
 
     def close(self) -> None:
         """Close the external index and the in-memory fallback."""

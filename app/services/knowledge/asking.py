@@ -66,9 +66,8 @@ class Ask:
         value = json_answer(self._charged(asked), prompt, asked.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
-                self._answers.keep(
-                    self.model, asked.purpose, prompt, json.dumps(value), at=iso_utc(self._clock.now_ms())
-                )
+                now = iso_utc(self._clock.now_ms())
+                self._answers.keep(self.model, asked.purpose, {prompt: json.dumps(value)}, at=now)
         return value
 
     def _charged(self, asked: ModelTask) -> Callable[[str], str]:

@@ -83,7 +83,7 @@ class AnswerCache:
     def keep(self, model: str, answers: Mapping[str, str]) -> None:
         """Cache *answers* by their questions."""
         try:
-            self._answers.keep_all(model, self._purpose, answers, at=iso_utc(self._clock.now_ms()))
+            self._answers.keep(model, self._purpose, answers, at=iso_utc(self._clock.now_ms()))
         except Exception:  # noqa: BLE001  the current answer does not depend on the cache
             return
 

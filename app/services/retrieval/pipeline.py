@@ -22,7 +22,7 @@ from clawmem.domain.retrieval.spelling import (
 )
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.indexes import LexicalIndex, UnknownWord, unknown_words
+from clawmem.ports.indexes import LexicalIndex, SpellingIndex, UnknownWord
 from clawmem.ports.records import Grain, Term
 
 NOTHING = Work()
@@ -130,7 +130,8 @@ def corrected_request(
 ) -> tuple[RetrievalRequest, Mapping[str, str]]:
     """Return *request* with the words corrected that the vault does not know, and the corrections."""
     try:
-        unknown = unknown_words(lexical, request.question.forms.relaxed.terms)
+        terms = request.question.forms.relaxed.terms
+        unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
         found = {
             word: spelling
             for word, one in islice(unknown.items(), MOST_CORRECTED)

@@ -9,11 +9,11 @@ import pytest
 from acme_memory.lexical_index import JsonLexicalIndex
 
 from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.derived_index import LexicalCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
-from clawmem.ports.indexes import ALL, Capability
 from clawmem.ports.vault import Vault
 
 LACKING = frozenset({Capability.STEMMING, Capability.PHRASE})
