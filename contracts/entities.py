@@ -4,8 +4,8 @@ import pytest
 
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
-from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import DOCUMENTS_EACH, MOST_COMPANIONS, Entity
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.vault import Vault
 

@@ -7,8 +7,8 @@ import pytest
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, fetch, save
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import ATTEMPTS, Note, NoteCounts
 from clawmem.ports.models import Cost
-from clawmem.ports.notes import ATTEMPTS, Note, NoteCounts
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 

@@ -5,9 +5,9 @@ import pytest
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason, Scope
-from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind
 from clawmem.ports.vault import Vault
 
 CAUSAL, SEMANTIC, TEMPORAL = RelationKind.CAUSAL, RelationKind.SEMANTIC, RelationKind.TEMPORAL

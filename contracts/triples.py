@@ -7,10 +7,9 @@ import pytest
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.entities import entity
 from clawmem.contracts.samples import UNKNOWN, save
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import Direction, Entity, Triple
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
 
 LEDGER, SHOP = (entity(name, "project") for name in ("Ledger", "Shop"))

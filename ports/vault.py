@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Self
 
 from clawmem.ports.documents import Chronology, DocumentStore, LinkStore, PropertyStore, SuccessionStore
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
+from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.models import CostLedger, ModelAnswers, ModelFailures
-from clawmem.ports.notes import NoteStore
-from clawmem.ports.relations import RelationStore
 from clawmem.ports.sessions import CaptureStore, SessionStore, UsageStore
 from clawmem.ports.storage import Storage, Transactions
 from clawmem.ports.telemetry import Receipts, Telemetry
-from clawmem.ports.triples import TripleStore
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.intent import Intent
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.models import Generator
-from clawmem.ports.relations import Relation, RelationKind
 
 NOTES = {
     "2026-06-09-postgres.md": "# Sessions move to Postgres\n\nWe moved all login sessions into one database.\n",

@@ -22,11 +22,8 @@ from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.ports.entities import Entity
-from clawmem.ports.notes import Note
-from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
 from clawmem.ports.sessions import Session
-from clawmem.ports.triples import Triple
 
 NOTES = {
     "decisions/redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",

@@ -13,9 +13,8 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import of_vault
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.ports.entities import Entity
+from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.sessions import Session
-from clawmem.ports.triples import Triple
 
 USUAL, OPEN, CLOSED = "usual", "open", "closed"
 OWN = {USUAL: "quokka", OPEN: "numbat", CLOSED: "bilby"}  # a word, and the name of the folder

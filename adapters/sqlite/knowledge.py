@@ -11,12 +11,23 @@ from itertools import chain, islice
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.adapters.sqlite.vocabulary import invalid_record
-from clawmem.ports.entities import DOCUMENTS_EACH, MOST_COMPANIONS, Entity, Neighbour
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import (
+    DOCUMENTS_EACH,
+    EVERY_KIND,
+    MOST_COMPANIONS,
+    Direction,
+    Entity,
+    Neighbour,
+    Relation,
+    RelationKind,
+    Triple,
+    check_day,
+    check_relation,
+    check_triple,
+)
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
-from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind, check_relation
-from clawmem.ports.triples import Direction, Triple, check_day, check_triple
 
 _ENTITY_COLUMNS = "id, name, kind, mention_count"
 _MENTION = "insert or ignore into mentions select ?, key from entities where id = ?"

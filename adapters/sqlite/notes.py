@@ -9,7 +9,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.ports.documents import Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.notes import ATTEMPTS, RULES, Note, NoteCounts
+from clawmem.ports.knowledge import ATTEMPTS, RULES, Note, NoteCounts
 from clawmem.ports.records import EVERYTHING, Scope
 
 _ALL = """

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import VaultDamaged
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import EmbedState, FragmentKind, InactiveReason
-from clawmem.ports.relations import RelationKind
 
 # A row with an unknown value is read as lost, because its meaning is unknown.
 TELLING: dict[tuple[str, str], type[StrEnum]] = {

@@ -19,12 +19,12 @@ from clawmem.app.services.knowledge.facts import (
 )
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import Direction, Triple
 from clawmem.ports.origin import Origin
-from clawmem.ports.triples import Direction, Triple
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.entities import Entity
+    from clawmem.ports.knowledge import Entity
 
 ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
 MOST_FACTS, MOST_VERSIONS = 1000, 100

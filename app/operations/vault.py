@@ -32,8 +32,8 @@ from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
+from clawmem.ports.knowledge import NoteCounts
 from clawmem.ports.models import ModelFailure
-from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
 from clawmem.ports.storage import VaultInfo
 

@@ -23,9 +23,9 @@ from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, Property, PropertyFilter, PropertyStore
 from clawmem.ports.imports import Issue, IssueTracker
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions
 
 ORIGIN = "beads"  # of relations

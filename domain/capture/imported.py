@@ -8,7 +8,7 @@ from types import MappingProxyType
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.imports import ForeignMemory
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 FOLDER = "imports"
 _HASH_CHARS = 12

@@ -6,7 +6,7 @@ import re
 from types import MappingProxyType
 
 from clawmem.ports.imports import Issue
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 COLLECTION = "beads"
 _FOLDER = "_clawmem/beads"

@@ -14,7 +14,7 @@ from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.security.orders import gives_orders
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 CONFIDENCE = 0.7

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from clawmem.domain.graph.edges import Edges
-from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.knowledge import Relation, RelationKind
 
 DEPTH = 5
 LEAST_DEPTH, MOST_DEPTH = 1, 10

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind
+from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
 
 # "Is similar to" and "mentions the same entity" are symmetric, whichever document they were stored from.
 BOTH_WAYS = frozenset({RelationKind.SEMANTIC, RelationKind.ENTITY})

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from clawmem.domain.graph.edges import Edges, Step, steps, strongest
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 ALPHA = 0.15  # share of the incoming weight that a document retains
 LEAST = 1e-4  # weights up to this are neither pushed on nor returned

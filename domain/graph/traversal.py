@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from clawmem.domain.graph.edges import Edges, steps
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 DECAY = 0.9  # share of a document's score that it passes on
 FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # weights of the kind of relation and of the cosine

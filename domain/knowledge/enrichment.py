@@ -13,8 +13,8 @@ from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.notes import Content, read_content, shown
 from clawmem.domain.knowledge.triple_texts import read_triples
 from clawmem.domain.knowledge.triples import PREDICATES, Statement
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.models import JsonSchema
-from clawmem.ports.relations import RelationKind
 
 RARE = 3.0  # rarity from which a shared name relates two documents
 RARE_SHARE = 0.7  # share of the rarity that two documents alone reach; used in a vault too small for RARE

@@ -20,8 +20,8 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.graph.causal import MOST_LINKS
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import InactiveReason, Scope
-from clawmem.ports.relations import Relation, RelationKind
 
 EDGES = 100_000
 QUESTION = "why did the lighthouse go dark"

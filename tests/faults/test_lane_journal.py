@@ -22,9 +22,9 @@ from clawmem.app.services.maintenance.grouping import Group
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Plan
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus
+from clawmem.ports.knowledge import Entity
 
 NOW_MS = 1_700_000_000_000
 

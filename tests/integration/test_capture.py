@@ -15,8 +15,8 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.contracts.samples import fetch
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import Grain, LexicalQuery, Term
-from clawmem.ports.relations import RelationKind
 from clawmem.ports.vault import Vault
 
 

@@ -15,7 +15,7 @@ from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator, PrecompactExtract
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.sessions import session_key
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault

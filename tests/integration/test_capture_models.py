@@ -15,7 +15,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.graph.build import CausalLinks
 from clawmem.contracts.samples import fetch
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.vault import Vault
 
 LEAK = "The worker leaks a handle on every retry."

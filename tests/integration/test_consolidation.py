@@ -19,13 +19,11 @@ from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.journal import Act
+from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.models import GeneratedText
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"

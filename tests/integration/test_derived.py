@@ -26,12 +26,10 @@ from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.handoff import sections_of, text_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.ports.entities import Entity
 from clawmem.ports.journal import Act
+from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
-from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
 INVOICES = "Hartmann gets invoices from the export zx81quartz."

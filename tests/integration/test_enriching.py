@@ -24,12 +24,10 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.notes import ATTEMPTS
+from clawmem.ports.knowledge import ATTEMPTS, Entity, RelationKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.relations import RelationKind
 from clawmem.ports.vault import Vault
 
 DATA = Path(__file__).parents[1] / "data"

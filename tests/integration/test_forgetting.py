@@ -17,8 +17,8 @@ from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Re
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.samples import save
 from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000

@@ -11,8 +11,8 @@ from clawmem.app.services.graph.build import ORIGIN, BuildReport, CausalLinks
 from clawmem.contracts.samples import save
 from clawmem.domain.graph.causal import Direction
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import RelationKind
 
 TWINS = {"a.md": "Amber and resin from the north beach.", "b.md": "Amber and resin from the south beach."}
 

@@ -13,9 +13,8 @@ from notes_vault import MuteEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.knowledge import Entity, Relation, RelationKind
 
 WHY = "why did the sessions move to Postgres"
 

@@ -22,10 +22,8 @@ from clawmem.app.services.knowledge.facts import versions
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.triples import Statement
-from clawmem.ports.entities import Entity
-from clawmem.ports.notes import Note
+from clawmem.ports.knowledge import Direction, Entity, Note, Triple
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
 
 DATA = Path(__file__).parents[1] / "data"

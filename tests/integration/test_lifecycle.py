@@ -30,14 +30,11 @@ from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
-from clawmem.ports.notes import Note
+from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
 from clawmem.ports.records import FragmentKey, InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Cursor, Session
-from clawmem.ports.triples import Triple
 
 SECRET = "zqx7419wobble"
 SAID = f"The code of the safe is {SECRET} since Monday."

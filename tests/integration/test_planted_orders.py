@@ -19,11 +19,9 @@ from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.runner import handler_of
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
-from clawmem.ports.entities import Entity
+from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.origin import Origin
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import session_key
-from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
 SUBJECTS = (

@@ -33,8 +33,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval.planning import SCHEMA, Clause, ClauseKind
 from clawmem.ports.errors import ClawmemError, EmbeddingError
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import FragmentKey
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 

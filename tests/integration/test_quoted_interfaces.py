@@ -16,11 +16,8 @@ from clawmem.app.settings.model import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.origin import LEADS, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.entities import Entity
-from clawmem.ports.notes import Note
+from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
 from clawmem.ports.origin import Origin
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.triples import Triple
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 

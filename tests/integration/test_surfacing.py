@@ -16,8 +16,8 @@ from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.ordering import NOTE_SHARES
 from clawmem.domain.surfacing.profiles import PROFILES
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.origin import Origin
-from clawmem.ports.relations import Relation, RelationKind
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
 

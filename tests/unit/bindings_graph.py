@@ -12,7 +12,7 @@ from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companio
 from clawmem.domain.graph.meta_paths import forward_push, push_along, shares_of_all
 from clawmem.domain.graph.traversal import Bounds, TraversedDocument, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent, weights_for_intent
-from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.knowledge import Relation, RelationKind
 
 
 @dataclass(frozen=True)

@@ -33,13 +33,11 @@ from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, VaultError
+from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.models import Generator, JsonSchema, ModelFailure, ModelRole
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.transcripts import Transcripts
-from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 
 CANDIDATES = 5  # per new decision

@@ -11,8 +11,8 @@ from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Document
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.telemetry import Recall
 from clawmem.ports.transcripts import Transcripts, turns
 from clawmem.ports.vault import Vault

@@ -29,9 +29,9 @@ from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, ModelError
+from clawmem.ports.knowledge import Relation, RelationStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation, RelationStore
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 

@@ -13,9 +13,9 @@ from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_lin
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
+from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
 ORIGIN = "build"  # relations of other origins are never overwritten

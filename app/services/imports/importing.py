@@ -19,14 +19,12 @@ from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
+from clawmem.ports.knowledge import Entity, EntityStore, Relation, RelationStore, Triple, TripleStore
 from clawmem.ports.origin import Origin
-from clawmem.ports.relations import Relation, RelationStore
 from clawmem.ports.storage import Transactions
-from clawmem.ports.triples import Triple, TripleStore
 
 _WHY = "imported"
 _LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01

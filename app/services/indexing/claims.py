@@ -13,8 +13,8 @@ from clawmem.domain.documents.link_targets import link_target
 from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.documents import Claim, DocumentStore, LinkStore, NamedNote, StoredLink, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document
-from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions
 
 

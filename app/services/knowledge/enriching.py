@@ -27,12 +27,9 @@ from clawmem.domain.knowledge.notes import keywords
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.ports.clock import Clock
-from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.notes import RULES, Note
+from clawmem.ports.knowledge import RULES, Entity, Note, Relation, RelationKind, Triple
 from clawmem.ports.records import Grain, Term
-from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.triples import Triple
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity

@@ -10,11 +10,18 @@ from clawmem.domain.knowledge.entities import ids_of
 from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
-from clawmem.ports.notes import Note, NoteStore
+from clawmem.ports.knowledge import (
+    Direction,
+    Entity,
+    EntityStore,
+    Note,
+    NoteStore,
+    Triple,
+    TripleStore,
+    check_day,
+)
 from clawmem.ports.records import Document
-from clawmem.ports.triples import Direction, Triple, TripleStore, check_day
 
 SUGGESTIONS = 5
 LOOKED_AT = 100_000  # entities whose names are compared

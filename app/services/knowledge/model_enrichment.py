@@ -17,13 +17,10 @@ from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.notes import RULES, Note, NoteStore
-from clawmem.ports.relations import RelationStore
+from clawmem.ports.knowledge import RULES, EntityStore, Note, NoteStore, RelationStore, TripleStore
 from clawmem.ports.storage import Transactions
-from clawmem.ports.triples import TripleStore
 
 NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 BRIEF = 200  # characters shown of a document that has no description yet

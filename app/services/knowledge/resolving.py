@@ -11,8 +11,8 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.indexes import EmbeddingStore
+from clawmem.ports.knowledge import Entity, EntityStore
 from clawmem.ports.records import Document, EmbedState, FragmentKind
 
 _CARDS = "entities/"  # pages of the own collection that declare their mentions

@@ -29,8 +29,8 @@ from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Journal, Replacement
+from clawmem.ports.knowledge import RelationKind, RelationStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import RelationKind, RelationStore
 from clawmem.ports.vault import Vault
 
 MOST_RELATIONS = 1000

@@ -17,8 +17,8 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import is_code
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Act, ActEntry, ForgetLog, ForgetRecord, ForgottenPlace
+from clawmem.ports.knowledge import Direction
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.triples import Direction
 from clawmem.ports.vault import Vault
 
 BY = "forget record"  # author of the acts in a recreated vault

@@ -42,12 +42,10 @@ from clawmem.domain.maintenance.contradiction_gate import (
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.journal import Act, ActEntry, ActJournal, Journal, Replacement
+from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore, TripleStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions
-from clawmem.ports.triples import TripleStore
 
 ORIGIN = "consolidation"
 BY_MODEL = "a model says that they contradict each other"

@@ -20,8 +20,8 @@ from clawmem.domain.maintenance.merge_gate import (
     replacement_objection,
 )
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.journal import Journal
+from clawmem.ports.knowledge import EntityStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.sessions import CaptureStore
 

@@ -16,9 +16,8 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
-from clawmem.ports.notes import NoteCounts, NoteStore
+from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore
 from clawmem.ports.records import Document
-from clawmem.ports.relations import RelationStore
 from clawmem.ports.sessions import Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Receipts, Telemetry

@@ -17,9 +17,8 @@ from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import EntityStore
+from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document, InactiveReason, Scope
-from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.storage import Transactions
 
 ORIGIN = "deduction"

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.portability.note_files import NoteFile, note_file
-from clawmem.ports.entities import Entity
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
+from clawmem.ports.knowledge import Entity
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore, VectorSearch
+from clawmem.ports.knowledge import EntityStore, RelationStore
 from clawmem.ports.models import ModelAnswers
-from clawmem.ports.relations import RelationStore
 from clawmem.ports.storage import Transactions
 
 

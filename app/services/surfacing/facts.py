@@ -12,8 +12,7 @@ from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.entities import EntityStore
-from clawmem.ports.triples import TripleStore
+from clawmem.ports.knowledge import EntityStore, TripleStore
 
 
 class FactsAbout:

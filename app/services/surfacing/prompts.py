@@ -23,9 +23,9 @@ from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.clock import Clock
+from clawmem.ports.knowledge import TripleStore
 from clawmem.ports.models import Embedder, LateInteraction, ModelFailures, ModelRole
 from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.triples import TripleStore
 
 VECTOR = "vector"  # the retriever that waits for the server
 

@@ -18,7 +18,7 @@ from clawmem.domain.conversations.facts import (
 from clawmem.domain.conversations.places import conversation_key
 from clawmem.domain.conversations.units import unit_body
 from clawmem.domain.security.orders import gives_orders
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 CONVERSATIONS = Path(__file__).parents[2] / "data" / "mined_conversations.jsonl"
 PRECISION, RECALL = 0.80, 0.55

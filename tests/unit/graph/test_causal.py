@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.graph.causal import MOST_LINKS, Direction, causal_links
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 NODES = st.integers(1, 12)
 CAUSES = st.lists(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clawmem.domain.graph.edges import Step, steps
 from clawmem.domain.graph.meta_paths import BUDGET, LEAST, forward_push, push_along, shares_of_all
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 NODES = st.integers(1, 12)
 EDGE = st.tuples(NODES, NODES, st.sampled_from(RelationKind), st.floats(0.01, 1.0))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clawmem.domain.graph.edges import steps
 from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.knowledge import Relation, RelationKind
 
 NODES = st.integers(1, 12)
 WEIGHTS = st.floats(0.01, 1.0)

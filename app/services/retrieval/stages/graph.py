@@ -15,12 +15,11 @@ from clawmem.domain.graph.merging import PUSHED, TRAVERSED, cooccurrence_score, 
 from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
 from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
-from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import EmbeddingStore
+from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, Scope, Vector
-from clawmem.ports.relations import Relation, RelationKind, RelationStore
 
 ANCHORS = 10
 PUSH_BUDGET = 20

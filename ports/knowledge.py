@@ -1,0 +1,463 @@
+"""Ports for what is derived from the texts of documents: entities, facts, relations between documents, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
+
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.origin import Origin
+from clawmem.ports.records import EVERYTHING, Scope
+
+MOST_COMPANIONS = 30  # co-occurring entities that are followed
+DOCUMENTS_EACH = 10  # documents taken from each of these entities
+
+
+class Entity(NamedTuple):
+    """
+    Person or thing that documents mention.
+
+    ``id`` is ``<vault>:<kind>:<slug>``; ``kind`` is one of person, project, service, tool, concept, org, location.
+    ``mention_count`` is the number of served documents that mention the entity; it is computed, never stored.
+    """
+
+    id: str
+    name: str
+    kind: str
+    mention_count: int = 0
+
+
+class Neighbour(NamedTuple):
+    """Document related through a pair of entities; ``together`` is the number of served documents that mention both."""
+
+    document_id: int
+    together: int
+
+
+class EntityStore(Protocol):
+    """
+    Entities and the documents that mention them.
+
+    Two entities co-occur once for each served document that mentions both. All counts and results consider served
+    documents only. Words are runs of letters and digits, compared without case and Latin diacritics. A limit below 1
+    returns none.
+    """
+
+    def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
+        """
+        Replace the entities that a document mentions, each entity once. A known entity keeps its name and kind.
+
+        Raises:
+            InvalidInput: no document has that id.
+        """
+
+    def forget(self, document_id: int) -> int:
+        """
+        Delete the mentions of a document, served or not, and return their number.
+
+        An entity that no mention and no triple refers to any more is deleted as well.
+        """
+
+    def merge(self, entity_id: str, into: Entity) -> bool:
+        """
+        Replace an entity by *into* in every mention and triple of all documents, and return whether it was known.
+
+        Triples of one document that become equal are stored once; a triple that would relate *into* to itself is
+        dropped. Merging an entity into itself changes nothing and returns False.
+        """
+
+    def mentions(self, document_id: int) -> list[Entity]:
+        """Return the entities that a served document mentions, by id."""
+
+    def mentioning(self, entity_id: str, limit: int) -> list[int]:
+        """Return served documents that mention the entity, highest ids first."""
+
+    def known(self, ids: Iterable[str]) -> dict[str, Entity]:
+        """Return the entities with these ids that exist, by id, whether or not a served document mentions them."""
+
+    def search(self, text: str, limit: int) -> list[Entity]:
+        """
+        Return mentioned entities whose name has, for each word of *text*, a word that begins with it.
+
+        Ordered by number of mentions, highest first, then by id; empty if *text* contains no word.
+        """
+
+    def frequent(self, limit: int) -> list[Entity]:
+        """Return the entities that served documents mention, by number of mentions, highest first, then by id."""
+
+    def neighbours(
+        self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
+    ) -> list[Neighbour]:
+        """
+        Return other documents that mention entities co-occurring with the entities of these documents, best first.
+
+        The search follows the `MOST_COMPANIONS` entities that co-occur most often with any single entity of the given
+        documents (ties by id), and takes from each the `DOCUMENTS_EACH` documents in *scope* with the highest ids. The
+        score of a document is the count of its most frequent pair; ties are ordered by id.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """
+    Statement of one document about an entity, with the days on which it is valid.
+
+    The object is another entity or a literal text. Days are ``YYYY-MM-DD`` and inclusive; an empty ``valid_from`` means
+    always before, an empty ``valid_to`` means still valid. ``confidence`` is in (0, 1]; ``said`` is the source
+    sentence. ``ended_by`` is the document that states the end of validity, ``None`` if there is none.
+    """
+
+    subject: Entity
+    predicate: str
+    object: Entity | str
+    document_id: int
+    valid_from: str = ""
+    valid_to: str = ""
+    confidence: float = 1.0
+    said: str = ""
+    ended_by: int | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the statement is still valid."""
+        return not self.valid_to
+
+    @property
+    def object_id(self) -> str:
+        """Return the id of the object; empty if it is a literal text."""
+        return self.object.id if isinstance(self.object, Entity) else ""
+
+    @property
+    def object_name(self) -> str:
+        """Return the object as written."""
+        return self.object.name if isinstance(self.object, Entity) else self.object
+
+
+class Direction(StrEnum):
+    """Role of an entity in triples: subject (outgoing), object (incoming) or either."""
+
+    OUTGOING = "outgoing"
+    INCOMING = "incoming"
+    BOTH = "both"
+
+
+class TripleStore(Protocol):
+    """
+    Store of the statements of documents, with their validity.
+
+    Only the statements of served documents are returned. A statement made by several documents is returned once, in the
+    version with the highest confidence, and remains until the last of them is gone.
+    """
+
+    def add(self, triples: Iterable[Triple]) -> int:
+        """
+        Store the triples that are new, and return their number. This does not end the validity of any other triple.
+
+        A triple that its document already states and that is still valid is not new. A known entity keeps its name and
+        kind, and no mentions are added.
+
+        Raises:
+            InvalidInput: unknown document, invalid day or confidence, or an end before the beginning; nothing was
+                stored.
+        """
+
+    def end(self, triple: Triple, day: str, by: int | None = None) -> int:
+        """
+        End the validity of a statement on *day*, in every document that makes it; return the number of ended triples.
+
+        Triples that had ended by that day, or began after it, are unchanged. If an earlier call ended a triple on a
+        later day on behalf of a document, its end moves to *day*; an end that the triple was added with is unchanged.
+
+        Args:
+            by: The document that states the end; the triple is valid again when that document's statements are
+                forgotten.
+
+        Raises:
+            InvalidInput: *day* is not a valid day.
+        """
+
+    def reopen(self, document_id: int) -> list[Triple]:
+        """
+        Make the triples that a document ended valid again, and return those of served documents, in order.
+
+        A triple stays ended if its document has stated it again since.
+        """
+
+    def of_document(self, document_id: int) -> list[Triple]:
+        """Return the statements of one served document, ended ones included, in order of addition."""
+
+    def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
+        """
+        Return up to *limit* valid triples of an entity: those with it as subject, then those with it as object.
+
+        In both groups the highest confidence is first, then the latest beginning. The cost does not depend on the
+        number of stored triples that are not requested.
+        """
+
+    def recorded(
+        self,
+        entity_id: str,
+        limit: int,
+        direction: Direction = Direction.BOTH,
+        *,
+        on: str | None = None,
+        predicate: str | None = None,
+    ) -> list[Triple]:
+        """
+        Return the triples of an entity like `current`, followed by the ended ones, latest end first.
+
+        Args:
+            on: Restrict the result to triples valid on this day.
+            predicate: Restrict the result to triples with this predicate.
+        """
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the number of distinct valid statements by predicate, in the order of the predicates."""
+
+    def total(self) -> int:
+        """Return the number of distinct statements, ended ones included."""
+
+    def forget(self, document_id: int) -> int:
+        """
+        Delete the statements of a document, and every entity that nothing refers to; return how many were deleted.
+
+        Statements that this document ended become valid again.
+        """
+
+
+def check_triple(triple: Triple) -> None:
+    """
+    Raise an error if a store must not accept *triple*.
+
+    Raises:
+        InvalidInput: a part is empty, the confidence is not in (0, 1], a day is invalid, or the end precedes the
+            beginning.
+    """
+    if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
+        raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
+    if not 0 < triple.confidence <= 1:
+        raise InvalidInput(
+            "INVALID_INPUT", f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
+        )
+    for day in filter(None, (triple.valid_from, triple.valid_to)):
+        check_day(day)
+    if triple.valid_to and triple.valid_to < triple.valid_from:
+        raise InvalidInput(
+            "INVALID_INPUT", f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
+        )
+
+
+def check_day(day: str) -> None:
+    """Raise InvalidInput unless *day* is a calendar day, written as ``YYYY-MM-DD``."""
+    with suppress(ValueError):
+        if date.fromisoformat(day).isoformat() == day:
+            return
+    raise InvalidInput("INVALID_INPUT", f"{day!r} is not a valid day. Write it as YYYY-MM-DD.")
+
+
+class RelationKind(StrEnum):
+    """Kind of a relation, read as "source … target"."""
+
+    SEMANTIC = "semantic"  # is about the same as
+    CAUSAL = "causal"  # caused
+    TEMPORAL = "temporal"  # came before
+    ENTITY = "entity"  # mentions the same entity as
+    SUPPORTING = "supporting"  # is evidence for
+    CONTRADICTS = "contradicts"  # is evidence against
+    USAGE = "usage"  # was used together with
+    LINKS_TO = "links_to"  # contains a link to
+
+
+EVERY_KIND = frozenset(RelationKind)
+
+
+class Relation(NamedTuple):
+    """
+    Directed edge between two documents, by their ids. At most one edge per kind leads from one document to another.
+
+    ``weight`` is in (0, 1]. ``origin`` names the writer, so that a writer can replace its own relations alone.
+    ``metadata`` is any JSON object: a causal relation stores its ``reasoning`` there. ``trust`` is the less trusted of
+    the present origins of the two documents: stores compute it and never persist it.
+    """
+
+    source: int
+    target: int
+    kind: RelationKind
+    weight: float = 1.0
+    origin: str = ""
+    created_at: str = ""
+    metadata: Mapping[str, Any] = MappingProxyType({})
+    trust: Origin = Origin.USER
+
+
+def check_relation(relation: Relation) -> None:
+    """Raise InvalidInput if *relation* leads from a document to itself, or its weight is not in (0, 1]."""
+    if relation.source == relation.target:
+        raise InvalidInput("INVALID_INPUT", f"Document {relation.source} cannot be related to itself.")
+    if not 0.0 < relation.weight <= 1.0:
+        raise InvalidInput(
+            "OUT_OF_BOUNDS",
+            f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1.",
+        )
+
+
+class RelationStore(Protocol):
+    """
+    Store of the graph between documents.
+
+    A relation is returned while both of its documents are served; only `forget` deletes it.
+    """
+
+    def put(self, relations: Iterable[Relation]) -> int:
+        """
+        Add relations, replacing those with the same source, target and kind; return how many were added or changed.
+
+        If several have the same source, target and kind, the last one wins. A relation that differs from the existing
+        one in ``created_at`` only is not written.
+
+        Raises:
+            InvalidInput: a document is unknown, or a relation fails `check_relation`; nothing was stored.
+        """
+
+    def renew(
+        self, kind: RelationKind, origin: str, sources: Iterable[int], relations: Iterable[Relation]
+    ) -> int:
+        """
+        Replace all relations of this kind and origin that start at *sources*; return how many were changed or deleted.
+
+        All of *relations* must be of this kind and origin and start at one of *sources*. A relation written by another
+        origin is retained and prevents a new one with the same source, target and kind.
+
+        Raises:
+            InvalidInput: as for `put`.
+        """
+
+    def outbound(
+        self,
+        document_ids: Iterable[int],
+        kinds: Collection[RelationKind] = EVERY_KIND,
+        *,
+        limit: int,
+        scope: Scope = EVERYTHING,
+    ) -> list[Relation]:
+        """
+        Return the *limit* strongest relations that start at each of these documents, for each kind.
+
+        The targets are in *scope*, which is applied before the limit. Ordered by source, kind (its name), descending
+        weight, target; a limit below 1 returns none. The cost depends on the limit and not on the number of a
+        document's relations, as long as most of them are in scope.
+        """
+
+    def inbound(
+        self,
+        document_ids: Iterable[int],
+        kinds: Collection[RelationKind] = EVERY_KIND,
+        *,
+        limit: int,
+        scope: Scope = EVERYTHING,
+    ) -> list[Relation]:
+        """
+        Return the strongest relations that end at these documents; ordered by target, kind, weight, source.
+
+        Otherwise like `outbound`.
+        """
+
+    def forget(self, document_id: int) -> int:
+        """Delete every relation from and to a document, served or not, and return their number."""
+
+    def counts(self) -> dict[RelationKind, int]:
+        """Return the number of visible relations by kind; kinds without any are omitted."""
+
+
+RULES = "rules"  # origin of notes that were not written by a model
+ATTEMPTS = 3  # failures of a model after which a document is not retried until it changes
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """
+    Generated description of a document, by which it is found: keywords, tags and context.
+
+    ``origin`` is `RULES` or the fingerprint of the model that wrote the note. ``cause`` is the document that triggered
+    this version, ``None`` if that was a change of the document's own text; ``reason`` is the explanation given for it.
+    ``version`` counts from 1; it is 0 until the note is stored.
+    """
+
+    document_id: int
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    origin: str = RULES
+    written_at: str = ""
+    cause: int | None = None
+    version: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCounts:
+    """
+    Numbers of served documents: with a note, with a note by a model, waiting for the rules, and given up by the model.
+    """
+
+    notes: int = 0
+    by_model: int = 0
+    waiting: int = 0
+    given_up: int = 0
+
+
+class NoteStore(Protocol):
+    """
+    Notes about documents, in all their versions, and the progress of each document.
+
+    A document waits until its current source is settled: a document that was never processed waits, and so does one
+    whose file has changed since. Only served documents are returned or counted.
+    """
+
+    def get(self, document_id: int) -> Note | None:
+        """Return the latest note about a served document, or ``None``."""
+
+    def history(self, document_id: int) -> list[Note]:
+        """Return all versions of the note about a served document, oldest first."""
+
+    def put(self, note: Note) -> int:
+        """
+        Store a note as the latest version, unless that has the same content, and return the version number.
+
+        Raises:
+            InvalidInput: no document has that id.
+        """
+
+    def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
+        """
+        Return up to *limit* waiting documents with ids above *after*, by id.
+
+        Args:
+            by_model: Also return documents settled by rules alone, unless a model failed on them `ATTEMPTS` times.
+        """
+
+    def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
+        """
+        Mark a document as settled for this source.
+
+        Settling by a model resets the failure count. Settling by rules does not revert a document settled by a model.
+        """
+
+    def fail(self, document_id: int, source_hash: str, error: str) -> int:
+        """Record that a model failed on a document that rules have settled; return how often for this source."""
+
+    def counts(self) -> NoteCounts:
+        """Return the progress counts."""
+
+    def forget(self, document_id: int) -> int:
+        """
+        Delete every note about a document, served or not, and every note that it caused; return their number.
+
+        A note that it caused about another document is deleted together with all later versions: that document waits
+        again and keeps the version before.
+        """
