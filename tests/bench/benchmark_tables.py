@@ -10,13 +10,15 @@ from artefacts import Table, read_facts, read_table
 
 from clawmem.app.bench.retrieval import interval, mean
 
-SHOWN = ("recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
+SHOWN = ("recall@5", "recall@10", "ndcg@10", "mrr@10")
 TITLES = {"ndcg@10": "nDCG@10", "mrr@10": "MRR@10"}
 COLLECTIONS = {
     "locomo": "LoCoMo",
     "beam": "BEAM",
     "cranfield": "Cranfield",
     "qmd": "qmd",
+    "biologist": "biologist",
+    "sde": "sde",
     "ownervault": "the owner's notes",
 }
 UNITS = {
@@ -24,51 +26,33 @@ UNITS = {
     "beam.doc": "session",
     "cranfield.doc": "document",
     "qmd.doc": "document",
+    "biologist.doc": "note",
+    "sde.doc": "note",
     "locomo.turn": "turn",
     "beam.turn": "turn",
 }
-WAYS = {"scoped": "each question within its conversation", "pooled": "all in one vault"}
+WAYS = {"scoped": "within a conversation", "pooled": "in one vault"}
 SYSTEMS = {
-    "grep": "grep: different content words that occur",
-    "plain BM25": "plain BM25: FTS5, any content word, one grain",
-    "vectors static": "default vectors alone",
-    "vectors minilm": "MiniLM alone",
-    "search": "`search`: no model at all",
-    "query static": "`query`, default vectors",
+    "plain BM25": "plain BM25",
+    "vectors static": "default vectors",
+    "search": "`search`",
+    "query static": "`query`",
     "query minilm": "`query`, MiniLM",
 }
 SURFACED = ("speed", "balanced", "deep")
-BY_CATEGORY = ("query static", "query minilm")
-CATEGORY_MEASURES = ("recall@5", "recall@10", "mrr@10")
 LEADING = {"doc": "ndcg@10", "turn": "recall@10"}  # the measure by which the ablation compares
-
-# LoCoMo, session, all ten conversations pooled (272 sessions), 300 questions; MiniLM wherever a system takes an
-# endpoint for vectors. Measured once with the release named; not run by `make bench`.
-PEERS = (
-    ("memsearch 0.4.23, hybrid", 0.907, 0.844, 0.649),
-    ("MemPalace 3.11, hybrid", 0.867, 0.802, 0.712),
-    ("Basic Memory 0.23, hybrid", 0.800, 0.745, 0.679),
-    ("mem0 2.2, without inference, vectors", 0.770, 0.713, 0.591),
-    ("OpenClaw 2026.9, hybrid", 0.690, 0.634, 0.509),
-    ("ClawMem 0.28, hybrid, models replaced by a neutral stub", 0.417, 0.362, 0.322),
-    ("ClawMem 0.28, the same on notes of at most 800 characters", 0.637, 0.579, 0.504),
-    ("ClawMem 0.1, hybrid", 0.487, 0.429, 0.385),
-    ("qmd 2.8, keywords without stop words", 0.460, 0.422, 0.417),
-)
 
 
 def quality(folder: Path) -> Iterator[str]:
-    """What the figures rest on, then a table for each setting."""
+    """What the figures rest on, then one table of every setting and system."""
     facts = read_facts(folder / "quality.json")
     tables = _tables(folder / "quality")
     yield from _made_with(facts)
     yield from _data(facts, tables)
+    yield _row(("", "n", *map(_measure, SHOWN), "CPU p50"))
+    yield _rule(3 + len(SHOWN))
     for name, table in tables.items():
         yield from _setting(name, table, facts)
-    for name, table in tables.items():
-        if name.endswith("scoped"):
-            yield from _categories(name, table)
-    yield from _peers(tables.get("locomo.doc.pooled"))
 
 
 def ablation(folder: Path) -> Iterator[str]:
@@ -208,55 +192,12 @@ def _data(facts: Mapping[str, Any], tables: Mapping[str, Table]) -> Iterator[str
 
 
 def _setting(name: str, table: Table, facts: Mapping[str, Any]) -> Iterator[str]:
-    yield f"**{_title(name)}** (n = {len(table.questions)})"
-    yield ""
-    yield _row(("", *map(_measure, SHOWN), "CPU p50 / p95"))
-    yield _rule(2 + len(SHOWN))
+    yield _row((f"**{_title(name)}**", str(len(table.questions)), *[""] * (1 + len(SHOWN))))
     for system in (known for known in SYSTEMS if known in table.systems):
         rows = table.measures(system)
         cost = facts.get("columns", {}).get(f"{name} {system}")
-        spent = f"{cost['cpu_p50_ms']:.1f} / {cost['cpu_p95_ms']:.1f} ms" if cost else ""
-        yield _row((SYSTEMS[system], *(_with_interval([r[m] for r in rows]) for m in SHOWN), spent))
-    yield ""
-
-
-def _categories(name: str, table: Table) -> Iterator[str]:
-    systems = [system for system in BY_CATEGORY if system in table.systems]
-    categories = sorted({question.category for question in table.questions})
-    if len(categories) < 2 or not systems:
-        return
-    yield f"**{_title(name)}, by category**"
-    yield ""
-    heads = (
-        f"{_measure(m)}, {system.removeprefix('query ')}" for m in CATEGORY_MEASURES for system in systems
-    )
-    yield _row(("category", "n", *heads))
-    yield _rule(2 + len(CATEGORY_MEASURES) * len(systems))
-    for category in categories:
-        rows = [table.measures(system, category) for system in systems]
-        cells = (_with_interval([r[m] for r in found]) for m in CATEGORY_MEASURES for found in rows)
-        yield _row((category.replace("_", " "), str(len(rows[0])), *cells))
-    yield ""
-
-
-def _peers(ours: Table | None) -> Iterator[str]:
-    yield "**Other systems, LoCoMo, session, all in one vault.** The protocol is that of the pooled table above, the sample is"
-    yield "not: these were measured once, on all ten conversations (272 sessions) and 300 questions, MiniLM where a system takes"
-    yield "an endpoint. Ours below are the half that was tuned on; a few points between two samples mean nothing."
-    yield ""
-    yield _row(("", "hit@5", "recall@5", "MRR@10"))
-    yield _rule(4)
-    for name, hit, recall, rank in PEERS:
-        yield _row((name, f"{hit:.3f}", f"{recall:.3f}", f"{rank:.3f}"))
-    if ours:
-        yield from (_beside_peers(ours, system) for system in BY_CATEGORY if system in ours.systems)
-    yield ""
-
-
-def _beside_peers(ours: Table, system: str) -> str:
-    means = mean(ours.measures(system))
-    cells = (f"{means[measure]:.3f}" for measure in ("hit@5", "recall@5", "mrr@10"))
-    return _row((f"clawmem, {SYSTEMS[system]} (n = {len(ours.questions)})", *cells))
+        spent = f"{cost['cpu_p50_ms']:.1f} ms" if cost else ""
+        yield _row((SYSTEMS[system], "", *(_with_interval([r[m] for r in rows]) for m in SHOWN), spent))
 
 
 def _column(name: str, table: Table, every: int) -> str:

@@ -1,5 +1,5 @@
 """
-What a question costs as a vault grows, engine by engine in one run: the figures and curves of docs/benchmarks.md.
+What a question costs as a vault grows, engine by engine in one run.
 
 ``OPENBLAS_NUM_THREADS=1 BENCH_SIZES=10000,100000 pytest tests/bench/test_sizes.py -m bench -s``, and if wanted:
 ``BENCH_DATA``, the judged collections that the text is made from (else the example notes); ``BENCH_RESULTS``, a
