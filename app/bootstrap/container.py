@@ -311,8 +311,19 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # documents
-    lookup = Factory(service("documents.lookup:Lookup"), vault, option.roots)
-    timeline = Factory(service("documents.timeline:ReadTimeline"), vault)
+    lookup = Factory(
+        service("documents.lookup:Lookup"),
+        Factory(
+            service("documents.lookup:AddressResolver"),
+            *stores(vault, "documents lexical journal acts"),
+            option.roots,
+        ),
+        *stores(vault, "documents successions"),
+    )
+    timeline = Factory(
+        service("documents.timeline:ReadTimeline"),
+        *stores(vault, "documents chronology successions sessions"),
+    )
     diary = Factory(service("capture.diary:Diary"), vault, clock)
     remember = Factory(
         service("capture.remembering:Remember"),
@@ -324,17 +335,27 @@ class UseCases(containers.DeclarativeContainer):
         folders.provider,
         option.inbox,
     )
-    session_briefing = Factory(service("briefing.session:SessionBriefing"), vault, clock)
-    after_compaction = Factory(service("briefing.compaction:AfterCompaction"), vault, search, clock)
+    profile = Factory(
+        service("briefing.profile:Profile"),
+        *stores(vault, "documents successions sessions transactions"),
+        publisher,
+        memories,
+        clock,
+    )
+    session_briefing = Factory(
+        service("briefing.session:SessionBriefing"), *stores(vault, "documents successions"), profile, clock
+    )
+    after_compaction = Factory(
+        service("briefing.compaction:AfterCompaction"), *stores(vault, "documents successions"), search, clock
+    )
     file_lessons = Factory(service("briefing.file_lessons:FileLessons"), search, clock)
-    profile = Factory(service("briefing.profile:Profile"), vault, clock)
 
     # life cycle
     tending = Factory(service("lifecycle.tending:LifecycleActions"), vault, clock)
     archiving = Factory(service("lifecycle.archiving:Archiving"), vault, clock)
     restore = Factory(service("lifecycle.archiving:RestoreArchived"), archiving, files, folders)
     forgetting = Factory(
-        service("lifecycle.forgetting:Forgetting"), vault, clock, profile, forgotten_places.provided.note
+        service("lifecycle.forgetting:Forgetting"), vault, clock, profile, note=forgotten_places.provided.note
     )
     sweep = Factory(
         service("lifecycle.archiving:Sweep"),
@@ -348,6 +369,7 @@ class UseCases(containers.DeclarativeContainer):
         clock,
         Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
         find_similar.provider,
+        timeline,
         Factory(lambda place: [f"{place}{end}" for end in FILES_OF_VAULT], gateways.place),
     )
 

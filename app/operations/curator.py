@@ -185,7 +185,7 @@ class CuratorReport(Result):
 
 def reflect(services: Services, request: Days) -> Reflection:
     """Show repeated decisions, failed attempts, and notes used together."""
-    found = reflection_of(services.vault, services.clock, request.days)
+    found = reflection_of(services.vault.documents, services.vault.usage, services.clock, request.days)
     return Reflection(
         days=found.days,
         decisions=[one.display_path for one in found.decisions],

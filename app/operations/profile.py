@@ -8,8 +8,6 @@ from pydantic import Field
 
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Request, Result
-from clawmem.app.services.briefing.profile import PATH, is_sound
-from clawmem.domain.capture.notes import COLLECTION
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -31,8 +29,8 @@ class ProfilePage(Result):
 
 def stored(services: Services, request: NoParameters) -> ProfilePage:
     """Return the stored profile of the user."""
-    page = services.vault.documents.at(COLLECTION, PATH)
-    if page is None or not is_sound(services.vault, page):
+    page = services.profile.page()
+    if page is None:
         return ProfilePage()
     return ProfilePage(file=page.display_path, text=services.vault.documents.body(page.id) or "")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from fault_worlds import World
+from wired import wired
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.collections import nested
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous, SourceMissing
@@ -32,7 +32,7 @@ class TestNames:
 
         for number, name in enumerate(names):
             assert world.found(f"number{number}") == [name]
-            assert Lookup(world.vault, {}).get(f"notes/{name}").text == f"Content number{number}."
+            assert wired(world.vault).lookup().get(f"notes/{name}").text == f"Content number{number}."
         assert world.verify() == []
         (world.root / names[0]).unlink()
         assert world.update().removed == 1
@@ -43,7 +43,7 @@ class TestNames:
         world.write("two.md", "The same words.\n")
         world.update()
         world.embed()
-        lookup = Lookup(world.vault, {})
+        lookup = wired(world.vault).lookup()
 
         with pytest.raises(Ambiguous) as caught:
             lookup.get("#" + world.at("one.md").hash[:6])

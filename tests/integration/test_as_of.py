@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from notes_vault import NotesVault, paths
 from vault_stores import retrieval_stores
+from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
@@ -169,7 +169,7 @@ def test_what_was_near_then(home: Home) -> None:
 
 def test_a_timeline_ends_at_the_day(home: Home) -> None:
     """Notes of after it are neither shown nor counted; a document that was written later has no timeline of then."""
-    read, focus = ReadTimeline(home.vault), home.at("old-scrap.md")
+    read, focus = wired(home.vault).timeline(), home.at("old-scrap.md")
 
     then, now = read(focus, as_of=BETWEEN), read(focus, after=2)
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from vault_stores import retrieval_stores
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.briefing.compaction import AfterCompaction
 from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.briefing.session import SessionBriefing, curation_note
+from clawmem.app.services.briefing.session import curation_note
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
@@ -44,10 +43,12 @@ class Briefed:
             return publisher(self.vault).publish(document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
-        return AfterCompaction(self.vault, search(retrieval_stores(self.vault)), self.clock)(state)
+        text: str = wired(self.vault, self.clock).after_compaction()(state)
+        return text
 
     def at_start(self) -> str:
-        return SessionBriefing(self.vault, self.clock).at_start()
+        text: str = wired(self.vault, self.clock).session_briefing().at_start()
+        return text
 
 
 @pytest.fixture

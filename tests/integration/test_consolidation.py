@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 from observed_days import DAY_MS, World
-from wired import consolidation
+from wired import consolidation, wired
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.briefing.profile import Profile
-from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
 from clawmem.app.services.maintenance.phases import trends
@@ -345,7 +343,8 @@ def test_forgetting_takes_the_sources_along(world: World) -> None:
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
     [made] = world.consolidate().created
 
-    Forgetting(world.vault, world.clock, Profile(world.vault, world.clock))([fetch(world.vault, made)], "cli")
+    forgetting = wired(world.vault, world.clock).forgetting(note=lambda documents, at: None)
+    forgetting([fetch(world.vault, made)], "cli")
 
     assert [world.reason(one) for one in (*ids, made)] == [InactiveReason.FORGOTTEN] * 3
     assert [world.vault.documents.body(one) for one in (*ids, made)] == [""] * 3

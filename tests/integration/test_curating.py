@@ -61,13 +61,13 @@ class TestReflection:
             note(vault, f"d{days}.md", "Keep the slot hold.", days, content_type="decision")
             note(vault, f"l{days}.md", "Never again.", days, content_type="antipattern")
 
-        found = reflect(vault, ManualClock(), 14)
+        found = reflect(vault.documents, vault.usage, ManualClock(), 14)
 
         assert paths(found.decisions) == ["d1.md", "d2.md", "d3.md"]
         assert paths(found.antipatterns) == ["l1.md", "l2.md", "l3.md"]
         assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 3)]
         note(vault, "copy.md", "Keep the slot hold.", 1, content_type="decision")
-        assert reflect(vault, ManualClock(), 14).phrases[0].times == 3
+        assert reflect(vault.documents, vault.usage, ManualClock(), 14).phrases[0].times == 3
 
     def test_what_was_of_use_together(self, vault: Vault) -> None:
         """Pairs of served notes that were of use together three times, whenever that was."""
@@ -77,7 +77,7 @@ class TestReflection:
         vault.usage.note({one: True, three: True}, iso_utc(START_MS))
         vault.documents.deactivate([two], InactiveReason.ARCHIVED)
 
-        [pair] = reflect(vault, ManualClock()).together
+        [pair] = reflect(vault.documents, vault.usage, ManualClock()).together
 
         assert (pair.one.id, pair.other.id, pair.count) == (one, three, 4)
 

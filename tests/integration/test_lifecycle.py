@@ -10,6 +10,7 @@ import apsw
 import pytest
 from capture_world import LEDGER, World
 from command_line import write_notes
+from wired import wired
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -19,7 +20,6 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.search import AnswerRecorder
 from clawmem.app.services.briefing.profile import PATH
-from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.folders import Folder
@@ -161,7 +161,7 @@ def test_a_session_hears_nothing_of_it(services: Services) -> None:
     """A note that is due for a review is not named while it is snoozed."""
     clock = ManualClock(services.clock.now_ms() + 200 * 86_400_000)
     number = document_id(services, "ledger.md")
-    briefing = SessionBriefing(services.vault, clock)
+    briefing = wired(services.vault, clock).session_briefing()
     assert "notes/ledger.md" in briefing.staleness()
 
     services.vault.documents.snooze(number, iso_utc(clock.now_ms() + 1))

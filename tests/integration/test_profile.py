@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile
-from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.contracts import samples
 from clawmem.contracts.samples import id_of, sha
@@ -51,11 +50,13 @@ def page(world: World) -> str:
 
 
 def begun(world: World) -> str:
-    return SessionBriefing(world.vault, world.clock).at_start()
+    text: str = wired(world.vault, world.clock).session_briefing().at_start()
+    return text
 
 
 def profile(world: World) -> Profile:
-    return Profile(world.vault, world.clock)
+    page: Profile = wired(world.vault, world.clock).profile()
+    return page
 
 
 def test_decisions_hubs_and_sessions(world: World) -> None:

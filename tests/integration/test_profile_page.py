@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from command_line import Invoke, age_documents
 from command_process import run_process
-from wired import update_collection
+from wired import update_collection, wired
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.briefing.profile import PATH, Profile, current_documents, current_statements
+from clawmem.app.services.briefing.profile import PATH, current_documents, current_statements
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.contracts.samples import id_of
 from clawmem.domain.capture.notes import COLLECTION
@@ -102,9 +102,11 @@ def judged(
     """A vault's name, the profile that is printed for it, and all statements that were to choose from."""
     vault, clock = open_vault(str(tmp_path_factory.mktemp("profile") / "vault.sqlite")), ManualClock(NOW_MS)
     update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(ROOT / request.param)))
-    Profile(vault, clock).rebuild()
+    wired(vault, clock).profile().rebuild()
     page = vault.documents.body(id_of(vault.documents.at(COLLECTION, PATH))) or ""
-    gathered = current_statements(vault.documents, current_documents(vault, iso_utc(NOW_MS)))
+    gathered = current_statements(
+        vault.documents, current_documents(vault.documents, vault.successions, iso_utc(NOW_MS))
+    )
     vault.close()
     return request.param, page, [one.line.text for one in gathered]
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 from notes_vault import NotesVault, RenamedEmbedder, paths
 from vault_stores import retrieval_stores
-from wired import update_collection
+from wired import update_collection, wired
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     LEAST_COSINE,
@@ -279,7 +278,7 @@ def test_the_timeline_of_a_document(home: Home) -> None:
     focus = home.at("green.md")
     home.vault.sessions.save(Session("s1", focus.modified_at, focus.modified_at, summary="Tea time."))
 
-    found = ReadTimeline(home.vault)(focus)
+    found = wired(home.vault).timeline()(focus)
 
     assert [entry.document.path for entry in found.before] == ["tea.md"]
     assert found.focus.document == focus
@@ -291,7 +290,7 @@ def test_the_timeline_of_a_document(home: Home) -> None:
 
 def test_a_timeline_is_as_wide_as_wanted(home: Home) -> None:
     """The nearest on each side; without a session there is none."""
-    found = ReadTimeline(home.vault)(home.at("bike.md"), before=1, after=1)
+    found = wired(home.vault).timeline()(home.at("bike.md"), before=1, after=1)
 
     assert [entry.document.path for entry in (*found.before, *found.after)] == ["green.md", "boat.md"]
     assert found.session is None
@@ -305,8 +304,8 @@ def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> No
         Folder("other", str(tmp_path / "other"))
     )
 
-    everywhere = ReadTimeline(home.vault)(home.at("boat.md"))
-    within = ReadTimeline(home.vault)(home.at("boat.md"), same_collection=True)
+    everywhere = wired(home.vault).timeline()(home.at("boat.md"))
+    within = wired(home.vault).timeline()(home.at("boat.md"), same_collection=True)
 
     assert ([e.document.path for e in everywhere.after], everywhere.total) == (["x.md"], 5)
     assert (within.after, within.total) == ((), 4)
@@ -316,4 +315,4 @@ def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> No
 def test_a_timeline_has_limits(home: Home, sides: dict[str, int]) -> None:
     """One to twenty on each side."""
     with pytest.raises(InvalidInput):
-        ReadTimeline(home.vault)(home.at("tea.md"), **sides)
+        wired(home.vault).timeline()(home.at("tea.md"), **sides)

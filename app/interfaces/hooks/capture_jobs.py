@@ -71,13 +71,12 @@ class CaptureJobs:
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 
     def _handoff(self, session: Session) -> None:
-        from clawmem.app.services.briefing.profile import Profile
         from clawmem.app.services.capture.handoffs import HandoffGenerator
 
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
         hand_over = HandoffGenerator(*parts, is_echo=self._is_echo(session), left=self._left)
         hand_over(session)
-        Profile(self._services.vault, self._services.clock).refresh()
+        self._services.profile.refresh()
 
     def _feedback(self, session: Session) -> None:
         from clawmem.app.services.capture.feedback import FeedbackLoop

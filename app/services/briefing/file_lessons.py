@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from clawmem.app.services.briefing.telling import is_told, told_succession
 from clawmem.app.services.retrieval.answer import Answer, Result
@@ -19,20 +20,13 @@ LOOKED_AT = 20  # search results for the file name, most of which are no lessons
 LESSONS = frozenset({"antipattern", "decision", "problem"})
 TAG = "vault-file-lessons"
 
-Search = Callable[[RetrievalRequest], Answer]
 
-
+@dataclass(frozen=True, slots=True)
 class FileLessons:
-    """
-    Decisions, problems and mistakes that name a file.
+    """Decisions, problems and mistakes that name a file."""
 
-    Args:
-        search: Lexical search.
-    """
-
-    def __init__(self, search: Search, clock: Clock) -> None:
-        self._search = search
-        self._clock = clock
+    search: Callable[[RetrievalRequest], Answer]  # lexical
+    clock: Clock
 
     def __call__(self, path: str) -> str:
         """
@@ -42,29 +36,27 @@ class FileLessons:
             path: The file path, of any system; its folders distinguish it from other files of that name.
         """
         name = file_name(path)
-        asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
-        found = (self._lesson(result, path) for result in self._search(asked).results)
-        lines = [f"- {safe(line)}" for line in filter(None, found)][:MOST]
+        now_ms = self.clock.now_ms()
+        request = read_request(name, now_ms=now_ms, limit=LOOKED_AT, show_all=True)
+        lessons = (_lesson(result, path, iso_utc(now_ms)) for result in self.search(request).results)
+        lines = [f"- {safe(lesson)}" for lesson in lessons if lesson][:MOST]
         return block(TAG, f"Noted about {safe(name)} before:", ["\n".join(lines)], TOKENS)
 
-    def _lesson(self, result: Result, path: str) -> str:
-        """Return the first line about the file, with its document's title; empty if there is none."""
-        now = iso_utc(self._clock.now_ms())
-        if result.document.content_type not in LESSONS or not is_told(result.document, now):
-            return ""
-        line = _line_about(result.body, path)
-        if not line:
-            return ""
-        document, mark = result.document, told_succession(result.superseded_by)
-        noted = ", ".join(filter(None, (document.content_type, document.authored_at[:10], mark)))
-        return f"{document.title} ({noted}): {line}"
 
+def _lesson(result: Result, path: str, now: str) -> str:
+    """
+    Return the first line about the file, with its document's title; empty if there is none.
 
-def _line_about(body: str, path: str) -> str:
-    """Return the first line that names the file, without secrets, even if their labels are in other lines."""
-    at = 0
-    for line in body.splitlines(keepends=True):
+    The line has no secrets, even if their labels are in other lines.
+    """
+    document, start = result.document, 0
+    if document.content_type not in LESSONS or not is_told(document, now):
+        return ""
+    for line in result.body.splitlines(keepends=True):
         if names_file(line, path):
-            return redact_part(body, at, at + len(line)).strip()
-        at += len(line)
+            mark = told_succession(result.superseded_by)
+            noted = ", ".join(filter(None, (document.content_type, document.authored_at[:10], mark)))
+            shown = redact_part(result.body, start, start + len(line)).strip()
+            return f"{document.title} ({noted}): {shown}"
+        start += len(line)
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -35,18 +35,18 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.sessions import UsageStore
-from clawmem.ports.vault import Vault
+from clawmem.ports.sessions import SessionStore, UsageStore
+from clawmem.ports.storage import Transactions
 
 PATH = PAGE_PATH
 SOURCE = "made-from:"  # prefix of tags that name the sources of the page
-BUILDER = "made-by:statements"  # pages of an earlier builder are rebuilt
 SOURCES = ("decision", PAGE_TYPE, "progress", "handoff")  # types of notes that the profile uses
 DAY = len("2026-03-31")
 
 
+@dataclass(frozen=True, slots=True)
 class Profile:
     """
     Keeps ``_clawmem/profile.md`` up to date.
@@ -54,11 +54,24 @@ class Profile:
     A page with a deleted or superseded source is not shown; the next `refresh` rebuilds it.
     """
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
-        self._publisher = Publisher(vault)
-        self._clock = clock
-        self._memories = Memories(vault.captures, self._publisher, clock)
+    documents: DocumentStore
+    successions: SuccessionStore
+    sessions: SessionStore
+    transactions: Transactions
+    publisher: Publisher
+    memories: Memories
+    clock: Clock
+
+    def page(self) -> Document | None:
+        """Return the page, if it and all its sources are served and no source is superseded."""
+        page = self.documents.at(COLLECTION, PATH)
+        if page is None or page.inactive is not None:
+            return None
+        made_from = _made_from(page)
+        documents = self.documents.many(made_from)
+        served = {number for number, document in documents.items() if document.inactive is None}
+        is_sound = served == made_from and not current_successors(self.documents, self.successions, made_from)
+        return page if is_sound else None
 
     def refresh(self) -> bool:
         """
@@ -70,95 +83,68 @@ class Profile:
         Raises:
             VaultError: nothing was stored.
         """
-        page = self._vault.documents.at(COLLECTION, PATH)
-        if page is not None and not self._is_due(page):
-            return False
-        return self.rebuild()
+        page = self.page()
+        if page is None:
+            return self.rebuild()
+        newest = current_documents(self.documents, self.successions, iso_utc(self.clock.now_ms()))
+        sources = self.documents.many(_made_from(page)).values()
+        last = self.sessions.recent(STALE_SESSIONS)
+        is_due = any(document.indexed_at > page.indexed_at for document in (*sources, *newest)) or (
+            len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at
+        )
+        return is_due and self.rebuild()
 
     def rebuild(self) -> bool:
         """Rebuild the page in any case; return whether it has any line."""
-        page = self._vault.documents.at(COLLECTION, PATH)
+        page = self.documents.at(COLLECTION, PATH)
         if page is not None and page.inactive is InactiveReason.FORGOTTEN:
             return False
-        now = iso_utc(self._clock.now_ms())
-        newest = current_documents(self._vault, now)
-        facts, items = current_statements(self._vault.documents, newest), self._items(newest)
+        newest = current_documents(self.documents, self.successions, iso_utc(self.clock.now_ms()))
+        facts, items = current_statements(self.documents, newest), self._items(newest)
         text = profile_text([one.line for one in facts], [one.line for one in items])
-        with self._vault.transactions.writing():
-            return self._published(text, {one.source for one in (*facts, *items)}, page)
+        numbers = sorted({one.source for one in (*facts, *items)})
+        with self.transactions.writing():
+            if text:
+                tags = tuple(f"{SOURCE}{number}" for number in numbers)
+                sources = self.documents.many(numbers).values()
+                self.memories.write(
+                    PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=sources
+                )
+            elif page is not None and (page.inactive is None or has_lost_text(page)):
+                self._empty(page)
+        return bool(text)
 
-    def drop(self, document_ids: Collection[int]) -> bool:
+    def drop(self, document_ids: Collection[int]) -> None:
         """
-        Empty the page if one of these documents is a source; return whether it was. To be called in `Vault.writing`.
+        Empty the page if one of these documents is a source. To be called in `Transactions.writing`.
 
         `refresh_dropped` rebuilds it.
         """
-        page = self._vault.documents.at(COLLECTION, PATH)
-        if (
-            page is None
-            or page.inactive is InactiveReason.FORGOTTEN
-            or _made_from(page).isdisjoint(document_ids)
-        ):
-            return False
-        self._empty(page)
-        return True
+        page = self.documents.at(COLLECTION, PATH)
+        is_forgotten = page is None or page.inactive is InactiveReason.FORGOTTEN
+        if page is not None and not is_forgotten and not _made_from(page).isdisjoint(document_ids):
+            self._empty(page)
 
-    def refresh_dropped(self) -> bool:
-        """Rebuild a page that was emptied or withdrawn; return whether it was rebuilt."""
-        page = self._vault.documents.at(COLLECTION, PATH)
-        return page is not None and page.inactive is InactiveReason.REMOVED and self.rebuild()
-
-    # -- sources ------------------------------------------------------------------------------------
+    def refresh_dropped(self) -> None:
+        """Rebuild a page that was emptied or withdrawn."""
+        page = self.documents.at(COLLECTION, PATH)
+        if page is not None and page.inactive is InactiveReason.REMOVED:
+            self.rebuild()
 
     def _items(self, newest: Sequence[Document]) -> list[Statement]:
         """Return summaries of the last sessions whose handoffs are served, and titles of progress notes."""
-        served = {one.display_path: one for one in newest}
-        last = self._vault.sessions.recent(MOST_ITEMS)
-        handed_over = [
-            (one.summary, served[one.handoff_path])
-            for one in last
-            if one.summary and one.handoff_path in served
+        served = {document.display_path: document for document in newest}
+        summaries = [
+            (session.summary, served[session.handoff_path])
+            for session in self.sessions.recent(MOST_ITEMS)
+            if session.summary and session.handoff_path in served
         ]
-        progress = [(one.title, one) for one in newest if one.content_type == "progress"]
-        told = [*handed_over, *progress]
-        return [statement_of(without_secrets(text), document) for text, document in told]
-
-    # -- the page ------------------------------------------------------------------------------------
-
-    def _published(self, text: str, sources: Collection[int], page: Document | None) -> bool:
-        if text:
-            tags = (BUILDER, *(f"{SOURCE}{number}" for number in sorted(sources)))
-            said = self._vault.documents.many(sources).values()
-            self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=said)
-        elif page is not None and (page.inactive is None or has_lost_text(page)):
-            self._empty(page)
-        return bool(text)
+        progress = [(document.title, document) for document in newest if document.content_type == "progress"]
+        return [statement_of(without_secrets(text), document) for text, document in (*summaries, *progress)]
 
     def _empty(self, page: Document) -> None:
-        self._memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
-        self._publisher.withdraw([page.id], InactiveReason.REMOVED)
-
-    def _is_due(self, page: Document) -> bool:
-        if not is_sound(self._vault, page) or BUILDER not in page.tags:
-            return True
-        sources = self._vault.documents.many(_made_from(page)).values()
-        if any(one.indexed_at > page.indexed_at for one in sources):
-            return True
-        newest = current_documents(self._vault, iso_utc(self._clock.now_ms()))
-        if any(one.indexed_at > page.indexed_at for one in newest):
-            return True
-        last = self._vault.sessions.recent(STALE_SESSIONS)
-        return len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at
-
-
-def is_sound(vault: Vault, page: Document) -> bool:
-    """Whether the page and all its sources are served, and no source is superseded."""
-    made_from = _made_from(page)
-    there = vault.documents.many(made_from)
-    served = {number for number, document in there.items() if document.inactive is None}
-    if page.inactive is not None or served != made_from:
-        return False
-    return not current_successors(vault.documents, vault.successions, made_from)
+        self.memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
+        self.publisher.withdraw([page.id], InactiveReason.REMOVED)
 
 
 def _made_from(page: Document) -> set[int]:
@@ -177,16 +163,16 @@ def statement_of(text: str, document: Document) -> Statement:
     return Statement(ProfileLine(text, document.display_path, document.authored_at[:DAY]), document.id)
 
 
-def current_documents(vault: Vault, now: str) -> list[Document]:
+def current_documents(documents: DocumentStore, successions: SuccessionStore, now: str) -> list[Document]:
     """Return the notes for the profile, last written first: served, settled, public and not superseded."""
-    found = [
+    notes = [
         one
-        for one in vault.documents.latest()
+        for one in documents.latest()
         if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
     ]
-    replaced = current_successors(vault.documents, vault.successions, [one.id for one in found])
+    replaced = current_successors(documents, successions, [note.id for note in notes])
     # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
-    return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
+    return sorted((note for note in notes if note.id not in replaced), key=lambda note: not note.has_own_date)
 
 
 def current_statements(store: DocumentStore, documents: Sequence[Document]) -> list[Statement]:
@@ -236,28 +222,25 @@ class Reflection:
     together: list[DocumentPair]
 
 
-def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
+def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int = DAYS) -> Reflection:
     """Review the last *days*; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
-    served = vault.documents.latest()
-    recent = [one for one in served if one.authored_at >= since]
+    served = {document.id: document for document in documents.latest()}
+    recent = [document for document in served.values() if document.authored_at >= since]
     decisions = [one for one in recent if one.content_type == "decision"][:LISTED_DECISIONS]
-    pairs = sorted(_together(vault.usage, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
+    pairs = [
+        DocumentPair(document, served[other], count)
+        for document in served.values()
+        if document.access_count  # without any use it cannot have been used together with others
+        for other, count in usage.partners(document.id).items()
+        if count >= LEAST_TOGETHER and document.id < other and other in served
+    ]
     # A decision that was captured and imported as well counts once.
-    said = {(one.title, one.authored_at[: len("2026-03-31")]): one for one in decisions}
+    distinct = {(one.title, one.authored_at[:DAY]): one for one in decisions}
     return Reflection(
         days,
         decisions,
-        repeated_phrases(f"{one.title}\n\n{vault.documents.body(one.id) or ''}" for one in said.values()),
+        repeated_phrases(f"{one.title}\n\n{documents.body(one.id) or ''}" for one in distinct.values()),
         [one for one in recent if one.content_type == "antipattern"][:ANTIPATTERNS],
-        pairs[:PAIRS],
+        sorted(pairs, key=lambda pair: (-pair.count, pair.one.id, pair.other.id))[:PAIRS],
     )
-
-
-def _together(usage: UsageStore, served: list[Document]) -> Iterator[DocumentPair]:
-    known = {one.id: one for one in served}
-    for one in served:
-        # Documents without any use cannot have been used together with others.
-        for other, count in usage.partners(one.id).items() if one.access_count else ():
-            if count >= LEAST_TOGETHER and one.id < other and other in known:
-                yield DocumentPair(one, known[other], count)

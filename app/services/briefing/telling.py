@@ -6,8 +6,8 @@ from typing import NamedTuple
 from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 SUPERSEDED = "superseded"
 
@@ -30,9 +30,11 @@ def told_succession(successor: Document | None, *, partly: bool = False) -> str:
     return succession_mark(successor, partly=partly)
 
 
-def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[MarkedDocument]:
+def without_replaced(
+    store: DocumentStore, successions: SuccessionStore, documents: Sequence[Document]
+) -> list[MarkedDocument]:
     """Return *documents* with their marks, except those whose successor is in the list."""
-    newer = current_successors(vault.documents, vault.successions, [one.id for one in documents])
+    newer = current_successors(store, successions, [one.id for one in documents])
     listed = {one.id for one in documents}
     shown = [one for one in documents if one.id not in newer or newer[one.id].id not in listed]
     return [MarkedDocument(one, told_succession(newer.get(one.id))) for one in shown]

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope
-
-
-def matching_documents(
-    documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest
-) -> frozenset[int]:
-    """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
-    return documents_with(
-        documents, properties, request.scope, request.tags, request.where, request.content_types
-    )
 
 
 def documents_with(
@@ -54,23 +44,16 @@ def check_filters(
         if not tags_below(name, known_tags):
             above = (part for tag in known_tags for part in with_tags_above(tag))
             raise NotFound("tag", name, suggestions=_near(bare_tag(name), above))
-    filters = [*map(read_filter, conditions)]
-    known = properties.names() if filters else {}
-    for one in filters:
-        if one.name.casefold() not in {name.casefold() for name in known}:
-            raise NotFound("property", one.name, suggestions=_near(one.name, known))
-        if one.key and (near := _near_values(properties, one.name, one.key)):
-            raise NotFound(f"value of {one.name}", one.key, suggestions=near)
-
-
-def _near_values(properties: PropertyStore, name: str, key: str) -> list[str]:
-    """Return values of a property that resemble *key*; none if a note has it. All dates and numbers resemble others."""
-    by_key = {property_key(value): value for value in properties.values(name)}
-    return (
-        []
-        if key in by_key or any(map(str.isdigit, key))
-        else [by_key[one] for one in get_close_matches(key, by_key)]
-    )
+    known = properties.names() if conditions else {}
+    for condition in map(read_filter, conditions):
+        name, key = condition.name, condition.key
+        if name.casefold() not in {known_name.casefold() for known_name in known}:
+            raise NotFound("property", name, suggestions=_near(name, known))
+        by_key = {property_key(value): value for value in properties.values(name)} if key else {}
+        if not key or key in by_key or any(map(str.isdigit, key)):  # all dates and numbers resemble others
+            continue
+        if near := get_close_matches(key, by_key):
+            raise NotFound(f"value of {name}", key, suggestions=[by_key[value] for value in near])
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:

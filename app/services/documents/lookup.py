@@ -4,24 +4,295 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import product
+from operator import attrgetter
+from typing import NamedTuple
 
-from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.references import is_near_name
-from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
-from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.documents.listing import docids, every_served
+from clawmem.app.services.documents.references import CandidateSearch, candidates_of, is_near_name
+from clawmem.app.services.documents.succession import current_successors, moved_documents
+from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
-from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
+from clawmem.domain.documents.identity import (
+    DOCID_LENGTH,
+    check_path,
+    display_path,
+    normalise_docid,
+    parse_virtual_path,
+)
+from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
-from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
+from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.journal import ActJournal, Journal
 from clawmem.ports.records import Candidate, Document, InactiveReason
-from clawmem.ports.vault import Vault
 
+SUGGESTIONS = 5
+LIST_SUGGESTIONS = 3  # suggestions per name in a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
-LIST_SUGGESTIONS = 3  # suggestions per name in a list
+PLACE = attrgetter("collection", "path")
+DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # date prefix, common in file names and rare in titles
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
+_REMEDIES = {
+    InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again. To index a new text, save it under "
+    "another name.",
+    InactiveReason.ARCHIVED: 'Restore it first: clawmem lifecycle restore "{file}"',
+    InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
+    InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem why-not "{file}"',
+}
+_NO_SUCCESSOR = "No note is served in its place."
+_MOVED = "Its file was moved. Name the note by its new path: {successors}."
+
+
+class Resolution(NamedTuple):
+    """A served document, the reading of the address that named it, and the former path if the address is one."""
+
+    document: Document
+    address: Address
+    moved_from: str = ""
+
+
+class AddressResolver:
+    """
+    Resolver of addresses: exact matches only, and one rule for every interface.
+
+    The first rule with any match decides: a complete place (``collection/path``, virtual or absolute path) or a
+    ``#docid``; the end of a path, or bare hex digits; a title, alias or file name. Several matches are ambiguous, but
+    ends of paths and names of documents of the user and of assistants go before those of others. Files are not
+    accessed: paths below a collection's folder are compared as text.
+
+    Args:
+        roots: The absolute folder of each collection, by its name.
+    """
+
+    def __init__(
+        self,
+        documents: DocumentStore,
+        lexical: LexicalIndex,
+        journal: Journal,
+        acts: ActJournal,
+        roots: Mapping[str, str],
+    ) -> None:
+        self._documents = documents
+        self._lexical = lexical
+        self._journal = journal
+        self._acts = acts
+        self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
+
+    def resolve(self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False) -> Resolution:
+        """
+        Return the served document that *text* names. The former path of a moved document names it for reading.
+
+        Args:
+            suggestions: The number of candidates that an error may name.
+            to_change: Let a forgotten document count as a match too, so that repeating a command with the end of
+                a path never reaches another document with the same file name.
+
+        Raises:
+            NotFound: with candidates; without any for a ``#docid``. NotServed: the document is no longer served.
+            Ambiguous: several documents match; documents with the same content count separately.
+            InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
+        """
+        readings = read_address(text)  # the most literal first
+        for address, documents in self._matches(readings, to_change):
+            if documents:
+                return self._only(text, documents, address, to_change)
+        if text.strip().startswith("#"):
+            normalise_docid(text.strip().partition(" ")[0])
+            raise NotFound("document", text)
+        address = readings[-1]
+        places = self._places(address)
+        place = "/".join(filter(None, places[0])) if places else tidy_path(address.name)
+        near = CandidateSearch(self._documents, self._lexical)(text, place, suggestions)
+        raise NotFound("document", text, candidates=candidates_of(self._documents, near))
+
+    def _matches(
+        self, readings: Sequence[Address], to_change: bool
+    ) -> Iterator[tuple[Address, list[Document]]]:
+        """Yield each reading with its matches, by one rule after the other, the strictest first."""
+        for address in readings:
+            yield address, self._by_place(address)
+        for address in readings:
+            yield address, self._by_end(address, to_change)
+        for address in readings:
+            yield address, self._gone_with_end(address)
+        for address, called in zip(readings, self._called(readings), strict=True):
+            yield address, self._by_name(address, called, to_change)
+        for address in readings:
+            yield address, self._by_words_of_forgotten(address)
+
+    def _only(
+        self, text: str, documents: Sequence[Document], address: Address, to_change: bool
+    ) -> Resolution:
+        if len(documents) > 1:
+            raise Ambiguous(text, candidates_of(self._documents, sorted(documents, key=PLACE)))
+        [document] = documents
+        reason = document.inactive
+        if reason is None:
+            return Resolution(document, address)
+        moved = moved_documents(self._documents, document)
+        if len(moved) == 1 and not to_change:
+            return Resolution(moved[0], address, document.display_path)
+        successors = candidates_of(self._documents, moved or self._successors(document))
+        remedy = _MOVED if moved else _REMEDIES[reason]
+        if reason is InactiveReason.SUPERSEDED and not successors:
+            remedy = _NO_SUCCESSOR
+        remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
+        raise NotServed(document, shown_title(document), remedy, successors)
+
+    def _successors(self, document: Document) -> list[Document]:
+        """Return the served documents that replaced *document*, over any number of steps."""
+        served: dict[int, Document] = {}
+        waiting, seen = [document.id], {document.id}
+        while waiting:
+            number = waiting.pop()
+            replacements = self._journal.replacements(number)
+            newer = {entry.document_id for entry in replacements if number in entry.replaced} - seen
+            seen |= newer
+            for successor in self._documents.many(newer).values():
+                if successor.inactive is None:
+                    served[successor.id] = successor
+                else:
+                    waiting.append(successor.id)
+        return list(served.values())
+
+    # -- rules --------------------------------------------------------------------------------------
+
+    def _by_place(self, address: Address) -> list[Document]:
+        """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
+        if address.name.startswith("#"):
+            return self._by_docid(address)
+        places = self._places(address)
+        if places is None:
+            places = [_parted(tidy_path(path)) for path in address.paths]
+        return self._at(places)
+
+    def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
+        documents: dict[int, Document] = {}
+        for collection, path in places:
+            forms = product(unicode_forms(collection), unicode_forms(path))
+            if document := next(filter(None, (self._documents.at(*form) for form in forms)), None):
+                documents[document.id] = document
+        return list(documents.values())
+
+    def _places(self, address: Address) -> list[tuple[str, str]] | None:
+        """Return the places that *address* states in full; ``None`` when it does not."""
+        if virtual := parse_virtual_path(address.name):
+            return [virtual]
+        if not _ABSOLUTE.match(address.name):
+            return None
+        path = tidy_path(address.name)
+        below = [(collection, f"{root}/") for collection, root in self._roots.items()]
+        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
+
+    def _by_end(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
+        ending = next(filter(None, map(self._documents.by_suffix, _ends(address))), [])
+        documents = verified_if_any(ending)
+        if address.docid:
+            [served] = self._called([address])
+            called = self._by_name(address, served, to_change)
+            documents = [*verified_if_any([*ending, *called]), *self._by_docid(address)]
+        elif documents and to_change:
+            gone = self._gone_with_end(address)
+            documents += [document for document in gone if document.inactive is InactiveReason.FORGOTTEN]
+        return list({document.id: document for document in documents}.values())
+
+    def _gone_with_end(self, address: Address) -> list[Document]:
+        ends = _ends(address)
+        return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
+
+    def _called(self, addresses: Sequence[Address]) -> list[list[Document]]:
+        """Return the served documents with the title, file name or alias of each address, in one pass over all."""
+        matches: list[list[Document]] = [[] for _ in addresses]
+        matchers = [*map(name_matcher, addresses)]
+        for document in every_served(self._documents):
+            for called, is_called in zip(matches, matchers, strict=True):
+                if is_called(document):
+                    called.append(document)
+        return matches
+
+    def _by_name(self, address: Address, called: Sequence[Document], to_change: bool) -> list[Document]:
+        """Return the documents with this title, file name or alias; the served ones, *called*, come first."""
+        served = verified_if_any([*called])
+        if served and not to_change:
+            return served
+        gone = self._inactive(name_matcher(address))
+        return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
+
+    def _by_words_of_forgotten(self, address: Address) -> list[Document]:
+        """Return the forgotten documents whose file name has the words of *address*, as their titles are erased."""
+        name = words(address.name)
+        return self._inactive(
+            lambda document: (
+                bool(name)
+                and document.inactive is InactiveReason.FORGOTTEN
+                and words(DATE.sub("", file_name(document.path))) == name
+            )
+        )
+
+    def _by_docid(self, address: Address) -> list[Document]:
+        """
+        Return the documents of a docid, or of ``#docid place``, the format in which candidates are printed.
+
+        The docid of a forgotten document is recorded only in the log of lifecycle acts.
+        """
+        if not address.docid:
+            return []
+        digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
+
+        def is_forgotten(document: Document) -> bool:
+            return document.inactive is InactiveReason.FORGOTTEN
+
+        at_place = self._at([_parted(place)]) if place else []
+        if stated := [one for one in at_place if is_forgotten(one) or one.hash.startswith(digits)]:
+            return stated
+        documents = (
+            self._documents.by_hash(digits)
+            or self._inactive(lambda one: not is_forgotten(one) and one.hash.startswith(digits))
+            or self._inactive(
+                lambda one: (
+                    is_forgotten(one)
+                    and any(act.before == digits[:DOCID_LENGTH] for act in self._acts.latest(1, one.id))
+                )
+            )
+        )
+        return [document for document in documents if not place or place in _printed(document)]
+
+    def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
+        return [document for document in self._documents.latest(active=False) if fits(document)]
+
+
+def tidy_path(path: str) -> str:
+    """Return *path* without repeated slashes and ``.`` segments; an absolute path of Windows with forward slashes."""
+    if _ABSOLUTE.match(path) and not path.startswith("/"):
+        path = path.replace("\\", "/")  # elsewhere a backslash is part of a name
+    root = "/" if path.startswith("/") else ""
+    return root + "/".join(part for part in path.split("/") if part not in ("", "."))
+
+
+def _ends(address: Address) -> list[str]:
+    """Return the ends of a path that *address* may be, in the spellings that file systems use."""
+    paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
+    return paths + [path.replace("\\", "/") for path in paths if "\\" in path]
+
+
+def _parted(path: str) -> tuple[str, str]:
+    collection, _, rest = path.partition("/")
+    return collection, rest
+
+
+def _printed(document: Document) -> tuple[str, ...]:
+    """Return the ways in which candidates and lists print *document* behind its docid."""
+    path = document.display_path
+    return path, f"{path} ({document.title})", f"{path} ({shown_title(document)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +333,13 @@ class MultiGet:
     errors: tuple[LookupFailure, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Served documents by address (see `AddressResolver`), and their text."""
 
-    def __init__(self, vault: Vault, roots: Mapping[str, str], *, home: str | None = None) -> None:
-        """
-        Args:
-            roots: The absolute folder of each collection, by its name.
-            home: The folder to replace ``~`` with; without it ``~`` is an ordinary character.
-        """
-        self._vault = vault
-        self._resolver = AddressResolver(vault, roots, home)
+    resolver: AddressResolver
+    documents: DocumentStore
+    successions: SuccessionStore
 
     def find(self, address: str) -> Document:
         """
@@ -81,7 +348,7 @@ class Lookup:
         Raises:
             InvalidInput: as `AddressResolver.resolve`.
         """
-        return self._resolver.resolve(address).document
+        return self.resolver.resolve(address).document
 
     def target(self, address: str) -> Document:
         """
@@ -93,9 +360,16 @@ class Lookup:
             InvalidInput: as `AddressResolver.resolve`, and ``OUT_OF_BOUNDS`` for a line beyond the end of the
                 document; nothing may be changed then.
         """
-        document, reading, _ = self._resolver.resolve(address, to_change=True)
+        document, reading, _ = self.resolver.resolve(address, to_change=True)
         if reading.lines is not None:
-            self._check_line(document, reading.lines.first)
+            body = self.documents.body(document.id) or ""
+            total = document.body_line - 1 + len(list(StringIO(body)))
+            if reading.lines.first > max(total, 1):
+                raise InvalidInput(
+                    "OUT_OF_BOUNDS",
+                    f"{document.display_path} has {total} lines, no line {reading.lines.first}. Nothing was changed; "
+                    "name the note again.",
+                )
         return document
 
     def forgettable(self, address: str) -> Document:
@@ -113,14 +387,13 @@ class Lookup:
                 raise  # of a file that was moved, the note at its new place has to be named
             return error.document
         except NotFound as error:
-            offered = (one for one in error.candidates if isinstance(one, Candidate))
-            near = [one for one in offered if is_near_name(address, one)]
-            raise NotFound("document", address, candidates=near, remark=self._forgotten_remark()) from error
-
-    def _forgotten_remark(self) -> str:
-        away = self._vault.documents.latest(active=False)
-        known = any(one.inactive is InactiveReason.FORGOTTEN for one in away)
-        return "It may be forgotten already: of a forgotten note only the path is known." if known else ""
+            candidates = (one for one in error.candidates if isinstance(one, Candidate))
+            near = [candidate for candidate in candidates if is_near_name(address, candidate)]
+            gone = self.documents.latest(active=False)
+            remark = ""
+            if any(document.inactive is InactiveReason.FORGOTTEN for document in gone):
+                remark = "It may be forgotten already: of a forgotten note only the path is known."
+            raise NotFound("document", address, candidates=near, remark=remark) from error
 
     def archived(self, address: str) -> Document:
         """
@@ -140,7 +413,14 @@ class Lookup:
             f"{served.display_path} ({shown_title(served)}) is served; there is nothing to restore.",
         )
 
-    def get(self, address: str, *, from_line: int | None = None, max_lines: int | None = None) -> Excerpt:
+    def get(
+        self,
+        address: str,
+        *,
+        from_line: int | None = None,
+        max_lines: int | None = None,
+        suggestions: int = SUGGESTIONS,
+    ) -> Excerpt:
         """
         Return lines of the document that *address* names.
 
@@ -152,7 +432,27 @@ class Lookup:
             InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line, or a range that runs
                 backwards; else as `find`.
         """
-        return self._get(address, from_line, max_lines, SUGGESTIONS)
+        document, reading, moved_from = self.resolver.resolve(address, suggestions)
+        lines = reading.lines
+        first = from_line if from_line is not None or lines is None else lines.first
+        _at_least_one("from_line", first)
+        _at_least_one("max_lines", max_lines)
+        if lines and lines.last is not None and max_lines is None and from_line is None:
+            if lines.last < lines.first:
+                raise InvalidInput(
+                    "OUT_OF_BOUNDS",
+                    f"The lines {lines.first}-{lines.last} run backwards. Give them as {lines.last}-{lines.first}.",
+                )
+            max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
+        excerpt = self._excerpt(document, first, max_lines)
+        count = excerpt.total_lines
+        if first is not None and first > max(count, 1):
+            raise InvalidInput(
+                "OUT_OF_BOUNDS",
+                f"There is no line {first} in {document.display_path}: the note has "
+                f"{'1 line' if count == 1 else f'{count} lines'}. Give a line from 1 to {max(count, 1)}.",
+            )
+        return replace(excerpt, moved_from=moved_from)
 
     def multi_get(self, pattern: str, *, max_bytes: int = MAX_BYTES) -> MultiGet:
         """
@@ -170,73 +470,48 @@ class Lookup:
                 `compile_pattern`.
         """
         _at_least_one("max_bytes", max_bytes)
-        names = _names(pattern)
-        found = self._listed(names) if names else self._matching(pattern)
-        excerpts = {part.document.id: part for part in reversed(found) if isinstance(part, Excerpt)}
+        is_list = "," in pattern and not re.search(r"[*?]", pattern)
+        names = [name for name in map(str.strip, pattern.split(",")) if name and is_list]
+        parts: list[Excerpt | LookupFailure] = [] if names else [*self._matching(pattern)]
+        parts = parts or [self._attempt(name) for name in names or [pattern]]
+        excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sized = [_within(part, max_bytes) for part in ordered]
         return MultiGet(
             tuple(part for part in sized if isinstance(part, Excerpt)),
-            tuple(part for part in (*found, *sized) if isinstance(part, LookupFailure)),
+            tuple(part for part in (*parts, *sized) if isinstance(part, LookupFailure)),
         )
-
-    # -- text ---------------------------------------------------------------------------------------
-
-    def _get(self, name: str, from_line: int | None, max_lines: int | None, suggestions: int) -> Excerpt:
-        document, address, moved_from = self._resolver.resolve(name, suggestions)
-        lines = address.lines
-        first = from_line if from_line is not None or lines is None else lines.first
-        _at_least_one("from_line", first)
-        _at_least_one("max_lines", max_lines)
-        if lines and lines.last is not None and max_lines is None and from_line is None:
-            max_lines = _length(lines.first, lines.last, document.body_line)
-        excerpt = self._excerpt(document, first, max_lines)
-        if first is not None and first > max(excerpt.total_lines, 1):
-            raise _beyond_end(excerpt, first)
-        return replace(excerpt, moved_from=moved_from)
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None
     ) -> Excerpt:
-        lines = list(StringIO(self._vault.documents.body(document.id) or ""))
+        lines = list(StringIO(self.documents.body(document.id) or ""))
         before = document.body_line - 1
         start = max(from_line or 1, document.body_line)
         first = start - document.body_line
         text = "".join(lines[first : None if max_lines is None else first + max_lines])
-        name = docids(self._vault.documents, [document])[document.id]
-        newer = current_successors(self._vault.documents, self._vault.successions, [document.id]).get(
-            document.id
-        )
+        name = docids(self.documents, [document])[document.id]
+        newer = current_successors(self.documents, self.successions, [document.id]).get(document.id)
         return Excerpt(document, name, text, start, before + len(lines), newer)
-
-    def _check_line(self, document: Document, line: int) -> None:
-        body = self._vault.documents.body(document.id) or ""
-        total = document.body_line - 1 + len(list(StringIO(body)))
-        if line > max(total, 1):
-            raise InvalidInput(
-                "OUT_OF_BOUNDS",
-                f"{document.display_path} has {total} lines, no line {line}. Nothing was changed; name the note again.",
-            )
-
-    # -- several ------------------------------------------------------------------------------------
-
-    def _listed(self, names: Iterable[str]) -> list[Excerpt | LookupFailure]:
-        return [self._attempt(name) for name in names]
 
     def _attempt(self, name: str) -> Excerpt | LookupFailure:
         try:
-            return self._get(name, None, None, LIST_SUGGESTIONS)
+            return self.get(name, suggestions=LIST_SUGGESTIONS)
         except InvalidInput as error:
             near = error.suggestions if isinstance(error, NotFound) else ()
             return LookupFailure(name, error.code, str(error), near)
 
-    def _matching(self, pattern: str) -> list[Excerpt | LookupFailure]:
+    def _matching(self, pattern: str) -> Iterator[Excerpt]:
         check_path(pattern)
-        fits = _glob(pattern)
-        places = [place for place in self._vault.documents.places() if fits(*place)]
-        documents = (self._vault.documents.at(*place) for place in places)
-        found = [self._excerpt(document) for document in documents if document is not None]
-        return [*found] or self._listed([pattern])
+        virtual = parse_virtual_path(pattern)
+        if virtual:
+            pattern = display_path(virtual[0], virtual[1] or "**")
+        fits = compile_pattern(pattern)
+        for place in self.documents.places():
+            if fits(display_path(*place)) or (not virtual and fits(place[1])):
+                document = self.documents.at(*place)
+                if document is not None:
+                    yield self._excerpt(document)
 
 
 def _at_least_one(what: str, number: int | None) -> None:
@@ -244,53 +519,14 @@ def _at_least_one(what: str, number: int | None) -> None:
         raise InvalidInput("OUT_OF_BOUNDS", f"{what} is {number}; it counts from 1.")
 
 
-def _beyond_end(excerpt: Excerpt, line: int) -> InvalidInput:
-    count = excerpt.total_lines
-    lines = "1 line" if count == 1 else f"{count} lines"
-    return InvalidInput(
-        "OUT_OF_BOUNDS",
-        f"There is no line {line} in {excerpt.document.display_path}: the note has {lines}. Give a line from 1 to "
-        f"{max(count, 1)}.",
-    )
-
-
-def _length(first: int, last: int, body_line: int) -> int:
-    """Return the number of lines from *first* to *last*, without lines above the body."""
-    if last < first:
-        raise InvalidInput(
-            "OUT_OF_BOUNDS", f"The lines {first}-{last} run backwards. Give them as {last}-{first}."
-        )
-    return max(last - max(first, body_line) + 1, 1)
-
-
-def _names(pattern: str) -> list[str]:
-    """Return the names of a list; none if *pattern* is a glob."""
-    is_list = "," in pattern and not re.search(r"[*?]", pattern)
-    return [name for name in map(str.strip, pattern.split(",")) if name] if is_list else []
-
-
-def _glob(pattern: str) -> Callable[[str, str], bool]:
-    virtual = parse_virtual_path(pattern)
-    if virtual:
-        collection, path = virtual
-        fits = compile_pattern(display_path(collection, path or "**"))
-        return lambda collection, path: fits(display_path(collection, path))
-    fits = compile_pattern(pattern)
-    return lambda collection, path: fits(display_path(collection, path)) or fits(path)
-
-
 def _within(part: Excerpt, max_bytes: int) -> Excerpt | LookupFailure:
     size = len(part.text.encode("utf-8", "surrogatepass"))
     if size <= max_bytes:
         return part
     name = part.document.display_path
+    # Sizes are rounded up and limits down, so that they differ in the message.
     message = (
-        f"{name} has {_kb(math.ceil, size)} KB, more than the {_kb(math.floor, max_bytes)} KB that are given "
-        f'of one among several. Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
+        f"{name} has {math.ceil(size * 10 / 1024) / 10} KB, more than the {math.floor(max_bytes * 10 / 1024) / 10} KB "
+        f'that are given of one among several. Read it with: clawmem get "{name}"  (or raise --max-bytes.)'
     )
     return LookupFailure(name, TOO_LARGE, message)
-
-
-def _kb(rounded: Callable[[float], int], size: int) -> float:
-    """Return kilobytes in tenths. Sizes are rounded up and limits down, so that they differ in messages."""
-    return rounded(size * 10 / 1024) / 10

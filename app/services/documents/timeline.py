@@ -5,18 +5,16 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import Chronology, DocumentStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
-from clawmem.ports.vault import Vault
 
 LOOKED_AT = 50  # sessions among which those with an outcome are searched
 
@@ -38,17 +36,16 @@ def sessions_with_outcome_first(
 
     A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
-    found = latest_sessions(store, max(limit, LOOKED_AT), before)
-    ranked = sorted(found, key=lambda session: not _has_outcome(documents, session))
-    return list(islice(ranked, max(limit, 0)))
 
+    def has_no_outcome(session: Session) -> bool:
+        path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
+        document = documents.at(COLLECTION, path) if path else None
+        return (
+            document is None or document.inactive is not None or is_empty(documents.body(document.id) or "")
+        )
 
-def _has_outcome(documents: DocumentStore, session: Session) -> bool:
-    path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
-    document = documents.at(COLLECTION, path) if path else None
-    if document is None or document.inactive is not None:
-        return False
-    return not is_empty(documents.body(document.id) or "")
+    latest = latest_sessions(store, max(limit, LOOKED_AT), before)
+    return sorted(latest, key=has_no_outcome)[: max(limit, 0)]
 
 
 def as_known(session: Session, before: str | None) -> Session:
@@ -87,11 +84,14 @@ class Timeline:
     session: Session | None
 
 
+@dataclass(frozen=True, slots=True)
 class ReadTimeline:
-    """Reads the documents written around one document."""
+    """Reader of the documents written around one document."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    documents: DocumentStore
+    chronology: Chronology
+    successions: SuccessionStore
+    sessions: SessionStore
 
     def __call__(
         self,
@@ -113,61 +113,44 @@ class ReadTimeline:
         Raises:
             InvalidInput: ``OUT_OF_BOUNDS`` for either number; an invalid date, or one before *document* was written.
         """
-        _check("before", before)
-        _check("after", after)
+        for side, number in (("before", before), ("after", after)):
+            if not 1 <= number <= MOST_AROUND:
+                raise InvalidInput(
+                    "OUT_OF_BOUNDS",
+                    f"{number} documents {side} cannot be shown; choose 1 to {MOST_AROUND}.",
+                )
+        until = first_after(as_of)
+        if until is not None and document.authored_at >= until:
+            day = document.authored_at[:DAY]
+            raise InvalidInput(
+                "INVALID_INPUT", f"{document.display_path} was written later, on {day}. Ask as of then."
+            )
+        counts = self.documents.collections()
         within = document.collection if same_collection else None
-        until = _not_before(document, first_after(as_of))
-        earlier = self._vault.chronology.before(document.id, before, within)
-        later, unknown = self._later(document, after, within, until)
+        total = counts.get(document.collection, 0) if same_collection else sum(counts.values())
+        earlier = self.chronology.before(document.id, before, within)
+        later = self.chronology.after(document.id, after if until is None else total, within)
+        if until is not None:  # documents written at that time or later were not known
+            known = bisect_left(
+                later, until, key=lambda number: self.documents.many([number])[number].authored_at
+            )
+            total -= len(later) - known
+            later = later[: min(known, after)]
         entries = self._entries([*earlier, document.id, *later], until)
+        session = self.sessions.covering(document.authored_at)
         return Timeline(
             focus=entries[document.id],
             before=tuple(entries[number] for number in earlier if number in entries),
             after=tuple(entries[number] for number in later if number in entries),
-            total=self._total(within) - unknown,
-            session=self._session(document, until),
+            total=total,
+            session=session and as_known(session, until),
         )
 
-    def _later(
-        self, document: Document, limit: int, within: str | None, until: str | None
-    ) -> tuple[list[int], int]:
-        """Return the documents just after this one, and the number of those written after *until*."""
-        if until is None:
-            return self._vault.chronology.after(document.id, limit, within), 0
-        every = self._vault.chronology.after(document.id, self._total(within), within)
-        documents = self._vault.documents
-        known = bisect_left(every, until, key=lambda number: documents.many([number])[number].authored_at)
-        return every[:known][:limit], len(every) - known
-
-    def _session(self, document: Document, until: str | None) -> Session | None:
-        session = self._vault.sessions.covering(document.authored_at)
-        return session and as_known(session, until)
-
     def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, Entry]:
-        documents = self._vault.documents.many(document_ids)
-        names = docids(self._vault.documents, list(documents.values()))
-        newer = current_successors(self._vault.documents, self._vault.successions, document_ids, until)
+        documents = self.documents.many(document_ids)
+        names = docids(self.documents, list(documents.values()))
+        newer = current_successors(self.documents, self.successions, document_ids, until)
         return {
             number: Entry(document, names[number], newer.get(number))
             for number, document in documents.items()
         }
-
-    def _total(self, collection: str | None) -> int:
-        counts = self._vault.documents.collections()
-        return sum(counts.values()) if collection is None else counts.get(collection, 0)
-
-
-def _not_before(document: Document, until: str | None) -> str | None:
-    if until is not None and document.authored_at >= until:
-        day = document.authored_at[:DAY]
-        raise InvalidInput(
-            "INVALID_INPUT", f"{document.display_path} was written later, on {day}. Ask as of then."
-        )
-    return until
-
-
-def _check(what: str, number: int) -> None:
-    if not 1 <= number <= MOST_AROUND:
-        raise InvalidInput(
-            "OUT_OF_BOUNDS", f"{number} documents {what} cannot be shown; choose 1 to {MOST_AROUND}."
-        )

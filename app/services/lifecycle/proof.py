@@ -163,12 +163,14 @@ class Prove:
         clock: Clock,
         pipelines: Mapping[str, Callable[[], Pipeline]],
         similar: Callable[[], FindSimilar],
+        timeline: ReadTimeline,
         places: Sequence[str],
     ) -> None:
         self._vault = vault
         self._clock = clock
         self._pipelines = pipelines
         self._similar = similar
+        self._timeline = timeline
         self._places = [Path(place) for place in places]
 
     def __call__(self, forgotten: ForgetReport) -> dict[str, list[str]]:
@@ -220,9 +222,8 @@ class Prove:
             yield from (one.document.display_path for one in found if one.document.id in gone)
 
     def _around(self, gone: frozenset[int]) -> Iterator[str]:
-        read = ReadTimeline(self._vault)
         for document in self._vault.documents.latest(limit=_LOOKED_AT):
-            around = read(document, before=MOST_AROUND, after=MOST_AROUND)
+            around = self._timeline(document, before=MOST_AROUND, after=MOST_AROUND)
             entries = (*around.before, *around.after)
             yield from (one.document.display_path for one in entries if one.document.id in gone)
 

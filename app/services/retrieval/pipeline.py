@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter
 
-from clawmem.app.services.documents.filters import matching_documents
+from clawmem.app.services.documents.filters import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
 from clawmem.app.services.retrieval.stores import RetrievalStores
@@ -105,7 +105,9 @@ def _narrowed(
     """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
     if not (request.content_types or request.tags or request.where):
         return request
-    matching = matching_documents(documents, properties, request)
+    matching = documents_with(
+        documents, properties, request.scope, request.tags, request.where, request.content_types
+    )
     return request._replace(scope=request.scope._replace(documents=matching))
 
 
@@ -118,7 +120,7 @@ def changed_since(documents: DocumentStore, properties: PropertyStore, request: 
     if request.as_of is None:
         return ""
     scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
-    later = matching_documents(documents, properties, request._replace(scope=scope))
+    later = documents_with(documents, properties, scope, request.tags, request.where, request.content_types)
     last = documents.many(sorted(later)[-COUNTED:]).values()
     undated = sum(not document.has_own_date for document in last)
     more = "or more " if undated and len(later) > COUNTED else ""
