@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
 
 from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.models import WordSimilarities
 from clawmem.ports.records import Vector
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    from tokenizers import Tokenizer
-
-    Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float32]
 
 ROWS, DIMENSIONS = 32_000, 256
+MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB; above this number the cache is emptied
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
-_PART_CHARS = 256 * 1024  # a tokenizer needs about 300 bytes per token
-_SLICE = 1024  # tokens whose vectors are in memory at once, a megabyte
+_PART_CHARS = 32 * 1024  # a tokenizer needs about 300 bytes per token
 
 
 class StaticEmbedder:
@@ -49,78 +52,123 @@ class StaticEmbedder:
             EmbeddingError: the package or one of its files is missing.
         """
         package = folder or _package()
-        self.weights_path = _present(package / _WEIGHTS)
-        self.tokenizer_path = _present(package / _TOKENIZER)
+        self._files = package / _WEIGHTS, package / _TOKENIZER
+        for path in self._files:
+            if not path.is_file():
+                raise _missing(f"{path} does not exist")
 
     @cached_property
     def fingerprint(self) -> str:
-        from hashlib import sha256
-
-        edges = b"".join(_edges(path) for path in (self.weights_path, self.tokenizer_path))
-        return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"
+        edges = sha256()  # size, beginning and end distinguish any two releases without reading 16 MB
+        for path in self._files:
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                edges.update(size.to_bytes(8, "little") + file.read(_EDGE))
+                file.seek(max(0, size - _EDGE))
+                edges.update(file.read(_EDGE))
+        return f"wordllama:l2_supercat:256:{edges.hexdigest()[:12]}"
 
     def embed_query(self, text: str) -> Vector:
         return self.embed_documents([text])[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [vector.astype("<f4").tobytes() for vector in map(_unit, self.token_sums(texts))]
+        sums = self.token_sums(texts)
+        return [(row / (np.linalg.norm(row) or 1.0)).astype("<f4").tobytes() for row in sums]
 
     def token_sums(self, texts: Sequence[str]) -> Floats:
         """Return the sum of each text's token vectors, (n, 256) float32, unnormalized."""
-        import numpy as np
-
+        table, tokenizer = _loaded(*self._files)
         sums = np.zeros((len(texts), DIMENSIONS), np.float32)
         for row, text in zip(sums, texts, strict=True):
-            for part in _parts(whole_characters(text)):
-                tokens = np.minimum(self._ids(part), ROWS - 1)
-                for start in range(0, len(tokens), _SLICE):
-                    row += self._table[tokens[start : start + _SLICE]].sum(axis=0, dtype=np.float32)
+            # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+            for part in _parts(text.encode("utf-8", "replace").decode()):
+                tokens = tokenizer.encode_batch_fast([part], add_special_tokens=False)[0].ids
+                row += table[tokens].sum(axis=0, dtype=np.float32)
         return sums
 
-    def _ids(self, text: str) -> list[int]:
-        """Return the token ids of *text*."""
-        # the fast variant omits offsets
-        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
-    @cached_property
-    def _table(self) -> npt.NDArray[np.float16]:
-        return _table_in(self.weights_path)
+class StaticWords:
+    """
+    ``LateInteraction`` without running a model.
 
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return _tokenizer_in(self.tokenizer_path)
+    The vector of a word is the sum of its token vectors, and the weight of a word is the length of that sum:
+    training made frequent words short. Nothing is stored about texts; the vectors of words are cached in the
+    process.
+    """
+
+    def __init__(self, embedder: StaticEmbedder | None = None, *, most_words: int = MOST_WORDS) -> None:
+        """
+        Create the comparison; the vectors are loaded on first use.
+
+        Args:
+            embedder: Embedder whose vectors are compared; None for the installed one.
+            most_words: Maximum number of cached words.
+        """
+        self._embedder = embedder
+        self._most_words = most_words
+        self._lock = Lock()  # two queries may run at the same time
+        self._forget()
+
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
+        """
+        See `clawmem.ports.models.LateInteraction`. Raises `EmbeddingError` if the static vectors
+        are missing.
+        """
+        if not words:
+            return WordSimilarities((), tuple(() for _ in texts))
+        with self._lock:
+            self._learn({*words, *chain.from_iterable(texts)})
+            units, lengths = self._units, self._lengths
+            query, *rows = [[self._rows[word] for word in text] or [0] for text in (words, *texts)]
+        total = lengths[query].sum()
+        # If no word has a vector, all have the same weight.
+        weights = lengths[query] / total if total else np.full(len(query), 1 / len(query))
+        if not rows:
+            return WordSimilarities(tuple(weights.tolist()), ())
+        starts = np.cumsum([0, *map(len, rows[:-1])])
+        known, nth = np.unique(np.fromiter(chain.from_iterable(rows), np.int64), return_inverse=True)
+        # Not ``@``: its threads wait for each other longer than this small product takes.
+        cosines = np.einsum("ij,kj->ik", units[query], units[known])
+        nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
+        return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
+
+    def _forget(self) -> None:
+        """Empty the cache; row 0 represents a text without words."""
+        self._rows: dict[str, int] = {}
+        self._units = np.zeros((1, DIMENSIONS), np.float32)
+        self._lengths = np.zeros(1)
+
+    def _learn(self, words: set[str]) -> None:
+        """Add the missing ones of *words* to the cache."""
+        if len(self._rows.keys() | words) > self._most_words:
+            self._forget()
+        if new := sorted(words - self._rows.keys()):
+            self._embedder = self._embedder or StaticEmbedder()
+            sums = self._embedder.token_sums([f" {word}" for word in new])
+            lengths = np.linalg.norm(sums, axis=1)
+            self._rows |= {word: row for row, word in enumerate(new, len(self._units))}
+            self._units = np.vstack([self._units, sums / np.where(lengths > 0, lengths, 1)[:, None]])
+            self._lengths = np.append(self._lengths, lengths)
 
 
-# Cached per process: embedding of queries and comparison of words use the same files.
-@cache
-def _table_in(path: Path) -> npt.NDArray[np.float16]:
-    """Return the vector of each token, (32 000, 256). Raises `EmbeddingError` if the file has another layout."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
+@cache  # in the process: embedding of queries and comparison of words use the same files
+def _loaded(weights: Path, tokenizer_file: Path) -> tuple[npt.NDArray[np.float16], Tokenizer]:
+    """Return the vector of each token, (32 000, 256), and the tokenizer."""
+    path = weights
     try:
         table = load_file(path)["embedding.weight"]
-    except (SafetensorError, KeyError, OSError) as error:
-        raise missing(f"{path} is damaged or has another format") from error
-    if table.shape != (ROWS, DIMENSIONS) or table.dtype != "float16":
-        raise missing(f"{path} is damaged or has another format")
-    return table
-
-
-@cache
-def _tokenizer_in(path: Path) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
+        if table.shape != (ROWS, DIMENSIONS) or table.dtype != "float16":
+            raise ValueError(f"{table.shape} {table.dtype}")
+        path = tokenizer_file
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises nothing more specific
-        raise missing(f"{path} is damaged or has another format") from error
+        raise _missing(f"{path} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer
+    return table, tokenizer
 
 
-def missing(reason: str) -> EmbeddingError:
+def _missing(reason: str) -> EmbeddingError:
     """Return the error for a file of the package that is missing or damaged."""
     return EmbeddingError(
         f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
@@ -130,51 +178,21 @@ def missing(reason: str) -> EmbeddingError:
 def _package() -> Path:
     spec = find_spec("wordllama")  # finds the package without importing it
     if spec is None or not spec.submodule_search_locations:
-        raise missing("the wordllama package is not installed")
+        raise _missing("the wordllama package is not installed")
     return Path(spec.submodule_search_locations[0])
-
-
-def _present(path: Path) -> Path:
-    if not path.is_file():
-        raise missing(f"{path} does not exist")
-    return path
-
-
-def _edges(path: Path) -> bytes:
-    """Return size, beginning and end of a file, which distinguish any two releases without reading 16 MB."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(_EDGE)
-        file.seek(max(0, size - _EDGE))
-        return size.to_bytes(8, "little") + head + file.read(_EDGE)
 
 
 def _parts(text: str) -> Iterator[str]:
     """
-    Split *text* into parts whose tokens fit in memory, after a blank, else after a line end, else anywhere.
+    Split *text* into parts whose tokens fit in memory, at a blank if there is one.
 
     No token continues behind a blank, and the tokenizer puts one before each part, so the tokens of parts that are cut
     there are those of the whole text.
     """
     start = 0
     while len(text) - start > _PART_CHARS:
-        low, high = start + _PART_CHARS // 2, start + _PART_CHARS
-        blank = text.rfind(" ", low, high)
-        line_end = text.rfind("\n", low, high) + 1
-        end = blank if blank >= 0 else line_end or high
+        blank = text.rfind(" ", start + 1, start + _PART_CHARS)
+        end = blank if blank > 0 else start + _PART_CHARS
         yield text[start:end]
-        start = end + (blank >= 0)
+        start = end + (blank > 0)
     yield text[start:]
-
-
-def whole_characters(text: str) -> str:
-    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _unit(row: Floats) -> Floats:
-    """Return *row* scaled to unit length; zeros stay zeros."""
-    import numpy as np
-
-    length = np.linalg.norm(row)
-    return row / length if length > 0 else row

@@ -148,7 +148,7 @@ class Gateways(containers.DeclarativeContainer):
         vault.provided.model_failures,
     )
     model_servers = Callable(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
-    late_interaction = Singleton(adapter("models.static_words:installed_words"))
+    late_interaction = Singleton(adapter("models.static:StaticWords"))
     shown_address = Object(adapter("models.addresses:shown"))
     threads = Resource(service("retrieval.scheduling:NamedThreads"))
 

@@ -117,9 +117,9 @@ def prompts_of(vault: str, data: Path) -> Iterator[Prompt]:
 
 def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
     """Return the signs of every prompt of *vault* that something is looked up for."""
-    from clawmem.adapters.models.static_words import installed_words
+    from clawmem.adapters.models.static import StaticWords
 
-    means = RetrievalDependencies(embedder=services.question_embedder, late=installed_words())
+    means = RetrievalDependencies(embedder=services.question_embedder, late=StaticWords())
     stages = Pipeline(
         retrieval_stores(services.vault), finding(retrieval_stores(services.vault), means, Choices())
     )

@@ -126,7 +126,7 @@ def ask_vault(
     """What is found for every question, all notes in one vault."""
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.front_matter import parse_yaml
-    from clawmem.adapters.models.static_words import StaticWords
+    from clawmem.adapters.models.static import StaticWords
     from clawmem.adapters.sqlite.vault import open_vault
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.indexing.folders import Folder

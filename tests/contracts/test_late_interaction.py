@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.memory.late_interaction import ExactWords
-from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_words import StaticWords
+from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
 
@@ -35,7 +34,7 @@ class TestStaticWordsThatForget(LateInteractionContract):
 
 def kept(late: StaticWords) -> tuple[int, int]:
     """How many words are known, and how many rows of vectors there are."""
-    return len(late._vocabulary._number), len(late._vocabulary.units)
+    return len(late._rows), len(late._units)
 
 
 def test_what_means_the_same_is_near() -> None:

@@ -11,7 +11,7 @@ from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.late_interaction import ExactWords
-from clawmem.adapters.models.static_words import StaticWords
+from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query

@@ -15,7 +15,7 @@ from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.models.static_words import StaticWords
+from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search

@@ -15,7 +15,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.models.onnx import OnnxEmbedder
-from clawmem.adapters.models.static_words import StaticWords
+from clawmem.adapters.models.static import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
