@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -113,16 +114,15 @@ class StaticModel:
         return StaticEmbedder()
 
 
-class StoredModel:
+class StoredModel(ModelFolder):
     """A published model, or another model of the same role that the user put in its place, in *folder*/name."""
 
     def __init__(self, published: PublishedModel, folder: Path, *, may_download: bool = False) -> None:
         """Describe the model without reading its files; with *may_download* its first use downloads it."""
-        self.name = published.name
+        super().__init__(folder, published.name)
         self.role = published.role
         self.summary = published.summary
         self.download_bytes = sum(remote.size for remote in published.files.values())
-        self.folder = ModelFolder(folder, published.name)
         self._published = published
         self._may_download = may_download
 
@@ -131,7 +131,7 @@ class StoredModel:
         """Length of its vectors; 0 for a model that produces none."""
         if self.role != EMBED or not self.is_there():
             return self._published.dimensions
-        return int(self.folder.manifest().facts["dimensions"])
+        return int(self.manifest().facts["dimensions"])
 
     @property
     def origin(self) -> str:
@@ -139,15 +139,7 @@ class StoredModel:
         if not self.is_there():
             return ""
         published = {name: remote.sha256 for name, remote in self._published.files.items()}
-        return "published" if self.folder.manifest().files == published else "a file of your own"
-
-    def is_there(self) -> bool:
-        """Whether the model is installed."""
-        return self.folder.is_there()
-
-    def size_bytes(self) -> int:
-        """Return the size of its files in bytes; 0 if it is not installed."""
-        return self.folder.size_bytes()
+        return "published" if self.manifest().files == published else "a file of your own"
 
     def add(self, source: Path | None) -> None:
         """
@@ -168,7 +160,7 @@ class StoredModel:
         def collect(draft: Path) -> None:
             if source is None:
                 for name, remote in self._published.files.items():
-                    self.folder.download(remote, draft / name)
+                    self.download(remote, draft / name)
             elif is_gguf:
                 try:
                     shutil.copyfile(source, draft / llama.MODEL)
@@ -177,18 +169,10 @@ class StoredModel:
             else:
                 onnx.collect(source, draft)
 
-        self.folder.install(
+        self.install(
             collect,
             lambda draft: llama.inspect(draft / llama.MODEL, self.role) if is_gguf else onnx.inspect(draft),
         )
-
-    def remove(self) -> None:
-        """Delete the files of the model."""
-        self.folder.remove()
-
-    def faults(self) -> list[str]:
-        """Return a sentence for each file that differs from its checksum."""
-        return self.folder.faults()
 
     def opened(self) -> Embedder | Generator | Reranker:
         """
@@ -199,16 +183,15 @@ class StoredModel:
             ExtraMissing: the packages that run it are not installed.
         """
         if not self._may_download:
-            self.folder.manifest()
+            self.manifest()
         if not self._published.is_gguf:
             from clawmem.adapters.models.onnx import OnnxEmbedder
 
-            return OnnxEmbedder(self.folder)
+            return OnnxEmbedder(self)
         from clawmem.adapters.models import api, llama
 
-        server = llama.LlamaServer(
-            self.folder, self.role, download=(lambda: self.add(None)) if self._may_download else None
-        )
+        download = (lambda: self.add(None)) if self._may_download else None
+        server = llama.LlamaServer(self, self.role, download=download)
         if self.role == EMBED:
             return api.ApiEmbedder(server, query_timeout_s=llama.QUERY_TIMEOUT_S)
         return api.ApiGenerator(server) if self.role == GENERATE else api.ApiReranker(server)
@@ -275,11 +258,9 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
     """Return the installed embedder whose vectors have this *fingerprint*, or None."""
     prefixes = {STATIC_FAMILY: STATIC, f"{MINILM}:": MINILM, "llama.cpp:embeddinggemma:": "embeddinggemma"}
-    for prefix, name in prefixes.items():
-        if fingerprint.startswith(prefix):
-            try:
+    with suppress(ClawmemError):  # the model or its runtime is not installed
+        for prefix, name in prefixes.items():
+            if fingerprint.startswith(prefix):
                 embedder = embedder_named(name, folder)
                 return embedder if embedder.fingerprint == fingerprint else None
-            except ClawmemError:  # the model or its runtime is not installed
-                return None
     return None

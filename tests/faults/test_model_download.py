@@ -223,7 +223,7 @@ def test_one_byte_that_changed_is_found(
     model = StoredModel(published, tmp_path / "models")
     model.add(tiny)
     assert model.faults() == []
-    path = model.folder.path / "model.gguf"
+    path = model.path / "model.gguf"
     state = path.stat()
 
     content = bytearray(path.read_bytes())

@@ -80,7 +80,7 @@ class TestFiles:
     def test_the_header_says_what_a_model_is(self, folder: Path) -> None:
         """Architecture, context and width are known without loading the model again."""
         models = {model.role: model for model in known_models(folder)[2:] if isinstance(model, StoredModel)}
-        facts = {role: model.folder.manifest().facts for role, model in models.items()}
+        facts = {role: model.manifest().facts for role, model in models.items()}
 
         assert facts["embed"] == {"architecture": "bert", "title": "", "context": 512, "dimensions": 64}
         assert facts["generate"] == {"architecture": "llama", "title": "", "context": 2048, "dimensions": 64}
