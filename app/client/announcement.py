@@ -7,12 +7,10 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 _MOST_BYTES = 1 << 16  # of an announcement; servers write a few hundred
-_LAST_PORT, _LAST_PID = 65535, 2**31 - 1
 _SERVER, _TOKEN = ".server", ".token"  # suffixes of the name of the vault file
-_ENCODING = "utf-8", "surrogateescape"  # a path need not be text
-_FIELDS = {"pid", "holder", "host", "port", "version", "vault", "vault_id", "variables"}
 
 # Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
 # same values.
@@ -32,12 +30,9 @@ APART = frozenset(
 )
 
 
-class Announcement:
+class Announcement(NamedTuple):
     """
-    Announcement of a server that runs, or has run: one line ``NAME=VALUE`` per field, which is read without a parser.
-
-    Args:
-        fields: The text of each attribute, and of each variable of `PLACES` that is set.
+    Announcement of a server that runs, or has run.
 
     Attributes:
         pid: Process id.
@@ -47,23 +42,19 @@ class Announcement:
         version: Version of clawmem that the server runs.
         vault: Real path of the vault file.
         vault_id: Id stored in the vault.
-        places: Variables of `PLACES` that the server was started with.
-        variables: Digest of its other variables, from `variables_in`.
-
-    Raises:
-        KeyError, ValueError: A field is missing or unknown, or its value is invalid; the content of a file is untrusted.
+        variables: Digest of the other variables that the server was started with, from `variables_in`.
+        places: Variables of `PLACES` that it was started with.
     """
 
-    def __init__(self, fields: Mapping[str, str]) -> None:
-        own = {name: value for name, value in fields.items() if name not in PLACES}
-        if own.keys() != _FIELDS:
-            raise ValueError("These are not the fields of an announcement.")
-        self.pid, self.port = _number(own["pid"], _LAST_PID), _number(own["port"], _LAST_PORT)
-        self.holder, self.host = own["holder"], own["host"]
-        self.version, self.variables = own["version"], own["variables"]
-        self.vault, self.vault_id = own["vault"], own["vault_id"]
-        self.places = places_in(fields)
-        self._fields = fields
+    pid: int
+    holder: str
+    host: str
+    port: int
+    version: str
+    vault: str
+    vault_id: str
+    variables: str
+    places: dict[str, str]
 
     @property
     def authority(self) -> str:
@@ -77,13 +68,7 @@ class Announcement:
 
     def as_bytes(self) -> bytes:
         """Return the content of the announcement file."""
-        return "\n".join(f"{name}={value}" for name, value in self._fields.items()).encode(*_ENCODING)
-
-
-def _number(text: str, most: int) -> int:
-    if not 0 < int(text) <= most:
-        raise ValueError(text)
-    return int(text)
+        return json.dumps(self._asdict()).encode()
 
 
 def announcement_file(vault: Path) -> Path:
@@ -100,12 +85,16 @@ def announced(vault: Path | str) -> Announcement | None:
     """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
         with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
-            lines = file.read(_MOST_BYTES).decode(*_ENCODING).split("\n")
-        server = Announcement({name: value for name, _, value in (line.partition("=") for line in lines)})
-    except (OSError, ValueError, KeyError):
+            server = Announcement(**json.loads(file.read(_MOST_BYTES)))
+        # The content is untrusted: the host becomes part of a request, and a copied folder contains the announcement
+        # of the original vault.
+        is_address = server.host.isprintable() and isinstance(server.port, int) and 0 < server.port < 1 << 16
+        is_process = (
+            isinstance(server.pid, int) and 0 < server.pid < 1 << 31 and isinstance(server.holder, str)
+        )
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    # The host becomes part of a request. A copied folder contains the announcement of the original vault.
-    return server if server.host.isprintable() and server.vault == os.path.realpath(vault) else None
+    return server if is_address and is_process and server.vault == os.path.realpath(vault) else None
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
@@ -133,6 +122,4 @@ def variables_in(environ: Mapping[str, str]) -> str:
     """
     names = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
     chosen = [(name, environ[name]) for name in sorted(names - APART)]
-    if not chosen:
-        return ""
-    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest() if chosen else ""

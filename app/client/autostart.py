@@ -74,8 +74,11 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
     vault = os.path.abspath(default_vault(environ))  # noqa: PTH100
     if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
         return False
-    if is_running(Path(vault)) or not _claim(start_note(vault)):
+    if is_running(Path(vault)):
         return False
+    note = Path(start_note(vault))
+    note.unlink(missing_ok=True)  # a new file has a new time
+    note.touch(mode=0o600)
     _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
     return True
 
@@ -118,17 +121,6 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         if time() > end:
             raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
         sleep(PAUSE_S)
-
-
-def _claim(note: str) -> bool:
-    """Replace the file *note*; return false if another process does so at the same time."""
-    try:
-        with suppress(FileNotFoundError):
-            os.unlink(note)  # noqa: PTH108
-        os.close(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        return False
-    return True
 
 
 def _age_s(note: str) -> float:

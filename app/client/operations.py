@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from clawmem.app.client.announcement import Announcement, token_of
+from clawmem.app.client.announcement import token_of
 from clawmem.app.client.request import posted, server_of
 from clawmem.app.environment.places import default_vault
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 
 FIRST_S = 1.0  # time limit for the first byte: the command alone takes about half as long
-ANSWER_S = 30.0  # time limit for the whole answer: slow models time out earlier
+ANSWER_S = 30.0  # time limit for the answer: slow models time out earlier
 
 
 class ServerAnswer(TypedDict):
@@ -54,36 +54,19 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     server = server_of(file, os.environ, VERSION, same_variables=True)
     if server is None:
         return None
-    call = {"request": dict(request), "vault": str(vault) if is_name else None}
-    answer = _posted(server, f"/operations/{name}", token_of(file, os.environ), call)
-    if answer is None:
-        return None
-    if answer["refused"]:
-        raise Refused(answer["refused"], answer["exit_code"])
-    return answer["result"]
-
-
-def _posted(server: Announcement, path: str, token: str, call: Mapping[str, Any]) -> ServerAnswer | None:
     try:
-        body = json.dumps(call, ensure_ascii=False).encode()
-        answer = posted(server, path, token, body, first_s=FIRST_S, answer_s=ANSWER_S)
+        call = {"request": dict(request), "vault": str(vault) if is_name else None}
+        body, token = json.dumps(call, ensure_ascii=False).encode(), token_of(file, os.environ)
+        text = posted(server, f"/operations/{name}", token, body, first_s=FIRST_S, answer_s=ANSWER_S)
+        answer: ServerAnswer = json.loads(text)
+        if answer["refused"]:
+            raise Refused(answer["refused"], answer["exit_code"])
+        return answer["result"]
     except TimeoutError:
         sys.stderr.write(
             f"clawmem: the server (process {server.pid}) does not answer in time; asked without it. "
             "Look at it with: clawmem serve --status\n"
         )
-        return None
-    except (OSError, UnicodeError):  # no connection, or a name that cannot be encoded
-        return None
-    return _read(answer) if answer else None
-
-
-def _read(answer: str) -> ServerAnswer | None:
-    """Return the answer of a server; ``None`` if it is not an answer of clawmem."""
-    try:
-        record: ServerAnswer = json.loads(answer)
-    except (ValueError, RecursionError):
-        return None
-    return (
-        record if isinstance(record, dict) and record.keys() == ServerAnswer.__annotations__.keys() else None
-    )
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        pass  # no connection, a name that cannot be encoded, or the answer of another program
+    return None

@@ -7,15 +7,14 @@ It uses ``http.client``: importing httpx2 costs a hook more CPU time than the wh
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from threading import Timer
 
 from clawmem.app.client.announcement import Announcement, announced, places_in, token_of, variables_in
-from clawmem.app.environment.places import default_vault
+from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
 from clawmem.app.environment.process_identity import is_gone
 
 PATIENCE_S = 0.1  # for the connection, and for the first response of the server
@@ -25,20 +24,7 @@ OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 """Names the optional hooks that run with their event, separated by commas."""
 
 # Variables that a client may set for its own call; all others are the server's.
-CHOICES = (
-    "CLAWMEM_PROFILE",
-    "CLAWMEM_TOKEN_BUDGET",
-    OPTIONAL_HOOKS_VARIABLE,
-    "CLAWMEM_THRESHOLD_MODE",
-    "CLAWMEM_SESSION_FOCUS",
-    "CLAWMEM_HEARTBEAT_PATTERNS",
-    "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION",
-    "CLAWMEM_HOOK_DEDUP_WINDOW_SEC",
-    "CLAWMEM_NUDGE_INTERVAL",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_SESSION_ID",
-    "CLAWMEM_SESSION_ID",
-)
+CHOICES = (*HOOK_SETTINGS, OPTIONAL_HOOKS_VARIABLE, *SESSION_VARIABLES)
 OPTIONS_HEADER = "clawmem-options"
 """Its value is a JSON object of `CHOICES`."""
 
@@ -92,43 +78,46 @@ def posted(
     """
     Return the response body of *server*; empty for a refusal or an error status.
 
-    The body is sent after the server has answered a request without a token, so that nobody waits for a server that
-    hangs, and no work is done twice.
-
     Args:
-        first_s: Seconds until that first answer.
-        answer_s: Seconds for the complete answer, even if it arrives in small parts; ``None`` is unlimited.
+        first_s: Seconds until the server answers at all, see `connected`.
+        answer_s: Seconds that may pass without a byte of the answer; ``None`` is unlimited.
 
     Raises:
         TimeoutError: The server did not answer in time.
         OSError, UnicodeError: The connection failed or was lost, or the response is not valid text.
     """
     with connected(server, first_s) as connection:
-        _greet(connection, server, first_s)
-        with _at_most(answer_s, connection):
-            fields = {"Host": server.authority, "Content-Type": "application/json", **(headers or {})}
-            connection.request("POST", path, body, fields | bearer(token))
-            response = connection.getresponse()
-            content = response.read()
+        connection.sock.settimeout(answer_s)
+        fields = {"Host": server.authority, "Content-Type": "application/json", **(headers or {})}
+        connection.request("POST", path, body, fields | bearer(token))
+        response = connection.getresponse()
+        content = response.read()
     return content.decode() if response.status == 200 else ""
 
 
 def answers(server: Announcement, seconds: float = 1.0) -> bool:
     """Whether *server* sends any response within *seconds*, even a refusal; no token is sent to it."""
     try:
-        with connected(server, seconds) as connection:
-            _greet(connection, server, seconds)
+        with connected(server, seconds):
+            return True
     except (OSError, UnicodeError):
         return False
-    return True
 
 
 @contextmanager
 def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
-    """Connect to *server* within *seconds*, and close the connection after the block."""
+    """
+    Yield a connection to *server* without a time limit, and close it after the block.
+
+    Before that the server has refused, within *seconds*, a request without a token, which takes it no time. So nobody
+    waits for a server that hangs, and no work is done twice.
+    """
     try:
         with closing(HTTPConnection(server.host, server.port, timeout=seconds)) as connection:
-            connection.connect()
+            connection.request("GET", "/health", headers={"Host": server.authority})
+            connection.getresponse().read()
+            if connection.sock is None:
+                raise ConnectionError("the server closes its connections")
             connection.timeout = None
             connection.sock.settimeout(None)
             yield connection
@@ -136,39 +125,6 @@ def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
         raise ConnectionError(str(error)) from error
 
 
-def _greet(connection: HTTPConnection, server: Announcement, seconds: float) -> None:
-    """Wait at most *seconds* until *server* refuses a request without a token, which takes it no time."""
-    with _at_most(seconds, connection):
-        connection.request("GET", "/health", headers={"Host": server.authority})
-        connection.getresponse().read()
-
-
 def bearer(token: str) -> dict[str, str]:
     """Return the header that shows *token*; none for an empty one."""
     return {"Authorization": f"Bearer {token}"} if token else {}
-
-
-@contextmanager
-def _at_most(seconds: float | None, connection: HTTPConnection) -> Iterator[None]:
-    """Raise `TimeoutError` if the exchange of the block takes longer; a time limit of the socket is one for each part."""
-    if seconds is None:
-        yield
-        return
-    late = []
-
-    def end() -> None:
-        late.append(seconds)
-        with suppress(OSError, AttributeError):  # the connection may be closed
-            connection.sock.shutdown(socket.SHUT_RDWR)
-
-    timer = Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except (OSError, HTTPException) as error:
-        if late:
-            raise TimeoutError(f"no complete answer within {seconds} s") from error
-        raise
-    finally:
-        timer.cancel()

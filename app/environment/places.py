@@ -10,6 +10,17 @@ from stat import S_ISREG
 
 CURATOR_REPORT = "curator-report.json"  # next to the vault
 XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
+# Variables that a hook takes from its client, also through a server, and the fields of the settings that they set.
+HOOK_SETTINGS = {
+    "CLAWMEM_PROFILE": "profile",
+    "CLAWMEM_TOKEN_BUDGET": "token_budget",
+    "CLAWMEM_THRESHOLD_MODE": "threshold_mode",
+    "CLAWMEM_SESSION_FOCUS": "topic",
+    "CLAWMEM_HEARTBEAT_PATTERNS": "heartbeat_patterns",
+    "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "with_heartbeats",
+    "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "dedupe_seconds",
+    "CLAWMEM_NUDGE_INTERVAL": "nudge_interval",
+}
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
 
 

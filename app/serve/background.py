@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.ports.files import StopSignal
 
+# Pause after an unexpected error, and between two looks for jobs left by another process.
+LOOKS_AGAIN_S = 60.0
+GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane
+
 Progress = Callable[[int, int], None]
+Complain = Callable[[BaseException], None]
 
 
 def watch(
@@ -44,26 +49,35 @@ def watch(
             neither says so, they are where it is quick.
         environ: The environment for the settings; that of this process by default.
     """
+    folders = LiveFolders(services, environ)
 
-    def then(progress: Progress) -> list[str]:
-        return [*_embedded(services, embed or folders.embeds, progress), *_carried(services, progress)]
+    def embedded(progress: Progress = lambda done, total: None) -> list[str]:
+        caller = services.called_by(services.caller, lambda what: nullcontext(progress))
+        try:
+            report = embed_as(caller, embed or folders.embeds)
+        except (EmbeddingError, ModelError) as error:
+            return [str(error)]
+        return [str(report.error)] if report and report.stopped else []
+
+    def after_pass(progress: Progress) -> list[str]:
+        problems = embedded(progress)
+        services.indexes.keep_up(progress)
+        lagging = services.indexes.lagging.items()
+        return problems + [f"The {role} index lags: {reason}" for role, reason in lagging]
 
     def sync_issues(project: str) -> list[str]:
-        problems = services.issue_sync(project).problems
-        return [*problems, *_embedded(services, embed or folders.embeds)]
+        return [*services.issue_sync(project).problems, *embedded()]
 
-    folders = LiveFolders(services, environ)
-    services.watching(WatchOptions(folders, tell, then, sync_issues, every_s), stop)
+    services.watching(WatchOptions(folders, tell, after_pass, sync_issues, every_s), stop)
 
 
 class LiveFolders:
     """The collections of the config file, read again after a change."""
 
     def __init__(self, services: Services, environ: Mapping[str, str] | None = None) -> None:
-        self._services = services
         self._environ = environ
         self._settings, self._folders = services.settings, services.folders
-        self._read_at = _stamp(services.settings.config_file)
+        self._version = file_version(services.settings.config_file)
 
     def __call__(self) -> list[Folder]:
         """
@@ -72,12 +86,12 @@ class LiveFolders:
         Raises:
             ConfigError: The file cannot be read now; the next call tries again.
         """
-        stamp = _stamp(self._services.settings.config_file)
-        if stamp != self._read_at:
-            fresh = load_settings(vault=self._services.settings.vault, environ=self._environ)
+        version = file_version(self._settings.config_file)
+        if version != self._version:
+            fresh = load_settings(vault=self._settings.vault, environ=self._environ)
             use_cases: Any = Clawmem(settings=fresh).use_cases
             self._settings, self._folders = fresh, use_cases.folders()
-            self._read_at = stamp
+            self._version = version
         return self._folders
 
     @property
@@ -86,35 +100,13 @@ class LiveFolders:
         return self._settings.embeds(self._settings.collections)
 
 
-def _embedded(
-    services: Services, wanted: bool | None, progress: Progress = lambda done, total: None
-) -> list[str]:
+def file_version(file: Path) -> tuple[int, int, int] | None:
+    """Return a value that changes when *file* is replaced or edited; ``None`` if it cannot be examined."""
     try:
-        report = embed_as(services.called_by(services.caller, lambda what: nullcontext(progress)), wanted)
-    except (EmbeddingError, ModelError) as error:
-        return [str(error)]
-    return [str(report.error)] if report and report.stopped else []
-
-
-def _carried(services: Services, progress: Progress) -> list[str]:
-    services.indexes.keep_up(progress)
-    return [f"The {role} index lags: {reason}" for role, reason in services.indexes.lagging.items()]
-
-
-def _stamp(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
-
-
-LOOKS_AGAIN_S = (
-    60.0  # pause after an unexpected error, and between two looks for jobs left by another process
-)
-GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane
-
-Complain = Callable[[BaseException], None]
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 class BackgroundThread:
@@ -137,11 +129,11 @@ class BackgroundThread:
         is_job: bool = False,
         grace_s: float = GRACE_S,
     ) -> None:
+        self.name = name
         self._work, self._complain = work, complain
         self._is_job, self._grace_s = is_job, grace_s
         self._stop, self._awake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"clawmem-{name}", daemon=True)
-        self.name = name
 
     def start(self) -> None:
         """Start the thread."""
@@ -151,14 +143,14 @@ class BackgroundThread:
         """Let the thread work again at once."""
         self._awake.set()
 
-    def tell(self) -> None:
+    def stop(self) -> None:
         """Request the end, without waiting."""
         self._stop.set()
         self._awake.set()
 
     def close(self) -> None:
         """Request the end, and wait for it a limited time."""
-        self.tell()
+        self.stop()
         self._thread.join(self._grace_s)
 
     def _run(self) -> None:
@@ -215,6 +207,6 @@ def at_work(threads: Sequence[BackgroundThread]) -> Iterator[None]:
         yield
     finally:
         for thread in threads:
-            thread.tell()
+            thread.stop()
         for thread in threads:
             thread.close()

@@ -4,86 +4,199 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
-from anyio import move_on_after
+from anyio import CapacityLimiter, move_on_after, to_thread
 
 from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.bootstrap.lazy import lazy
-from clawmem.app.bootstrap.opening import hook_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve.background import BackgroundThread, at_work, file_version, lane_threads, watcher_thread
 from clawmem.app.settings.model import load_settings
-from clawmem.ports.errors import ClawmemError, EmbeddingError, NotFound
+from clawmem.app.settings.vaults import of_vault
+from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
 
-ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
+T = TypeVar("T")
+
+READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
+WAITING = 20  # requests that may wait for a thread; further ones are refused
+ON_THE_WAY_S = 0.3  # part of a hook client's deadline reserved for the transfer
+MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
-class WarmVault:
+class Dispatcher:
     """
-    Services over the vault of *environ*, opened for reading on first use and then kept open.
+    Dispatcher that runs requests with the services over a vault, outside the event loop.
 
-    For use by one thread only, because a connection belongs to the thread that opened it. The vault is reopened when
-    its file has been replaced and after any error.
+    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and
+    reopens one when its file or the settings file changes. Each write opens the vault for itself.
+
+    Args:
+        settings: Loads the settings; called whenever a vault is opened.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-        self._path = default_vault(environ)
-        self._file: tuple[int, int] | None = None
-        self._opened = hook_services(environ)
-        self._services: Services | None = None
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        self._settings = settings
+        self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
+        self._opened: WeakSet[ExitStack] = WeakSet()
+        self._cache = _ThreadCache(self._opened)
+
+    @property
+    def settings(self) -> Settings:
+        """The current settings."""
+        return self._settings()
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """
+        Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
+
+        Raises:
+            Busy: Too many requests wait; *work* will not run.
+        """
+        _refuse_if_full(self._readers)
+        return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
+
+    async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
+        """
+        Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
+
+        Raises:
+            Busy: Too many requests wait.
+            NotFound: No vault has this name.
+            ClawmemError: *work* raised it, or the vault cannot be opened.
+        """
+
+        def with_cached() -> T:
+            with self.services(lambda: self._chosen(vault), vault) as services:
+                return work(services)
+
+        return await self.in_thread(with_cached)
+
+    async def write(
+        self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
+    ) -> T:
+        """
+        Run *work* with the vault open for writing; the work completes even if the caller is cancelled.
+
+        Args:
+            create: Whether to create a missing vault.
+
+        Raises:
+            Busy: Too many writes wait.
+            ClawmemError: *work* raised it, or the vault cannot be opened.
+        """
+
+        def with_opened() -> T:
+            with open_services(self._chosen(vault), create=create) as services:
+                return work(services)
+
+        _refuse_if_full(self._writer)
+        return await to_thread.run_sync(with_opened, limiter=self._writer)
+
+    @contextmanager
+    def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
+        """
+        Yield the services over *vault* that this thread has open for reading; after an error it opens them again.
+
+        Args:
+            settings: Returns the settings for *vault*; called if the vault has to be opened.
+        """
+        opened = self._cache.services.get(vault)
+        try:
+            if opened is None or opened[0] != _version_of(opened[1].settings):
+                if opened:
+                    self._cache.clear()
+                current = settings()
+                version = _version_of(current)
+                services = self._cache.stack.enter_context(open_services(current, read_only=True))
+                opened = self._cache.services[vault] = version, services
+            yield opened[1]
+        except InvalidInput:
+            raise
+        except BaseException:  # the open vault may be unusable
+            self._cache.clear()
+            raise
+
+    def close(self) -> None:
+        """Close the cached vaults, except those that a request still uses."""
+        for stack in [*self._opened]:
+            with suppress(Exception):  # in use by a thread that hangs
+                stack.close()
+
+    def _chosen(self, vault: str | None) -> Settings:
+        return self._settings() if vault is None else of_vault(self._settings(), vault)
+
+
+class _ThreadCache(threading.local):
+    """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
+
+    def __init__(self, opened: WeakSet[ExitStack]) -> None:
+        self.services: dict[str | None, tuple[object, Services]] = {}
+        self.stack = ExitStack()
+        opened.add(self.stack)
+
+    def clear(self) -> None:
+        self.services.clear()
+        self.stack.close()
+
+
+def _refuse_if_full(limiter: CapacityLimiter) -> None:
+    if limiter.statistics().tasks_waiting >= WAITING:
+        raise Busy
+
+
+def _version_of(settings: Settings) -> tuple[object, ...]:
+    """Return a value that changes when the vault file is replaced or the settings file is edited."""
+    vault = file_version(settings.vault)
+    return vault and vault[:2], file_version(settings.config_file)
+
+
+class ResidentContext(HookContext):
+    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
+
+    def __init__(
+        self, environ: Mapping[str, str], offer: Offer, dispatcher: Dispatcher, later: Callable[[], None]
+    ) -> None:
+        super().__init__(environ, offer)
+        self._dispatcher = dispatcher
+        self._later = later
 
     @contextmanager
     def services(self) -> Iterator[Services | None]:
-        """Yield the services; ``None`` if there is no vault. Raises like `hook_services`."""
+        """Yield the open services; ``None`` without a vault."""
+        if not is_there(self.vault):
+            yield None
+            return
+        with self._dispatcher.services(self._settings) as services:
+            yield services
+
+    def work_off(self, spool: Spool) -> list[str]:
+        """Defer the spooled jobs to the background; return no failures."""
+        self._later()
+        return []
+
+    def _settings(self) -> Settings:
+        """Return the settings of the server; those that are invalid now are ignored."""
         try:
-            file = identity(self._path)
-            if file != self._file:
-                self.close()
-                self._opened = hook_services(self._environ)
-                self._services = self._opened.__enter__()
-                self._file = file
-            yield self._services
-        except BaseException:
-            self.close()
-            raise
-
-    def warm_up(self) -> None:
-        """Open the vault in advance; errors are ignored here and raised again on the first request."""
-        with suppress(ClawmemError), self.services() as services:
-            if services:
-                services.vault  # noqa: B018  imports the indexes
-
-    def close(self) -> None:
-        """Close the vault."""
-        if self._services:
-            self._opened.__exit__(None, None, None)
-        self._services = self._file = None
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+            return self._dispatcher.settings
+        except ConfigError:
+            return load_settings(environ=self.environ, lenient=True)
 
 
 class HookHandler:
@@ -94,12 +207,13 @@ class HookHandler:
         later: Called when an event leaves jobs for the background.
     """
 
-    def __init__(self, dispatcher: Dispatcher, environ: Mapping[str, str], later: Callable[[], None]) -> None:
+    def __init__(
+        self, vault: Path, dispatcher: Dispatcher, environ: Mapping[str, str], later: Callable[[], None]
+    ) -> None:
+        self._vault = vault
         self._dispatcher = dispatcher
         self._environ = environ
         self._later = later
-        self._opened: WeakSet[WarmVault] = WeakSet()
-        self._local = _ThreadVault(environ, self._opened)
 
     async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
         """
@@ -113,7 +227,10 @@ class HookHandler:
             Busy: Too many tasks are waiting. The client then runs all hooks itself; their jobs are idempotent.
             NotFound: There is no such event or hook.
         """
-        environ = self._chosen(choices)
+        environ = self._environ
+        if choices is not None:
+            own = {variable: value for variable, value in environ.items() if variable not in CHOICES}
+            environ = own | {variable: choices[variable] for variable in CHOICES if variable in choices}
         called = call_named(name, environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
         if called is None:
             raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
@@ -125,18 +242,13 @@ class HookHandler:
         except Exception:  # noqa: BLE001  output that cannot be rendered
             return SILENCE.render(called.event)
 
-    def close(self) -> None:
-        """Close the vaults of the threads, except those that an event still uses."""
-        for vault in [*self._opened]:
-            with suppress(Exception):  # in use by a thread that hangs
-                vault.close()
-
     async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
         """Return the output of the hook *name*: the last one that it offered before its deadline."""
         offers = [SILENCE]
 
         def work() -> HookOutput:
-            return call(name, event, ResidentContext(environ, offers.append, self._local.vault, self._later))
+            context = ResidentContext(environ, offers.append, self._dispatcher, self._later)
+            return call(name, event, context)
 
         try:
             with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
@@ -145,52 +257,9 @@ class HookHandler:
             raise
         except Exception as error:  # noqa: BLE001  a client always gets an answer
             with suppress(OSError):
-                log_error(default_vault(environ), name, error)
+                log_error(self._vault, name, error)
             return SILENCE
         return offers[-1]
-
-    def _chosen(self, choices: Mapping[str, str] | None) -> Mapping[str, str]:
-        if choices is None:
-            return self._environ
-        own = {name: value for name, value in self._environ.items() if name not in CHOICES}
-        return {**own, **{name: value for name, value in choices.items() if name in CHOICES}}
-
-
-class _ThreadVault(threading.local):
-    """Vault of one thread for hooks."""
-
-    def __init__(self, environ: Mapping[str, str], opened: WeakSet[WarmVault]) -> None:
-        self.vault = WarmVault(environ)
-        opened.add(self.vault)
-
-
-class ResidentContext(HookContext):
-    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
-
-    def __init__(
-        self, environ: Mapping[str, str], offer: Offer, vault: WarmVault, later: Callable[[], None]
-    ) -> None:
-        super().__init__(environ, offer)
-        self._warm = vault
-        self._later = later
-
-    def services(self) -> AbstractContextManager[Services | None]:
-        """Return a context manager for the open services."""
-        return self._warm.services()
-
-    def work_off(self, spool: Spool) -> list[str]:
-        """Defer the spooled jobs to the background; return no failures."""
-        self._later()
-        return []
-
-
-def load_word_vectors() -> None:
-    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
-    with suppress(EmbeddingError):
-        lazy("adapters.models.static:StaticEmbedder")().embed_query("warm")
-
-
-MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
 class ServerRuntime:
@@ -215,25 +284,19 @@ class ServerRuntime:
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
-        self.drainer = BackgroundThread("drain", self._drain, self._complains_of("drain"), is_job=True)
-        self.hooks = HookHandler(self.dispatcher, self.environ, self.drainer.wake)
-        self.watcher = watcher_thread(watched, self._complains_of("watch")) if watched else None
-        self.lanes = lane_threads(upkept, self._complains_of("lanes"))
+        drainer = BackgroundThread("drain", self._drain, self._log("drain"), is_job=True)
+        self.hooks = HookHandler(vault, self.dispatcher, self.environ, drainer.wake)
+        watchers = [watcher_thread(watched, self._log("watch"))] if watched else []
+        self._threads = [drainer, *watchers, *lane_threads(upkept, self._log("lanes"))]
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Run the background threads inside the block; at its end wait a limited time for tasks in progress."""
-        threads = [self.drainer, *([self.watcher] if self.watcher else []), *self.lanes]
-        with at_work(threads):
-            threading.Thread(target=load_word_vectors, daemon=True).start()
+        with at_work(self._threads):
+            threading.Thread(target=_load_word_vectors, daemon=True).start()
             yield
-        self.hooks.close()
         self.dispatcher.close()
-        self._put_log_away()
-
-    def _put_log_away(self) -> None:
-        for vault in (self.vault, *self.dispatcher.named()):
-            Gateways.checkpoint_log(str(vault))
+        Gateways.checkpoint_log(str(self.vault))
 
     def _drain(self, stop: threading.Event) -> None:
         try:
@@ -243,11 +306,17 @@ class ServerRuntime:
             if failures := drained(self.vault, spool, self.environ, MODELS_S):
                 raise JobsFailed("; ".join(failures))
         finally:
-            self._put_log_away()
+            Gateways.checkpoint_log(str(self.vault))
 
-    def _complains_of(self, name: str) -> Callable[[BaseException], None]:
-        def complain(error: BaseException) -> None:
+    def _log(self, name: str) -> Callable[[BaseException], None]:
+        def log(error: BaseException) -> None:
             with suppress(OSError):
                 log_error(self.vault, name, error)
 
-        return complain
+        return log
+
+
+def _load_word_vectors() -> None:
+    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
+    with suppress(EmbeddingError):
+        lazy("adapters.models.static:StaticEmbedder")().embed_query("warm")

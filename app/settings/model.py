@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from clawmem.app.environment.places import (
+    HOOK_SETTINGS,
     config_folder,
     default_vault,
     home_folder,
@@ -57,16 +58,9 @@ _LANES = {  # environment variables of the lanes, and their keys in the config f
     "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": "min_confidence",
 }
 _FIELDS = {  # other environment variables, and the fields of the settings
-    "CLAWMEM_PROFILE": "profile",
+    **HOOK_SETTINGS,
     "CLAWMEM_NO_LOCAL_MODELS": "no_local_models",
     "CLAWMEM_DOWNLOAD_MODELS": "download_models",
-    "CLAWMEM_TOKEN_BUDGET": "token_budget",
-    "CLAWMEM_THRESHOLD_MODE": "threshold_mode",
-    "CLAWMEM_SESSION_FOCUS": "topic",
-    "CLAWMEM_HEARTBEAT_PATTERNS": "heartbeat_patterns",
-    "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "with_heartbeats",
-    "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "dedupe_seconds",
-    "CLAWMEM_NUDGE_INTERVAL": "nudge_interval",
 }
 _SECRET = frozenset(
     {"embed_server", "llm_server", "rerank_server", "backend_options"}

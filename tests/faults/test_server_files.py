@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -15,46 +16,48 @@ from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
 
 
-def announcement(vault: Path, **changed: str) -> str:
+def announcement(vault: Path, **changed: object) -> str:
     """What a server of *vault* would write, with other values."""
     sound = {
-        "pid": "1",
+        "pid": 1,
         "holder": holder_id(),
         "host": "127.0.0.1",
-        "port": "1",
+        "port": 1,
         "version": VERSION,
         "vault": str(vault.resolve()),
         "vault_id": "x",
         "variables": "",
-        "HOME": str(vault.parent),
+        "places": {"HOME": str(vault.parent)},
     }
-    return "\n".join(f"{name}={value}" for name, value in {**sound, **changed}.items())
+    return json.dumps({**sound, **changed})
 
 
-WRONG: list[dict[str, str]] = [
+WRONG: list[dict[str, object]] = [
     {"port": "x"},
-    {"port": "-1"},
-    {"port": "70000"},
-    {"port": "1.5"},
-    {"port": ""},
+    {"port": -1},
+    {"port": 70_000},
+    {"port": 1.5},
+    {"port": None},
     {"pid": "x"},
-    {"pid": "0"},
-    {"pid": f"{10**30}"},
-    {"pid": "9" * 5_000},
+    {"pid": 0},
+    {"pid": 10**30},
+    {"host": None},
     {"host": "a\r\nX-Other: b"},
     {"host": "a\rX-Other: b"},
     {"host": "a\0b"},
     {"host": "\udc80"},
     {"holder": "here:²:x"},
     {"holder": f"here:{10**40}:x"},
-    {"version": "3"},
-    {"HOME": "elsewhere"},
+    {"holder": 1},
+    {"version": 3},
+    {"places": {"HOME": "elsewhere"}},
+    {"places": []},
     {"unknown": "1"},
 ]
 
 
 @pytest.mark.parametrize("changed", WRONG, ids=lambda changed: repr(changed)[:40])
-def test_anything_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, str]) -> None:
+def test_anything_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, object]) -> None:
     """Whoever would ask the server does without it, and nothing is raised."""
     vault = tmp_path / "vault.sqlite"
     vault.write_bytes(b"")
@@ -84,7 +87,8 @@ def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_question_and_a_hook(client: Client) -> None:
     """Both processes answer by themselves, without a word about it."""
     vault = client.vault
-    told = announcement(vault, port="x", HOME=str(client.home), USERPROFILE=str(client.home))
+    places = {"HOME": str(client.home), "USERPROFILE": str(client.home)}
+    told = announcement(vault, port="x", places=places)
     Path(f"{vault}.server").write_text(told, "utf-8")
 
     done = run_process("search", "login sessions", environ=client.environ, cwd=client.home)

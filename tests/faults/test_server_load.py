@@ -13,11 +13,10 @@ import pytest
 from rest_world import World, world_at
 
 from clawmem.app.interfaces.rest.routes import MOST_VALUES
-from clawmem.app.serve.host import ASKING_S
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-QUICKLY_S = ASKING_S / 4
+QUICKLY_S = 5.0
 CROWD = 300
 
 
@@ -46,7 +45,7 @@ def test_a_crowd_that_says_nothing(world: World, begun: bytes) -> None:
         time.sleep(0.2)
         began = time.monotonic()
         assert [world.post("/search", query="login sessions redis")[0] for _ in range(5)] == [200] * 5
-        assert time.monotonic() - began < ASKING_S  # when the crowd would have to go
+        assert time.monotonic() - began < QUICKLY_S
 
 
 NAMES = ",".join(f'"k{number}":1' for number in range(900_000))

@@ -13,7 +13,7 @@ from command_line import Invoke, write_file
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
 

@@ -18,8 +18,12 @@ from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_ht
 from programs import run_program
 from server_process import ServerProcess, serving
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.mcp.calling import CODE
+from clawmem.app.settings.model import load_settings
+from clawmem.contracts.entities import entity
 from clawmem.domain.documents.identity import body_hash
+from clawmem.ports.triples import Triple
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
@@ -103,7 +107,13 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    return bootstrapped_home(tmp_path_factory.mktemp("mcp") / "home")
+    home = bootstrapped_home(tmp_path_factory.mktemp("mcp") / "home")
+    with open_services(load_settings(environ=home.environ), create=False) as services:
+        note = services.vault.documents.latest()[0].id
+        ann, box = entity("Ann", "person"), entity("box", "thing")
+        services.vault.entities.set_mentions(note, [ann, box])
+        services.vault.triples.add([Triple(ann, "keeps", box, note, "2026-02-11")])
+    return home
 
 
 @pytest.fixture(scope="module")
@@ -120,12 +130,6 @@ class TestOneSession:
         calls = (*CALLS, ("vault_sync", folder, "1 added"))
 
         async def session() -> None:
-            async with over_http(server, "/memory") as memory:
-                ann = {"name": "Ann", "entityType": "person", "observations": ["keeps the key"]}
-                box = {"name": "box", "entityType": "thing", "observations": []}
-                await memory.call_tool("create_entities", {"entities": [ann, box]})
-                relation = {"from": "Ann", "to": "box", "relationType": "keeps"}
-                await memory.call_tool("create_relations", {"relations": [relation]})
             async with over_http(server) as client:
                 known = {tool.name for tool in (await client.list_tools()).tools}
                 assert known == {name for name, _, _ in calls}
@@ -274,9 +278,12 @@ class TestWays:
         assert told and {*told} <= steps
 
     def test_the_proxy_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
-        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules, file=sys.stderr)"
+        code = (
+            "import sys; sys.argv = ['clawmem', 'mcp']\nfrom clawmem.app.main import main\n"
+            "try: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+        )
         done = run_program(code, env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL)
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""
-        assert not loaded & {*"anyio apsw asyncio fastapi mcp numpy pydantic starlette typer".split()}
+        assert not loaded & {*"apsw fastapi mcp numpy starlette uvicorn".split()}

@@ -8,14 +8,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
 from command_process import COMMAND, run_process, start_process
-from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
+from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_stdio, text_of
 from server_process import ServerProcess, serving
 from waiting import eventually
 
@@ -161,57 +161,6 @@ class TestEnds:
 
 class TestOtherSets:
     """The tools of others: their names, their shapes, their words."""
-
-    def test_the_knowledge_graph(self, server: ServerProcess) -> None:
-        eve = {"name": "Eve", "entityType": "person", "observations": ["sails", "sails", "a\n## b"]}
-        acme = {"name": "Acme", "entityType": "company", "observations": []}
-        works = {"from": "Eve", "to": "Acme", "relationType": "works_at"}
-
-        async def session(call: Callable[..., Awaitable[Any]]) -> None:
-            made = await call("create_entities", entities=[eve, acme])
-            kept = {**eve, "observations": ["sails", "a\n## b"]}
-            assert made == {"entities": [kept, acme]}
-            assert await call("create_entities", entities=[{**eve, "observations": ["x"]}]) == {
-                "entities": []
-            }
-            assert await call("create_relations", relations=[works, works]) == {"relations": [works]}
-            added = await call(
-                "add_observations", observations=[{"entityName": "Eve", "contents": ["sails", "ü"]}]
-            )
-            assert added == {"results": [{"entityName": "Eve", "addedObservations": ["ü"]}]}
-            grown = {**kept, "observations": ["sails", "a\n## b", "ü"]}
-            assert await call("open_nodes", names=["Eve"]) == {"entities": [grown], "relations": [works]}
-            assert await call("search_nodes", query="COMPANY") == {"entities": [acme], "relations": [works]}
-            gone = await call("delete_observations", deletions=[{"entityName": "Eve", "observations": ["ü"]}])
-            assert gone == {"success": True, "message": "Observations deleted successfully"}
-            await call("delete_relations", relations=[works])
-            assert await call("open_nodes", names=["Eve"]) == {"entities": [kept], "relations": []}
-            await call("create_relations", relations=[works])
-            await call("delete_entities", entityNames=["Acme", "nobody"])
-            everything = await call("read_graph")
-            assert kept in everything["entities"] and acme not in everything["entities"]
-            assert works not in everything["relations"]
-            await call("create_entities", entities=[acme])  # and back
-            assert acme in (await call("read_graph"))["entities"]
-
-        async def talk() -> None:
-            async with over_http(server, "/memory") as client:
-
-                async def call(name: str, **arguments: Any) -> Any:
-                    result = await client.call_tool(name, arguments)
-                    assert not result.is_error, text_of(result)
-                    assert json.loads(text_of(result)) == result.structured_content
-                    return result.structured_content
-
-                await session(call)
-                lost = await client.call_tool(
-                    "add_observations", {"observations": [{"entityName": "Zoe", "contents": ["x"]}]}
-                )
-                assert lost.is_error and "Zoe" in text_of(lost)
-            async with over_http(server) as client:
-                assert "Eve" in text_of(await client.call_tool("search", {"query": "who sails"}))
-
-        asyncio.run(talk())
 
     def test_the_folder(self, home: Home) -> None:
         async def session() -> None:

@@ -23,7 +23,6 @@ Invoke = Callable[..., object]
 Behave = Callable[[socket.socket], None]
 
 REFUSAL = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"  # of the request without a token
-DRIP_S = 0.05
 FIRST_S, ANSWER_S = 0.4, 0.8
 DONE_S = 15.0  # with all that a busy machine takes for a process
 
@@ -34,21 +33,10 @@ def says_nothing(connection: socket.socket) -> None:
     _until_hung_up(connection)
 
 
-def begins_for_ever(connection: socket.socket) -> None:
-    """Its first word never comes to an end."""
-    _drip(connection, b"HTTP/1.1 401 Unauthorized\r\nX-Bees: " + b"z" * 4000)
-
-
 def never_answers(connection: socket.socket) -> None:
     """It wants the question, and does nothing with it."""
     connection.sendall(REFUSAL)
     _until_hung_up(connection)
-
-
-def answers_for_ever(connection: socket.socket) -> None:
-    """A byte now and then."""
-    connection.sendall(REFUSAL + b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n")
-    _drip(connection, b"z" * 4000)
 
 
 def sends_away(connection: socket.socket) -> None:
@@ -56,7 +44,7 @@ def sends_away(connection: socket.socket) -> None:
     connection.sendall(REFUSAL + b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 
 
-SLOW = (says_nothing, begins_for_ever, never_answers, answers_for_ever)
+SLOW = (says_nothing, never_answers)
 
 
 @pytest.fixture
@@ -67,11 +55,11 @@ def ask(
     with socket.create_server(("127.0.0.1", 0)) as listener:
         vault = default_vault(environ)
         host, port = listener.getsockname()
-        told = {
-            "pid": str(os.getpid()), "holder": holder_id(), "host": host, "port": str(port), "version": VERSION,
-            "vault": os.path.realpath(vault), "vault_id": "", "variables": variables_in(environ), **places_in(environ),
-        }  # fmt: skip
-        announcement_file(vault).write_bytes(Announcement(told).as_bytes())
+        server = Announcement(
+            os.getpid(), holder_id(), host, port, VERSION, os.path.realpath(vault), "",
+            variables_in(environ), places_in(environ),
+        )  # fmt: skip
+        announcement_file(vault).write_bytes(server.as_bytes())
         yield lambda behave: _asked(listener, behave, environ, home)
 
 
@@ -138,9 +126,3 @@ def _serve(listener: socket.socket, behave: Behave) -> None:
 def _until_hung_up(connection: socket.socket) -> None:
     while connection.recv(4096):
         pass
-
-
-def _drip(connection: socket.socket, content: bytes) -> None:
-    for place in range(len(content)):
-        connection.sendall(content[place : place + 1])
-        time.sleep(DRIP_S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -62,27 +61,6 @@ def test_nobody_is_hurried(vault: Vault) -> None:
     assert log_is_empty(vault.storage.info().location)
     checkpoint_log(f"{vault.storage.info().location}-none")
     assert not Path(f"{vault.storage.info().location}-none").exists()
-
-
-def test_a_server_does_it_for_whom_it_was_asked(
-    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The log of a vault with a name too, once somebody has asked for it; that of another is left to others."""
-    monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
-    with closing(open_vault(str(tmp_path / "other.sqlite"))) as other:
-        save(other, "a.md", "Lighthouse.")
-        vaults = f'{{"work": "{vault.storage.info().location}", "other": "{other.storage.info().location}"}}'
-        environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "CLAWMEM_VAULTS": vaults}
-        open_vault(str(tmp_path / "usual.sqlite")).close()
-        inside = ServerRuntime(tmp_path / "usual.sqlite", environ)
-        with inside.at_work():
-            found = asyncio.run(
-                inside.dispatcher.read(lambda services: services.lookup.get("notes/a.md").text, "work")
-            )
-            eventually(lambda: log_is_empty(vault.storage.info().location))
-
-        assert found == "Lighthouse."
-        assert not log_is_empty(other.storage.info().location)
 
 
 def test_a_server_does_it_now_and_then(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

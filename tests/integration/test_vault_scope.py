@@ -22,8 +22,7 @@ from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
-from clawmem.app.serve.dispatcher import Dispatcher
-from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.serve.runtime import Dispatcher, ServerRuntime
 
 FILE = f"notes/{NOTE}"
 PROJECT = Path(__file__).parents[1] / "data" / "beadsproject"

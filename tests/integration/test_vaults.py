@@ -14,8 +14,8 @@ import pytest
 from command_line import Invoke, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.serve import dispatcher as desk_module
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve import runtime as desk_module
+from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import UnknownVault, at_vault, of_vault

@@ -15,7 +15,7 @@ from server_process import ServerProcess, serving
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS
 from clawmem.app.settings.model import load_settings
 

@@ -24,7 +24,7 @@ from clawmem.app.client.tool_sets import DRAIN_S, IN_ORDER_S, LONG_LIVED, ToolSe
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
 
-CONNECT_S = 0.3
+CONNECT_S = 1.0
 AWAY = -32_001
 AWAY_MESSAGE = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
 Message = Mapping[str, Any]

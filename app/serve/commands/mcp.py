@@ -47,7 +47,7 @@ def mcp(
 def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
     from clawmem.app.interfaces.mcp.server import make_server
     from clawmem.app.interfaces.mcp.stdio import serve
-    from clawmem.app.serve.dispatcher import Dispatcher
+    from clawmem.app.serve.runtime import Dispatcher
 
     settings = settings_of(ctx)  # errors in the settings are reported before the first request
 

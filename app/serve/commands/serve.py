@@ -92,8 +92,8 @@ def serve(
     if background:
         _tell_of_start(ctx, _options(ctx))
         return
-    from clawmem.app.serve.lifetime import Choices
-    from clawmem.app.serve.lifetime import serve as serve_vault
+    from clawmem.app.serve.server import Choices
+    from clawmem.app.serve.server import serve as serve_vault
 
     chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
     serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))

@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.serve.background import BackgroundThread
-from clawmem.app.serve.dispatcher import READERS, WAITING, Dispatcher
+from clawmem.app.serve.runtime import READERS, WAITING, Dispatcher
 from clawmem.app.settings.model import load_settings
 
 SECONDS = 20.0
