@@ -4,7 +4,7 @@ import json
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -13,10 +13,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from clawmem.ports.errors import BundleDamaged
 
 MANIFEST = "manifest.json"
-MOST_MANIFEST = 256 << 20  # bytes; a million notes take about 150 MB
 MOST_GROWTH = 200  # times the size of the file; text with its vectors grows to 3 to 20 times
 ANY_GROWTH = 64 << 20  # bytes that a small file may always grow to
-_CHUNK = 1 << 20
 _SAMPLE = 4_096  # bytes from the start of a file that show what it is
 Advise = Callable[[str, bytes | None, Collection[str]], tuple[str, str] | None]
 
@@ -70,28 +68,43 @@ class ZipBundleReader:
         if not file.exists():
             remedy = "Name the file that clawmem export wrote."
             raise BundleDamaged(self.location, "there is no such file", remedy, code="NOT_A_BUNDLE")
-        head = None
-        with self._translated():
-            if not file.is_dir():
-                with file.open("rb") as opened:
-                    head = opened.read(_SAMPLE)
-        self._refuse(head)
         self._open = ExitStack()
-        with self._translated():
-            self._zip = ZipFile(file)
-        self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         try:
-            if MANIFEST not in self._entries:
-                self._refuse(b"", [*self._entries])
-            size, unpacked = file.stat().st_size, sum(entry.file_size for entry in self._entries.values())
-            if unpacked > max(ANY_GROWTH, MOST_GROWTH * size):
-                reason = f"its {size:,} bytes unpack to {unpacked:,}, which no export of notes does"
-                raise BundleDamaged(self.location, reason)
-            self.manifest: Mapping[str, Any] = self._manifest()
-            self._compare()
+            with self._translated():
+                self._read()
         except BaseException:
-            self._zip.close()
+            self.close()
             raise
+
+    def _read(self) -> None:
+        """Open the file, and compare each part with its size and hash in the manifest."""
+        if self._file.is_dir():
+            self._refuse(None)
+        file = self._open.enter_context(self._file.open("rb"))
+        self._refuse(file.read(_SAMPLE))
+        self._zip = self._open.enter_context(ZipFile(file))
+        self._entries = {entry.filename: entry for entry in self._zip.infolist()}
+        if MANIFEST not in self._entries:
+            self._refuse(b"", [*self._entries])
+        size, unpacked = self._file.stat().st_size, sum(entry.file_size for entry in self._entries.values())
+        if unpacked > max(ANY_GROWTH, MOST_GROWTH * size):
+            reason = f"its {size:,} bytes unpack to {unpacked:,}, which no export of notes does"
+            raise BundleDamaged(self.location, reason)
+        try:
+            manifest = json.loads(self.content(MANIFEST))
+            parts = {
+                name: (int(part["bytes"]), str(part["sha256"])) for name, part in manifest["parts"].items()
+            }
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BundleDamaged(self.location, "its manifest cannot be read") from error
+        self.manifest: Mapping[str, Any] = {**manifest, "parts": parts}
+        if stray := {*self._entries} - {*parts, MANIFEST}:
+            raise BundleDamaged(self.location, f"its manifest does not name {min(stray)!r}")
+        for name, (size, digest) in parts.items():
+            with self._zip.open(self._named(name)) as part:
+                actual = file_digest(part, "sha256")  # type: ignore[arg-type]
+            if self._named(name).file_size != size or actual.hexdigest() != digest:
+                raise BundleDamaged(self.location, f"{name} differs from its hash")
 
     @property
     def location(self) -> str:
@@ -111,7 +124,6 @@ class ZipBundleReader:
     def close(self) -> None:
         """Close the file, and the parts whose lines were not read to the end."""
         self._open.close()
-        self._zip.close()
 
     def _named(self, name: str) -> ZipInfo:
         if name not in self._entries:
@@ -122,35 +134,11 @@ class ZipBundleReader:
         if advice := self._advise(quote(self.location), head, names):
             raise BundleDamaged(self.location, *advice, code="NOT_A_BUNDLE")
 
-    def _manifest(self) -> Mapping[str, Any]:
-        if self._named(MANIFEST).file_size > MOST_MANIFEST:
-            raise BundleDamaged(self.location, "its manifest is too large")
-        try:
-            manifest = json.loads(self.content(MANIFEST))
-            parts = {
-                name: (int(part["bytes"]), str(part["sha256"])) for name, part in manifest["parts"].items()
-            }
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise BundleDamaged(self.location, "its manifest cannot be read") from error
-        if stray := {*self._entries} - {*parts, MANIFEST}:
-            raise BundleDamaged(self.location, f"its manifest does not name {min(stray)!r}")
-        return {**manifest, "parts": parts}
-
-    def _compare(self) -> None:
-        """Compare each part with its size and hash in the manifest."""
-        for name, (size, digest) in self.manifest["parts"].items():
-            actual = sha256()
-            with self._translated(), self._zip.open(self._named(name)) as part:
-                while chunk := part.read(_CHUNK):
-                    actual.update(chunk)
-            if self._named(name).file_size != size or actual.hexdigest() != digest:
-                raise BundleDamaged(self.location, f"{name} differs from its hash")
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        except (BadZipFile, zlib.error, EOFError, RuntimeError, ValueError) as error:
             raise BundleDamaged(str(self._file), f"it is no whole ZIP file ({error})") from error
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()

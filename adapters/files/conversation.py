@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.adapters.files.regular import open_regular_file
+from clawmem.adapters.files.disk import open_regular_file
 from clawmem.ports.sessions import session_key
 
 FOLDER = "memory"  # the client's memory folder of one project
@@ -34,27 +34,19 @@ class ConversationFiles:
 
     def __init__(self, transcript: str, session_id: str) -> None:
         self._transcript = transcript
-        self._state = self._beside(STATES.replace("*", session_key(session_id)))
-
-    @property
-    def state_file(self) -> Path:
+        self._folder = Path(transcript).parent / FOLDER
+        self.state_file = self._folder / STATES.replace("*", session_key(session_id))
         """The path at which the state is saved before a compaction."""
-        return Path(self._state)
 
     def state(self) -> str:
         """Return the saved state; empty if there is none."""
-        with suppress(OSError, ValueError):
-            if os.path.isabs(self._transcript):  # noqa: PTH117
-                with open_regular_file(self._state) as file:
-                    return file.read(STATE_BYTES).decode("utf-8", "replace")
-        return ""
+        return self._start(self.state_file, STATE_BYTES)
 
     def drop_old_states(self) -> None:
         """Delete states of sessions that were compacted more than 30 days ago, and drafts of killed processes. Best effort."""
-        folder = Path(self._beside(""))
         with suppress(OSError, ValueError):
             for pattern, most_s in ((STATES, STATE_DAYS * _DAY_S), (f".{STATES}*", DRAFT_S)):
-                for file in folder.glob(pattern):
+                for file in self._folder.glob(pattern):
                     if time.time() - file.lstat().st_mtime > most_s:
                         file.unlink(missing_ok=True)
 
@@ -67,11 +59,14 @@ class ConversationFiles:
 
     def loaded_by_client(self) -> str:
         """Return the memory that the client has loaded into the session, with blanks collapsed; empty if none."""
+        text = self._start(self._folder / INDEX, LOADED_BYTES)
+        return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
+
+    def _start(self, path: Path, most: int) -> str:
         with suppress(OSError, ValueError):
-            if self._transcript:
-                with open_regular_file(self._beside(INDEX)) as file:
-                    text = file.read(LOADED_BYTES).decode("utf-8", "ignore")
-                return " ".join(" ".join(text.splitlines()[:LOADED_LINES]).split())
+            if Path(self._transcript).is_absolute():
+                with open_regular_file(path) as file:
+                    return file.read(most).decode("utf-8", "ignore")
         return ""
 
     def wait_for(self, message: str, patience_s: float = PATIENCE_S) -> bool:
@@ -96,6 +91,3 @@ class ConversationFiles:
         with open_regular_file(self._transcript) as opened:
             opened.seek(max(0, os.fstat(opened.fileno()).st_size - READ))
             return opened.read()
-
-    def _beside(self, name: str) -> str:
-        return os.path.join(os.path.dirname(self._transcript), FOLDER, name)  # noqa: PTH118, PTH120

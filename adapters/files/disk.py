@@ -2,23 +2,60 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING
 
-from clawmem.adapters.files.regular import open_regular_file
-from clawmem.ports.errors import SourceMissing, SourceUnreadable
+from clawmem.ports.errors import FileNotCreated, SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
 QUIET_NS = 300_000_000  # a file changed within this time may be incomplete
+# Non-blocking, because opening a pipe without a writer would otherwise wait forever.
+_READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 Selects = Callable[[str], bool]
+
+
+def open_regular_file(path: str | os.PathLike[str], flags: int = 0) -> BinaryIO:
+    """
+    Open *path*, which is untrusted, for reading. Links are followed unless *flags* has ``O_NOFOLLOW``.
+
+    Raises:
+        OSError: the file cannot be opened, or is a pipe, a device, a socket or a folder.
+    """
+    handle = os.open(path, _READ_ONLY | flags)
+    if not S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise PermissionError(errno.EACCES, "it is not a regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def write_draft(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write *content* to the new file *path*, and both to the disk; an earlier draft at *path* is replaced."""
+    path.unlink(missing_ok=True)  # left by a killed process
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:  # noqa: PTH123
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def flush_folder(folder: Path) -> None:
+    """Write the names in *folder* to the disk, where the system can."""
+    with suppress(OSError):  # Windows opens no folders
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 class DiskFiles:
@@ -50,8 +87,8 @@ class DiskFiles:
                 path = f"{relative}/{entry.name}" if relative else entry.name
                 name = _printable(path)
                 try:
-                    if _is_link(entry):
-                        links.append(f"{name}/" if _leads_to_folder(entry) else name)
+                    if entry.is_symlink():
+                        links.append(f"{name}/" if os.path.isdir(entry.path) else name)  # noqa: PTH112
                         continue
                     is_folder = entry.is_dir(follow_symlinks=False)
                     selects = enter if is_folder else wanted
@@ -79,7 +116,15 @@ class DiskFiles:
 
     def read(self, root: str, path: str) -> bytes:
         try:
-            return _read(_inside(root, path), hard_links=self._hard_links)
+            base = Path(root).resolve()
+            location = base / path
+            location = (
+                location.parent.resolve() / location.name
+            )  # a link at the end is refused by the opening
+            if ".." in Path(path).parts or not location.resolve().is_relative_to(base):
+                raise PermissionError(errno.EACCES, "it lies outside the folder")
+            with open_regular_file(location, _NO_LINKS) as file:
+                return self._content(file)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
@@ -88,12 +133,20 @@ class DiskFiles:
         except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
             raise SourceUnreadable(_printable(path), str(error).lower()) from error
 
+    def _content(self, file: BinaryIO) -> bytes:
+        status = os.fstat(file.fileno())
+        if status.st_size > MAX_FILE:
+            raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
+        if not self._hard_links and status.st_nlink > 1:
+            raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
+        return file.read()
+
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
         contents: list[tuple[str, bytes]] = []
         for folder in (Path(root), *Path(root).parents):
             if folder != Path(root):
-                with suppress(OSError):
-                    contents.append((str(folder), _read(folder / path, hard_links=True)))
+                with suppress(OSError), open_regular_file(folder / path, _NO_LINKS) as file:
+                    contents.append((str(folder), file.read(MAX_FILE)))
             if os.path.lexists(folder / up_to):
                 return contents
         return []
@@ -143,43 +196,48 @@ def folder_identity(root: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _is_link(entry: os.DirEntry[str]) -> bool:
-    if sys.platform == "win32" and not entry.is_symlink():
-        # A junction is a link that Python before 3.12 reports as a folder. On Windows this stat costs nothing.
-        return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
-    return entry.is_symlink()
-
-
-def _leads_to_folder(link: os.DirEntry[str]) -> bool:
-    try:
-        return link.is_dir()
-    except OSError:  # for example a loop of links
-        return False
-
-
 def _printable(path: str) -> str:
     """Return *path* with backslash escapes for bytes that are not UTF-8."""
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _inside(root: str, path: str) -> Path:
-    """Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the end."""
-    base = Path(root).resolve()
-    location = base / path
-    location = location.parent.resolve() / location.name
-    ends = location.resolve() if location.is_symlink() else location
-    if location.name == ".." or not all(
-        place != base and place.is_relative_to(base) for place in (location, ends)
-    ):
-        raise PermissionError(errno.EACCES, "it lies outside the folder")
-    return location
+class NewDiskFiles:
+    """``NewFiles`` in folders of this machine."""
+
+    def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
+        base = Path(root).resolve()
+        location = base / folder
+        if not base.is_dir():
+            raise FileNotCreated(root, "it is no folder, or its disk is not mounted")
+        if not location.resolve().is_relative_to(base):
+            raise FileNotCreated(str(location), f"it lies outside of {root}")
+        draft = location / f".note.{os.getpid()}.{os.urandom(4).hex()}.part"
+        try:
+            location.mkdir(parents=True, exist_ok=True)
+            write_draft(draft, text.encode("utf-8"))
+            path = next(path for path in (location / name for name in names) if _publish(draft, path))
+            flush_folder(location)
+        except OSError as error:
+            raise FileNotCreated(str(location), (error.strerror or type(error).__name__).lower()) from error
+        finally:
+            with suppress(OSError):
+                draft.unlink()
+        return path.relative_to(base).as_posix()
+
+    def remove(self, root: str, path: str) -> None:
+        (Path(root) / path).unlink(missing_ok=True)
 
 
-def _read(path: Path, *, hard_links: bool) -> bytes:
-    with open_regular_file(path, _NO_LINKS) as file:
-        status = os.fstat(file.fileno())
-        if status.st_size > MAX_FILE:
-            raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
-        if not hard_links and status.st_nlink > 1:
-            raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
-        return file.read()
+def _publish(draft: Path, path: Path) -> bool:
+    """Give the finished *draft* its name; return False if the name is taken."""
+    try:
+        try:
+            os.link(draft, path)  # unlike a renaming, never replaces a file
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links
+            path.touch(exist_ok=False)
+            draft.replace(path)
+    except FileExistsError:
+        return False
+    return True

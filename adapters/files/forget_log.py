@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from clawmem.adapters.files.new_files import flush_folder
+from clawmem.adapters.files.disk import flush_folder, write_draft
 from clawmem.ports.errors import VaultFull, VaultReadOnly
 from clawmem.ports.journal import ForgetRecord, ForgottenPlace
 
@@ -40,28 +39,19 @@ class ForgetFile:
         except OSError as error:
             raise VaultReadOnly(self.location) from error
         entries = [_entry(line) for line in content.splitlines() if line.strip()]
-        places = [
-            ForgottenPlace(**entry)
-            for entry in entries
-            if entry and entry.keys() == {*ForgottenPlace._fields}
-        ]
-        is_whole = len(places) == len(entries) - 1 and entries[-1] == {_COUNT: len(places)}
-        first: dict[tuple[str, str], ForgottenPlace] = {}
-        for place in places:
-            first.setdefault((place.collection, place.path), place)
-        return ForgetRecord([*first.values()], not is_whole)
+        places = [ForgottenPlace(**entry) for entry in entries if entry.keys() == {*ForgottenPlace._fields}]
+        is_whole = entries[-1:] == [{_COUNT: len(places)}] and len(places) == len(entries) - 1
+        first = {(place.collection, place.path): place for place in reversed(places)}
+        return ForgetRecord([*reversed(first.values())], not is_whole)
 
     def write(self, places: Iterable[ForgottenPlace]) -> None:
-        lines = [_line(place._asdict()) for place in places]
-        content = "".join([*lines, _line({_COUNT: len(lines)})]).encode()
+        entries: list[Mapping[str, Any]] = [place._asdict() for place in places]
+        lines = [
+            json.dumps({**entry, _CHECKSUM: _checksum(entry)}) for entry in (*entries, {_COUNT: len(entries)})
+        ]
         draft = self._path.with_name(f"{self._path.name}.draft")
         with self._translated():
-            draft.unlink(missing_ok=True)  # left by a killed process
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(descriptor)
+            write_draft(draft, "".join(f"{line}\n" for line in lines).encode(), 0o600)
             draft.replace(self._path)
             flush_folder(self._path.parent)
 
@@ -82,18 +72,14 @@ class ForgetFile:
             raise (VaultFull if full else VaultReadOnly)(self.location) from error
 
 
-def _line(entry: Mapping[str, Any]) -> str:
-    return f"{json.dumps({**entry, _CHECKSUM: _checksum(entry)})}\n"
-
-
 def _checksum(entry: Mapping[str, Any]) -> int:
     return crc32(json.dumps(entry).encode())
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
-    """Return the entry in *line*; ``None`` if it cannot be read or differs from its checksum."""
-    try:
-        entry = json.loads(line)
-        return entry if entry.pop(_CHECKSUM) == _checksum(entry) else None
-    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
-        return None
+def _entry(line: bytes) -> dict[str, Any]:
+    """Return the entry in *line*; empty if it cannot be read or differs from its checksum."""
+    with suppress(ValueError, RecursionError, AttributeError, KeyError, TypeError):
+        entry: dict[str, Any] = json.loads(line)
+        if entry.pop(_CHECKSUM) == _checksum(entry):
+            return entry
+    return {}

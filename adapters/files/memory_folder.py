@@ -4,16 +4,18 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
+from clawmem.adapters.files.disk import write_draft
 from clawmem.ports.errors import InvalidInput, NotFound
 
 ROOT = "/memories"
 MOST_SHOWN = 16_000  # characters of a view
 MOST_LINES = 999_999
-DEPTH = 2
-AROUND = 2  # lines beside a change that are shown with it
+AROUND = 2  # lines before and after a change that are shown with it
+_HIDDEN = re.compile(r"(?:^|/)(?:\.|node_modules(?:/|$))")
 
 
 class Refused(InvalidInput):
@@ -41,12 +43,13 @@ class MemoryFolder:
         location = self._existing(path)
         if location.is_dir():
             lines = [f"{_size(location)}\t{path}"]
-            for entry in self._below(location, DEPTH):
-                name = f"{path.rstrip('/')}/{entry.relative_to(location).as_posix()}"
-                lines.append(f"{_size(entry)}\t{name}{'/' if entry.is_dir() else ''}")
+            for entry in sorted([*location.glob("*"), *location.glob("*/*")]):
+                name = entry.relative_to(location).as_posix()
+                if not _HIDDEN.search(name) and entry.resolve().is_relative_to(self._root):
+                    lines.append(f"{_size(entry)}\t{path.rstrip('/')}/{name}{'/' if entry.is_dir() else ''}")
             head = "Here're the files and directories up to 2 levels deep in "
             return "\n".join([f"{head}{path}, excluding hidden items and node_modules:", *lines])
-        lines = _read(path, location).split("\n")
+        lines = self._read(path)[1].split("\n")
         if len(lines) > MOST_LINES:
             raise Refused(f"File {path} exceeds maximum line limit of 999,999 lines.")
         first, last = view_range if view_range and len(view_range) == 2 else (1, -1)
@@ -61,13 +64,11 @@ class MemoryFolder:
         location = self._location(path)
         if location.exists():
             raise Refused(f"Error: File {path} already exists")
-        _make_parents(path, location)
-        _write(location, text)
+        _write(path, location, text)
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old: str, new: str) -> str:
-        location = self._file(path)
-        text = _read(path, location)
+        location, text = self._read(path)
         matches = re.finditer(f"(?={re.escape(old)})", text) if old else ()
         lines = [text.count("\n", 0, match.start()) + 1 for match in matches]
         if not lines:
@@ -78,14 +79,14 @@ class MemoryFolder:
                 f"{', '.join(map(str, lines))}. Please ensure it is unique"
             )
         changed = text.replace(old, new)
-        _write(location, changed)
+        _write(path, location, changed)
         first = max(1, lines[0] - AROUND)
         snippet = changed.split("\n")[first - 1 : lines[0] + new.count("\n") + AROUND]
         return f"The memory file has been edited.\n{_numbered(snippet, first)}"
 
     def insert(self, path: str, line: int, text: str) -> str:
-        location = self._file(path)
-        lines = _read(path, location).splitlines(keepends=True)
+        location, text_before = self._read(path)
+        lines = text_before.splitlines(keepends=True)
         if not 0 <= line <= len(lines):
             raise Refused(
                 f"Error: Invalid `insert_line` parameter: {line}. "
@@ -94,12 +95,11 @@ class MemoryFolder:
         if line and not lines[line - 1].endswith("\n"):
             lines[line - 1] += "\n"
         lines.insert(line, text if text.endswith("\n") else f"{text}\n")
-        _write(location, "".join(lines))
+        _write(path, location, "".join(lines))
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        location = self._existing(path, "does not exist")
-        self._refuse_root(location, "delete")
+        location = self._changeable(path, "delete")
         if location.is_dir():
             shutil.rmtree(location)
         else:
@@ -107,14 +107,14 @@ class MemoryFolder:
         return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
-        source, target = self._existing(old, "does not exist"), self._location(new)
-        self._refuse_root(source, "rename")
+        source, target = self._changeable(old, "rename"), self._location(new)
         if target.exists():
             raise Refused(f"Error: The destination {new} already exists")
         if target.is_relative_to(source):
             raise Refused(f"{new} lies inside of {old}")
-        _make_parents(new, target)
-        source.rename(target)
+        with _refusing(f"{new} cannot be created"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.rename(target)
         return f"Successfully renamed {old} to {new}"
 
     def _location(self, path: str) -> Path:
@@ -133,48 +133,37 @@ class MemoryFolder:
             raise Missing(path, sentence)
         return location
 
-    def _file(self, path: str) -> Path:
+    def _read(self, path: str) -> tuple[Path, str]:
         location = self._existing(path)
         if not location.is_file():
             raise Refused(f"The path {path} is not a file.")
-        return location
+        with _refusing(f"The file {path} cannot be read as text"):
+            return location, location.read_bytes().decode("utf-8")
 
-    def _refuse_root(self, location: Path, verb: str) -> None:
+    def _changeable(self, path: str, verb: str) -> Path:
+        location = self._existing(path, "does not exist")
         if location == self._root:
             raise Refused(f"Cannot {verb} the {ROOT} directory itself")
-
-    def _below(self, folder: Path, depth: int) -> Iterator[Path]:
-        for entry in sorted(folder.iterdir()):
-            is_hidden = entry.name.startswith(".") or entry.name == "node_modules"
-            if not is_hidden and entry.resolve().is_relative_to(self._root):
-                yield entry
-                if depth > 1 and entry.is_dir():
-                    yield from self._below(entry, depth - 1)
+        return location
 
 
-def _make_parents(path: str, location: Path) -> None:
-    try:
-        location.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refused(f"{path} cannot be created: {error.strerror}") from error
-
-
-def _read(path: str, location: Path) -> str:
-    try:
-        return location.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"The file {path} cannot be read as text.") from error
-
-
-def _write(location: Path, text: str) -> None:
+def _write(path: str, location: Path, text: str) -> None:
     draft = location.with_name(f".{location.name}.{os.getpid()}.part")
+    with _refusing(f"{path} cannot be written"):
+        location.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            write_draft(draft, text.encode("utf-8"))
+            draft.replace(location)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _refusing(sentence: str) -> Iterator[None]:
     try:
-        draft.write_bytes(text.encode("utf-8"))
-        draft.replace(location)
-    except (OSError, UnicodeEncodeError) as error:
-        raise Refused(f"The file {location.name} cannot be written: {error}") from error
-    finally:
-        draft.unlink(missing_ok=True)
+        yield
+    except (OSError, UnicodeError) as error:
+        raise Refused(f"{sentence}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _numbered(lines: Sequence[str], first: int) -> str:

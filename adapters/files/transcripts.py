@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from clawmem.adapters.files.regular import open_regular_file
+from clawmem.adapters.files.disk import open_regular_file
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Cursor
 from clawmem.ports.transcripts import BEGINNING, FileTouch, Speaker, TranscriptMessage, TranscriptPart, turns
@@ -23,18 +23,20 @@ FIRST_TAIL = 2 << 20
 TAILS = 5  # attempts, each with twice the length of the one before
 _CHUNK = 1 << 20
 
-_WRITERS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-_READERS = frozenset({"NotebookRead", "Read"})
+_WRITERS = frozenset("Edit MultiEdit NotebookEdit Write replace write_file".split())
+_READERS = frozenset("NotebookRead Read read_file".split())
 _GEMINI_RECORDS = frozenset({"sessionId", "$set", "$rewindTo"})  # members of lines that are no messages
-_GEMINI_WRITERS, _GEMINI_READERS = frozenset({"replace", "write_file"}), frozenset({"read_file"})
 # Files that Codex changes, in the text of its tool.
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (\S[^\n]{0,4096})$", re.MULTILINE)
-# Elements that the client or a hook inserts into a message; neither user nor model wrote them.
-_OPENING = re.compile(
+# Elements that the client or a hook inserts into a message; neither user nor model wrote them. An unclosed one extends
+# to the end.
+_INSERTED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
     r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]{1,40}(?:-[a-z]{1,40}){0,8}"
-    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context)\b"
+    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context)\b[^<>]{0,1000}>"
+    r".*?(?:</\1>|\Z)",
+    re.DOTALL,
 )
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,200}\]")
 _INSTRUCTIONS = "# AGENTS.md instructions"  # that Codex inserts
@@ -74,36 +76,26 @@ def messages_in(lines: Iterable[bytes]) -> tuple[Sequence[TranscriptMessage], in
 
 def _tail(file: BinaryIO, path: str, since: Cursor, size: int, enough: int) -> TranscriptPart:
     """Return the last messages, at least *enough* of them where the longest tail has as many."""
+    part = TranscriptPart((), since)
     for attempt in range(TAILS):
-        start = max(since.offset, size - (FIRST_TAIL << attempt))
-        begin = _next_line(file, start)
-        if begin is None:
-            continue
-        skipped = _lines_between(file, since.offset, begin)
-        part = _part(file, path, Cursor(since.line + skipped, begin, since.turns), size)
-        if len(part.messages) >= enough or attempt == TAILS - 1:
-            return replace(part, is_tail=begin > since.offset)
-    # The longest tail contains no complete line, so its content is skipped.
-    end = Cursor(since.line + _lines_between(file, since.offset, size), size, since.turns)
-    return TranscriptPart((), end, is_tail=True)
+        begin = _line_after(file, since, size - (FIRST_TAIL << attempt))
+        part = replace(_part(file, path, begin, size), is_tail=begin.offset > since.offset)
+        if len(part.messages) >= enough:
+            break
+    return part
 
 
-def _next_line(file: BinaryIO, start: int) -> int | None:
-    """Return the offset of the first line after *start*; None if no line ends after *start*."""
-    file.seek(start)
-    while chunk := file.read(_CHUNK):
-        place = chunk.find(b"\n")
-        if place >= 0:
-            return file.tell() - len(chunk) + place + 1
-    return None
-
-
-def _lines_between(file: BinaryIO, start: int, end: int) -> int:
-    file.seek(start)
-    count = 0
-    while (left := end - file.tell()) > 0 and (chunk := file.read(min(_CHUNK, left))):
-        count += chunk.count(b"\n")
-    return count
+def _line_after(file: BinaryIO, since: Cursor, start: int) -> Cursor:
+    """Return the cursor of the first line that begins after the byte *start*, or of the end of the file."""
+    if start <= since.offset:
+        return since
+    line = since.line
+    file.seek(since.offset)
+    while (left := start - file.tell()) > 0 and (chunk := file.read(min(_CHUNK, left))):
+        line += chunk.count(b"\n")
+    while (rest := file.readline(_CHUNK)) and not rest.endswith(b"\n"):
+        pass
+    return Cursor(line + bool(rest), file.tell(), since.turns)
 
 
 def _part(file: BinaryIO, path: str, start: Cursor, size: int) -> TranscriptPart:
@@ -184,7 +176,7 @@ def message_of(line: bytes, number: int, transcript: str = "") -> tuple[Transcri
         message = _gemini_message(entry, number, transcript)
     else:
         message = _claude_message(entry, number, transcript)
-    text = _INTERRUPTED.sub("", without_inserted(message.text)).strip()
+    text = _INTERRUPTED.sub("", _INSERTED.sub("", message.text)).strip()
     if not text and not message.files:
         raise NotConversation
     return replace(message, text=text), entry.get("isSidechain") is True
@@ -200,21 +192,24 @@ def _claude_message(entry: Mapping[str, Any], number: int, transcript: str) -> T
     content = message.get("content")
     blocks = _objects(content)
     texts = [_text(block, "text") for block in blocks if block.get("type") == "text"]
-    files = []
-    for block in blocks:
-        arguments = block.get("input")
-        if block.get("type") == "tool_use" and isinstance(arguments, dict):
-            path = _text(arguments, "file_path") or _text(arguments, "notebook_path")
-            if path and block.get("name") in _WRITERS | _READERS:
-                files.append(FileTouch(path, block.get("name") in _WRITERS))
     return TranscriptMessage(
         _text(message, "id") or _text(entry, "uuid") or f"{transcript}:{number}",
         number,
         Speaker(kind),
         content if isinstance(content, str) else "\n\n".join(texts),
         _text(entry, "timestamp"),
-        tuple(files),
+        _touched((block for block in blocks if block.get("type") == "tool_use"), "input"),
         _text(entry, "promptId"),
+    )
+
+
+def _touched(calls: Iterable[Mapping[str, Any]], arguments: str) -> tuple[FileTouch, ...]:
+    """Return the files that *calls* of tools read and write, by the member of a call with its arguments."""
+    return tuple(
+        FileTouch(path, _text(call, "name") in _WRITERS)
+        for call in calls
+        if _text(call, "name") in _WRITERS | _READERS
+        if (path := _text(call.get(arguments), "file_path") or _text(call.get(arguments), "notebook_path"))
     )
 
 
@@ -229,60 +224,34 @@ def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> Tr
         return TranscriptMessage(name, number, Speaker.ASSISTANT, "", at, files)
     if payload.get("type") != "message" or payload.get("role") not in ("user", "assistant"):
         raise NotConversation
-    blocks = (
-        one for one in _objects(payload.get("content")) if one.get("type") in ("input_text", "output_text")
-    )
     texts = (
-        text for block in blocks if (text := _text(block, "text")) and not text.startswith(_INSTRUCTIONS)
+        _text(block, "text")
+        for block in _objects(payload.get("content"))
+        if block.get("type") in ("input_text", "output_text")
     )
-    about = payload.get("internal_chat_message_metadata_passthrough")
-    prompt = _text(about, "turn_id") if isinstance(about, dict) else ""
-    return TranscriptMessage(name, number, Speaker(payload["role"]), "\n\n".join(texts), at, prompt_id=prompt)
+    text = "\n\n".join(text for text in texts if text and not text.startswith(_INSTRUCTIONS))
+    prompt = _text(payload.get("internal_chat_message_metadata_passthrough"), "turn_id")
+    return TranscriptMessage(name, number, Speaker(payload["role"]), text, at, prompt_id=prompt)
 
 
 def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     """Return the message of a line of Gemini CLI. A later line with the same id replaces the message."""
     content = entry.get("content")
     texts = [content] if isinstance(content, str) else [_text(block, "text") for block in _objects(content)]
-    files = []
-    for call in _objects(entry.get("toolCalls")):
-        arguments = call.get("args")
-        path = _text(arguments, "file_path") if isinstance(arguments, dict) else ""
-        if path and call.get("name") in _GEMINI_WRITERS | _GEMINI_READERS:
-            files.append(FileTouch(path, call.get("name") in _GEMINI_WRITERS))
     return TranscriptMessage(
         _text(entry, "id") or f"{transcript}:{number}",
         number,
         Speaker.USER if entry["type"] == "user" else Speaker.ASSISTANT,
         "\n\n".join(filter(None, texts)),
         _text(entry, "timestamp"),
-        tuple(files),
+        _touched(_objects(entry.get("toolCalls")), "args"),
     )
-
-
-def without_inserted(text: str) -> str:
-    """
-    Return *text* without the elements that the client inserted; an unclosed element extends to the end.
-
-    Scans *text* once: the search for an end never begins before the previous end.
-    """
-    parts: list[str] = []
-    at = 0
-    while opening := _OPENING.search(text, at):
-        begins = text.find(">", opening.end())
-        if begins < 0:
-            break
-        parts.append(text[at : opening.start()])
-        closing = f"</{opening[1]}>"
-        ends = text.find(closing, begins)
-        at = len(text) if ends < 0 else ends + len(closing)
-    return "".join([*parts, text[at:]])
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _text(record: Mapping[str, Any], key: str) -> str:
-    value = record.get(key)
+def _text(record: object, key: str) -> str:
+    value = record.get(key) if isinstance(record, dict) else None
     return value if isinstance(value, str) else ""

@@ -83,7 +83,8 @@ class WatchedFolders:
             self._watched = frozenset(path for real in self._roots.values() for path in self._folders(real))
             # If the folders change again, the next check of the roots or the next full pass tries again.
             with suppress(FileNotFoundError, PermissionError):
-                self._start()
+                if self._watched:
+                    self._start()
                 break
         if former is None:
             return set()
@@ -93,19 +94,6 @@ class WatchedFolders:
 
     def _start(self) -> None:
         """Register the folders, which the first turn does, and note the changes that it reports."""
-        if not self._watched:
-            return
-        try:
-            self._turns, self._pending = self._first_turn()
-        except (FileNotFoundError, PermissionError):
-            raise
-        except (OSError, RuntimeError):  # more than the operating system allows a user to watch
-            if self.polling:
-                raise
-            self.polling = True
-            self._turns, self._pending = self._first_turn()
-
-    def _first_turn(self) -> tuple[Generator[Changes, None, None], Changes]:
         turns = watch(
             *sorted(self._watched),
             watch_filter=None,
@@ -119,24 +107,22 @@ class WatchedFolders:
             # Without polling, the flag would also hide errors about limits.
             ignore_permission_denied=self.polling,
         )
-        return turns, next(turns)
+        try:
+            self._pending = next(turns)
+            self._turns = turns
+        except (FileNotFoundError, PermissionError):
+            raise
+        except (OSError, RuntimeError):  # more than the operating system allows a user to watch
+            if self.polling:
+                raise
+            self.polling = True
+            self._start()
 
     def _folders(self, real: str) -> Iterator[str]:
         """Iterate over *real* and the folders below it that may be entered; links are not followed."""
-        folders = [(real, "")]
-        while folders:
-            folder, prefix = folders.pop()
-            try:
-                with os.scandir(folder) as entries:
-                    names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-            except OSError:
-                continue  # deleted since, or not permitted
+        for folder, names, _ in os.walk(real):
             yield folder
-            folders += [
-                (str(Path(folder, name)), f"{prefix}{name}/")
-                for name in names
-                if self._enter(f"{prefix}{name}")
-            ]
+            names[:] = [name for name in names if self._enter(_below(os.path.join(folder, name), real) or "")]  # noqa: PTH118
 
 
 def _below(path: str, root: str) -> str | None:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.new_files import NewDiskFiles
+from clawmem.adapters.files.disk import DiskFiles, NewDiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract

@@ -82,7 +82,7 @@ def test_what_a_prompt_loads(
     """
     told, modules = loaded(environ, home, prompt, profile)
 
-    files = {"clawmem.adapters.files", "clawmem.adapters.files.regular"}  # the settings are read with these
+    files = {"clawmem.adapters.files", "clawmem.adapters.files.disk"}  # the settings are read with these
     adapters = {name for name in modules if name.startswith("clawmem.adapters.")} - files
     assert among(modules, left_alone) == set()
     assert (adapters == {"clawmem.adapters.sqlite", "clawmem.adapters.sqlite.silent_turn"}) == (
