@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from clawmem.contracts.base import Capability, VaultContract, needs
-from clawmem.contracts.samples import T0, any_of, entry, found_by, save, sha, unit_vector
+from clawmem.contracts.samples import T0, any_of, entry, save, sha, unit_vector
 from clawmem.ports.errors import InvalidInput, LeaseLost
 from clawmem.ports.indexes import EmbeddingCounts
-from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry
+from clawmem.ports.records import FragmentKey, Grain, InactiveReason
 from clawmem.ports.vault import Vault
 
 VECTOR = unit_vector(1, 2)
@@ -190,95 +190,6 @@ class VaultUpkeepContract(VaultContract):
 
         vault.close()
         vault.close()
-
-
-class VaultWordsContract(VaultContract):
-    """
-    Comparison of the vault's own lexical index with the records, word by word. Supply ``vault``: an EMPTY ``Vault``.
-
-    An external index needs none: its ``faults`` compares the checksums of its files.
-    """
-
-    def test_equal_words(self, vault: Vault) -> None:
-        """
-        An index that holds exactly the given entries has no differences, whatever its history and their order.
-
-        If this fails: replaced or removed words still count, or the comparison depends on the order of writing.
-        """
-        assert vault.storage.check_words([]) == []
-        entries = written(vault)
-        vault.lexical.put([entry(1, "winter again", grain=grain) for grain in Grain])
-        vault.lexical.put([entry(9, "gone soon"), *entries])
-        vault.lexical.remove(9)
-
-        assert vault.storage.check_words([entries[:3], [], entries[3:]]) == []
-        assert vault.storage.check_words([list(reversed(entries))]) == []
-        vault.lexical.optimize()
-        assert vault.storage.check_words([entries]) == []
-
-    @pytest.mark.parametrize("grain", Grain)
-    @pytest.mark.parametrize(
-        "text", ["budget", "spring budget", "budget spring autumn", "budget springs spring"]
-    )
-    def test_other_words(self, vault: Vault, grain: Grain, text: str) -> None:
-        """
-        A missing, moved, added or repeated word is a difference of its granularity, which the sentence names.
-
-        If this fails: only the number of words or of entries is compared.
-        """
-        entries = written(vault)
-        others = [e._replace(text=text) if (e.key.document_id, e.grain) == (1, grain) else e for e in entries]
-
-        (difference,) = vault.storage.check_words([others])
-
-        assert f"The {grain} index" in difference
-
-    def test_a_word_of_the_title(self, vault: Vault) -> None:
-        """
-        A word that is in the title instead of the text is a difference.
-
-        If this fails: title and text are compared as one.
-        """
-        vault.lexical.put([entry(1, "budget", title="spring")])
-
-        assert len(vault.storage.check_words([[entry(1, "spring", title="budget")]])) == 1
-        assert len(vault.storage.check_words([[entry(1, "spring budget")]])) == 1
-
-    def test_other_entries(self, vault: Vault) -> None:
-        """
-        An entry that is missing, superfluous or under another key is a difference, also one without words.
-
-        If this fails: words are compared without the entries that contain them.
-        """
-        vault.lexical.put([entry(1, "budget"), entry(2, "")])
-
-        for others in (
-            [entry(1, "budget")],
-            [entry(2, "")],
-            [entry(1, "budget"), entry(2, ""), entry(3, "")],
-            [entry(1, "budget", seq=1), entry(2, "")],
-            [entry(2, "budget"), entry(1, "")],
-        ):
-            assert len(vault.storage.check_words([others])) == 1
-
-    def test_comparing_changes_nothing(self, vault: Vault) -> None:
-        """
-        The index answers as before.
-
-        If this fails: the compared entries are written into it.
-        """
-        written(vault)
-
-        vault.storage.check_words([[entry(3, "budget")]])
-
-        assert found_by(vault, "budget") == [1, 2]
-
-
-def written(vault: Vault) -> list[LexicalEntry]:
-    """Return the entries of two documents at every granularity, which the vault's lexical index then holds."""
-    entries = [entry(n, "budget spring", title="Plan", grain=grain) for n in (1, 2) for grain in Grain]
-    vault.lexical.put(entries)
-    return entries
 
 
 class VaultDurabilityContract(VaultContract):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.records import LexicalEntry
 
 
 class Transactions(Protocol):
@@ -66,14 +65,6 @@ class Storage(Protocol):
     def check(self) -> list[str]:
         """Return the defects of the storage itself (integrity, ranking self-test) as sentences."""
 
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """
-        Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
-
-        Return the differences as sentences without a full stop. An index outside of the vault is not compared, see
-        `clawmem.ports.indexes.DerivedIndex.faults`.
-        """
-
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
 
@@ -86,16 +77,14 @@ class SalvageReport(NamedTuple):
     Report on the records saved from a damaged vault.
 
     ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
-    number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``spoilt`` are
-    documents whose text is partly damaged. ``nameless`` is the number of texts that were left out, because the names of
-    their documents are lost.
+    number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``damaged`` are
+    documents whose text is partly damaged.
     """
 
     kept: Mapping[str, int]
     lost: Mapping[str, int | None]
     notes: tuple[str, ...] = ()
-    spoilt: tuple[str, ...] = ()
-    nameless: int = 0
+    damaged: tuple[str, ...] = ()
 
 
 Value = str | int | float | bytes | None

@@ -66,14 +66,6 @@ class Damages:
         self._home.vault.write_bytes(bytes(content))
         return f"bytes {at} to {at + 3}"
 
-    def _fts(self, how: str) -> str:
-        pages = [number for number, owner in self._owners().items() if owner.startswith("lexical_")]
-        number = self._chance.choice(pages)
-        page = bytearray(self._of(number - 1))
-        self._flip(page)
-        self._put({number - 1: bytes(page)})
-        return f"page {number}, {self._owner(number)}"
-
     def _file(self, how: str) -> str:
         files = [
             file for file in sorted(self._home.indexes.rglob("*")) if file.is_file() and file.stat().st_size

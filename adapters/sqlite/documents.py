@@ -17,7 +17,7 @@ from clawmem.adapters.sqlite.fragments import (
 )
 from clawmem.adapters.sqlite.keys import by_packed, span
 from clawmem.adapters.sqlite.scope import conditions
-from clawmem.adapters.sqlite.vocabulary import invalid_record
+from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import (

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.keys import pack, unpack
-from clawmem.adapters.sqlite.vocabulary import invalid_record
+from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     Fragment,

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.vocabulary import invalid_record
+from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import (
     DOCUMENTS_EACH,

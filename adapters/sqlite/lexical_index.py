@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from types import MappingProxyType
 
 import apsw
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.database import MEMORY, Database, Row
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import pack, span, unpack
 from clawmem.adapters.sqlite.scope import documents_in
@@ -216,6 +215,39 @@ def _expression(term: Term) -> str:
     return f'"{text}"*' if term.prefix else f'"{text}"'
 
 
+_TABLES = """
+create table meta (name text primary key, value text not null) without rowid;
+create table documents (id integer primary key, collection text not null, authored_at text not null);
+"""
+_LEXICAL = "select sql from sqlite_schema where name like 'lexical%' and sql like 'create virtual%'"
+
+
+class ScratchLexicalIndex(SqliteLexicalIndex):
+    """
+    A temporary lexical index in memory.
+
+    Args:
+        vault: Database whose lexical tables are recreated.
+    """
+
+    method = "FTS5 in memory"
+
+    def __init__(self, vault: Database) -> None:
+        super().__init__(Database(MEMORY))
+        self._db.write(_TABLES + ";".join(sql for (sql,) in vault.rows(_LEXICAL)))
+
+    def put(self, entries: Sequence[LexicalEntry]) -> None:
+        # A scope limits documents; their records are in the vault, so the needed columns are copied here.
+        documents = {(entry.key.document_id, entry.collection, entry.authored_at) for entry in entries}
+        with self._db.atomic():
+            self._db.write_many("insert or replace into documents values (?, ?, ?)", documents)
+            super().put(entries)
+
+    def close(self) -> None:
+        """Release the memory."""
+        self._db.close()
+
+
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
 _SIMILAR = """
 select term, doc from temp.spellings
@@ -226,25 +258,23 @@ select term, doc from temp.spellings
 def similar_words(db: Database, table: str, words: Sequence[str]) -> dict[str, UnknownWord]:
     """Return the words of the FTS5 table *table* with the first letter of each of *words* and about its length."""
     unknown: dict[str, UnknownWord] = {}
-    with db.connection() as connection, vocabulary(connection, "spellings", table, "row"):
+    with db.connection() as connection:
         tokenize = connection.fts5_tokenizer(*_TOKENIZER)
-        for word in words:
-            tokens = tokenize(
-                word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
-            )
-            stems = [str(token) for token in tokens]
-            if len(stems) == 1:  # FTS5 would store other words as several, or as none
-                [stem] = stems
-                bindings = {"first": stem[0], "length": len(stem)}
-                unknown[word] = UnknownWord(stem, dict(connection.execute(_SIMILAR, bindings)))
+        connection.execute(f"create virtual table temp.spellings using fts5vocab (main, {table}, row)")
+        try:
+            for word in words:
+                tokens = tokenize(
+                    word.encode(),
+                    apsw.FTS5_TOKENIZE_QUERY,
+                    None,
+                    include_offsets=False,
+                    include_colocated=False,
+                )
+                stems = [str(token) for token in tokens]
+                if len(stems) == 1:  # FTS5 would store other words as several, or as none
+                    [stem] = stems
+                    bindings = {"first": stem[0], "length": len(stem)}
+                    unknown[word] = UnknownWord(stem, dict(connection.execute(_SIMILAR, bindings)))
+        finally:
+            connection.execute("drop table temp.spellings")
     return unknown
-
-
-@contextmanager
-def vocabulary(connection: apsw.Connection, name: str, table: str, kind: str) -> Iterator[None]:
-    """Create the temporary table *name* with the words of the FTS5 table *table* for the block."""
-    connection.execute(f"create virtual table temp.{name} using fts5vocab (main, {table}, {kind})")
-    try:
-        yield
-    finally:
-        connection.execute(f"drop table temp.{name}")

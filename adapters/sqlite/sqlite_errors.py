@@ -32,6 +32,11 @@ class VirtualTableDamaged(VaultDamaged):
     """FTS5 cannot read its own shadow tables."""
 
 
+def invalid_record() -> VaultDamaged:
+    """Return the error for a record with an invalid value."""
+    return VaultDamaged("The vault", "one of its records has an invalid value")
+
+
 @contextmanager
 def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
     """Raise errors of clawmem for errors of SQLite on the file at *path*."""

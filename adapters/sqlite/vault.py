@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
-from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
+from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.links import SqliteChronology, SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
@@ -27,8 +27,6 @@ from clawmem.adapters.sqlite.telemetry import (
     SqliteTelemetry,
 )
 from clawmem.adapters.sqlite.vault_file import refuse_empty
-from clawmem.adapters.sqlite.vocabulary import unknown_words
-from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex, wrong_names, wrong_words
 from clawmem.ports.errors import (
     InterruptedAfterCommit,
     VaultDamaged,
@@ -38,7 +36,6 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.records import LexicalEntry
 from clawmem.ports.storage import VaultInfo
 from clawmem.ports.vault import Vault
 
@@ -122,6 +119,9 @@ class SqliteTransactions:
             raise InterruptedAfterCommit from interruption
 
 
+_NAMES_DIFFER = "select (select count(*) from entity_names_docsize) <> (select count(*) from entities)"
+
+
 class SqliteStorage:
     """``Storage`` in one SQLite file."""
 
@@ -154,18 +154,13 @@ class SqliteStorage:
         return ScratchLexicalIndex(self._db)
 
     def check(self) -> list[str]:
-        found = self._broken_records()
-        if not found:
-            found = [
-                *(f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")),
-                *unknown_words(self._db),
-                *wrong_names(self._db),
-            ]
+        faults = self._broken_records()
+        if not faults:
+            faults = [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+            if self._db.value(_NAMES_DIFFER):
+                faults.append("The index of entity names differs from the records")
         fault = ranking_fault(self._db)
-        return [*found, fault] if fault else found
-
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        return wrong_words(self._db, entries)
+        return [*faults, fault] if fault else faults
 
     def _broken_records(self) -> list[str]:
         """Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PrivateAttr
 
@@ -14,19 +13,34 @@ from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import draft_path, sweep_drafts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
-from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.domain.briefing.profile import PAGE_PATH
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
+from clawmem.ports.storage import SalvageReport
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.storage import SalvageReport
 
 
 _PROFILE = f"{COLLECTION}/{PAGE_PATH}"
 _NAMED = 20  # most notes that are listed by name
+# Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
+_CONTENTS: dict[str, tuple[str, ...]] = {
+    "titles, times, tags and pins of notes, memories and diary entries": ("documents",),
+    "acts such as pins, snoozes and forgetting": ("acts",),
+    "fingerprints of forgotten texts": ("forgotten_texts",),
+    "sessions of agents": ("sessions",),
+    "sources of captured memories": ("sightings",),
+    "merged notes": ("replacements",),
+    "names and facts": ("entities", "mentions", "triples"),
+    "keywords of notes": ("notes",),
+    "relations between notes": ("relations",),
+    "past questions": ("recalls", "recall_hits", "receipts", "recall_stats", "co_activations"),
+    "maintenance runs": ("maintenance_runs",),
+    "answers and costs of models": ("model_answers", "model_costs"),
+}
+_TEXTS = {"texts of notes, memories and diary entries": ("content",)}  # lost ones are listed by name
 
 
 class RepairRequest(Request):
@@ -42,17 +56,14 @@ class Repaired(Result):
     """
     The rows that were kept and lost by table, null if their number is unknown.
 
-    ``notes`` are documents whose text is lost and in no file, ``spoilt`` those whose text is partly damaged. ``reread``
-    are documents whose text was lost, and read again from their files. ``nameless`` is the number of texts whose names are
-    lost; unless a file has them, they are in ``damaged`` only, the old file. ``vault`` is the new one.
+    ``notes`` are documents whose text is lost and in no file, ``spoilt`` those whose text is partly damaged. ``vault`` is
+    the new file, ``damaged`` the old one.
     """
 
     kept: dict[str, int]
     lost: dict[str, int | None]
     notes: list[str]
     spoilt: list[str]
-    reread: list[str]
-    nameless: int
     vault: str
     damaged: str
 
@@ -72,152 +83,77 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     files of the collections are read again. The command first lists what would be lost, and asks.
     """
     settings = services.settings
-    _refuse_unrepairable(services)
-    vault = str(services.settings.vault)
-    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
-    draft = str(draft_path(services.settings.vault))
-    whole = services.repair_vault(draft, damaged if request.confirm else None)
-    if not request.confirm:
-        found = _without_profile(whole)
-        raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
-    salvaged = _without_profile(whole)
-    with open_services(settings, create=False) as repaired:
-        remarks = _complete(
-            repaired.called_by(services.caller, services.progress),
-            salvaged,
-            rebuild_profile=whole != salvaged,
+    vault = str(settings.vault)
+    if not is_there(settings.vault):
+        raise VaultError(vault, f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
+    if settings.read_only:
+        raise VaultReadOnly(vault)
+    if is_running(settings.vault):
+        raise VaultError(
+            vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
+    sweep_drafts(settings.vault)
+    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
+    report = services.repair_vault(str(draft_path(settings.vault)), damaged if request.confirm else None)
+    if not request.confirm:
+        lines = [*_lines(report, is_done=False)]
+        sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
+        raise ConfirmationMissing(
+            f"Nothing was repaired. {sentences}",
+            {"lost": dict(report.lost), "notes": [*report.notes], "spoilt": [*report.damaged]},
+            remedy="To repair the vault, repeat with confirm: true.",
+            preview=lines,
+            question="Repair the vault?",
+            confirmed={"confirm": True},
+        )
+    with open_services(settings, create=False) as repaired:
+        remarks = _complete(repaired.called_by(services.caller, services.progress), report)
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     result = Repaired(
-        kept=dict(salvaged.kept),
-        lost=dict(salvaged.lost),
-        notes=[one for one in salvaged.notes if one not in served],
-        spoilt=[one for one in salvaged.spoilt if one not in served],
-        reread=[one for one in (*salvaged.notes, *salvaged.spoilt) if one in served],
-        nameless=salvaged.nameless,
-        vault=str(settings.vault),
+        kept=dict(report.kept),
+        lost=dict(report.lost),
+        notes=[place for place in report.notes if place not in {*served, _PROFILE}],
+        spoilt=[place for place in report.damaged if place not in {*served, _PROFILE}],
+        vault=vault,
         damaged=damaged,
     )
     result._remarks = remarks
     return result
 
 
-def _without_profile(found: SalvageReport) -> SalvageReport:
-    """Leave out the profile page, which is generated again from notes."""
-    notes, spoilt = (
-        tuple(one for one in places if one != _PROFILE) for places in (found.notes, found.spoilt)
-    )
-    return found._replace(notes=notes, spoilt=spoilt)
-
-
-def _refuse_unrepairable(services: Services) -> None:
-    """
-    Refuse to repair a vault that does not exist, is opened for reading only, or is open in a server.
-
-    Raises:
-        VaultError: It is one of these.
-    """
-    vault = services.settings.vault
-    if not is_there(vault):
-        raise VaultError(str(vault), f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
-    if services.settings.read_only:
-        raise VaultReadOnly(str(vault))
-    if is_running(vault):
-        raise VaultError(
-            str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
-        )
-    sweep_drafts(vault)
-
-
-def _in_files(services: Services, places: AbstractSet[str]) -> set[str]:
-    """Return those of *places* whose files are in the folders of the collections."""
-    files = services.files
-    scans = ((folder.name, scan_folder(files, folder).files) for folder in services.folders if places)
-    return {place for name, found in scans for file in found if (place := f"{name}/{file.path}") in places}
-
-
-def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> ConfirmationMissing:
-    would_remove: dict[str, Any] = {
-        "lost": dict(found.lost),
-        "notes": [one for one in found.notes if one not in in_files],
-        "spoilt": [one for one in found.spoilt if one not in in_files],
-        "reread": sorted(in_files),
-        "nameless": found.nameless,
-    }
-    lines = [*_lines(found.kept, **would_remove, is_done=False)]
-    sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
-    return ConfirmationMissing(
-        f"Nothing was repaired. {sentences}",
-        would_remove,
-        remedy="To repair the vault, repeat with confirm: true.",
-        preview=lines,
-        question="Repair the vault?",
-        confirmed={"confirm": True},
-    )
-
-
-def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: bool) -> list[str]:
+def _complete(services: Services, report: SalvageReport) -> list[str]:
     """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
-    services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
+    has_losses = bool(report.lost or report.notes or report.damaged)
+    services.forgotten_places.agree(lost_records=has_losses)
     split_again(services.vault.documents, services.vault.transactions, services.publisher)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.indexes)
-    if rebuild_profile:
+    if _PROFILE in {*report.notes, *report.damaged}:  # it is generated from notes
         services.profile.rebuild()
     services.profile.refresh_dropped()
     return [*services.forgotten_places.warnings()]
 
 
 def _text(result: Repaired) -> Iterator[str]:
-    lists = (result.notes, result.spoilt, result.reread)
-    yield from _lines(result.kept, result.lost, *lists, result.nameless, is_done=True)
+    report = SalvageReport(result.kept, result.lost, tuple(result.notes), tuple(result.spoilt))
+    yield from _lines(report, is_done=True)
     yield f"Repaired: {result.vault}"
     yield f"Damaged file: {result.damaged}"
 
 
-# Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
-_CONTENTS: dict[str, tuple[str, ...]] = {
-    "titles, times, tags and pins of notes, memories and diary entries": ("documents",),
-    "acts such as pins, snoozes and forgetting": ("acts",),
-    "fingerprints of forgotten texts": ("forgotten_texts",),
-    "sessions of agents": ("sessions",),
-    "sources of captured memories": ("sightings",),
-    "merged notes": ("replacements",),
-    "names and facts": ("entities", "mentions", "triples"),
-    "keywords of notes": ("notes",),
-    "relations between notes": ("relations",),
-    "past questions": ("recalls", "recall_hits", "receipts", "recall_stats", "co_activations"),
-    "maintenance runs": ("maintenance_runs",),
-    "answers and costs of models": ("model_answers", "model_costs"),
-}
-_TEXTS = {"texts of notes, memories and diary entries": ("content",)}  # lost ones are listed by name
-
-
-def _lines(
-    kept: Mapping[str, int],
-    lost: Mapping[str, int | None],
-    notes: Sequence[str],
-    spoilt: Sequence[str],
-    reread: Sequence[str],
-    nameless: int,
-    *,
-    is_done: bool,
-) -> Iterator[str]:
-    verb = "lost" if is_done else "would be lost"
-    yield f"Kept: {', '.join(_counted({**_TEXTS, **_CONTENTS}, kept)) or 'nothing'}"
-    if not kept:
-        yield f"{verb.capitalize()}: pins, the diary, captured memories, and the history of questions and changes"
+def _lines(report: SalvageReport, *, is_done: bool) -> Iterator[str]:
+    lost = "Lost" if is_done else "Would be lost"
+    yield f"Kept: {', '.join(_counted({**_TEXTS, **_CONTENTS}, report.kept)) or 'nothing'}"
+    if not report.kept:
+        yield f"{lost}: pins, the diary, captured memories, and the history of questions and changes"
         yield "Notes are read from your files again."
         return
-    gone = [*_counted(_CONTENTS, lost)]
-    if gone:
-        yield f"{verb.capitalize()}: {', '.join(gone)}"
-    yield from _named("Read from its file again" if is_done else "Comes back from its file", reread)
-    yield from _named(f"Text {verb}, in no file", notes)
-    yield from _named("Text damaged, kept in the archive", spoilt)
-    if nameless:
-        yield f"Texts whose names are lost ({nameless}): those of files are read again, others are in the damaged file only"
-    if not (gone or notes or spoilt or nameless):
+    contents = [*_counted(_CONTENTS, report.lost)]
+    if contents:
+        yield f"{lost}: {', '.join(contents)}"
+    yield from _named("Text lost, in no file" if is_done else "Text lost, unless a file has it", report.notes)
+    yield from _named("Text damaged, kept in the archive", report.damaged)
+    if not (contents or report.notes or report.damaged):
         yield "Nothing was lost." if is_done else "Nothing would be lost."
 
 
@@ -231,10 +167,10 @@ def _counted(contents: Mapping[str, Sequence[str]], rows: Mapping[str, int | Non
             yield f"{name} ({sum(known)})"
 
 
-def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
-    if notes:
-        more = f" and {len(notes) - _NAMED} more" if len(notes) > _NAMED else ""
-        yield f"{what} ({len(notes)}): {', '.join(notes[:_NAMED])}{more}"
+def _named(label: str, places: Sequence[str]) -> Iterator[str]:
+    if places:
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        yield f"{label} ({len(places)}): {', '.join(places[:_NAMED])}{more}"
 
 
 REPAIR = Operation(

@@ -47,7 +47,6 @@ from clawmem.contracts.vault import (
     VaultDurabilityContract,
     VaultTransactionContract,
     VaultUpkeepContract,
-    VaultWordsContract,
 )
 from clawmem.contracts.vault_reading import VaultReadingContract
 from clawmem.contracts.vector_index import VectorSearchContract
@@ -154,7 +153,6 @@ class TestVault(
     VaultTransactionContract,
     VaultReadingContract,
     VaultUpkeepContract,
-    VaultWordsContract,
     VaultDurabilityContract,
 ): ...
 

@@ -28,7 +28,6 @@ _SERVER = [f"server {how}" for how in ("noise", "cut", "flipped")]
 MANY = {
     "sqlite": [
         *_PAGES * 5,
-        *["fts flipped"] * 8,
         "cut",
         "cut pages",
         *["header"] * 3,
@@ -42,7 +41,7 @@ MANY = {
 
 
 FEW = {
-    "sqlite": ["page swapped", "page older", "cut pages", "fts flipped", "forgotten cut", "config part"],
+    "sqlite": ["page swapped", "page older", "cut pages", "forgotten cut", "config part"],
     "tantivy": ["file part", "file deleted"],
 }
 LOG = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
     record = json.loads(remembered("doctor", "--repair", "--json").stdout)
 
     assert "Nothing would be lost." in record["error"]
-    assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": [], "reread": [], "nameless": 0}
+    assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": []}
 
 
 # Arguments with which each operation would do something; NOTES and OTHER stand for folders.

@@ -1,11 +1,12 @@
--- The schema of a vault. Records come first; everything below "Derived" can be deleted and rebuilt from the records.
+-- The schema of a vault. Strict tables and checks of the vocabularies let SQLite's integrity check find senseless values.
+-- Records come first; everything below "Derived" can be deleted and rebuilt from the records.
 
 pragma application_id = 0x434c574d;                 -- "CLWM": distinguishes a vault from other SQLite files
 
 create table meta (
     name  text primary key,
     value text not null
-) without rowid;
+) strict, without rowid;
 insert into meta values ('vault_id', lower(hex(randomblob(8))));
 
 -- Documents ---------------------------------------------------------------------------------------------------
@@ -13,7 +14,7 @@ insert into meta values ('vault_id', lower(hex(randomblob(8))));
 create table content (
     hash text primary key,                          -- SHA-256 of the body
     body text not null
-);
+) strict;
 
 create table documents (
     id               integer primary key autoincrement,
@@ -28,10 +29,11 @@ create table documents (
     content_type     text not null,
     confidence       real not null,
     quality_score    real not null,
-    tags             text not null default '[]',
-    aliases          text not null default '[]',
+    tags             text not null default '[]' check (json_valid(tags)),
+    aliases          text not null default '[]' check (json_valid(aliases)),
     front_matter     text not null default '',      -- as written, so that a match in it is shown with its line
-    origin           text not null default 'user',
+    origin           text not null default 'user'
+                     check (origin in ('user', 'assistant', 'tool_inside', 'shared', 'imported', 'tool_outside')),
     domain           text,
     workstream       text,
     review_by        text,
@@ -46,10 +48,11 @@ create table documents (
     body_length      integer not null default 0,
     source_size      integer,                       -- null: not from a file
     source_mtime_ns  integer,
-    inactive         text,                          -- null: served; else the reason why not
-    embed_state      text not null default 'pending',
+    inactive         text                           -- null: served; else the reason why not
+                     check (inactive in ('removed', 'archived', 'forgotten', 'superseded')),
+    embed_state      text not null default 'pending' check (embed_state in ('pending', 'synced', 'failed')),
     unique (collection, path)
-);
+) strict;
 create index documents_hash on documents (hash);
 create index documents_unembedded on documents (id) where inactive is null and embed_state <> 'synced';
 create index documents_removed on documents (hash) where inactive = 'removed';
@@ -62,17 +65,17 @@ create index documents_chronology_within on documents (collection, authored_at, 
 -- keeps a heading that is a number as a text.
 create table fragments (
     key        integer primary key,
-    kind       text not null,
+    kind       text not null check (kind in ('document', 'section', 'passage', 'line', 'list', 'code', 'frontmatter')),
     start_line integer not null,
     end_line   integer not null,
     start      integer not null,
     "end"      integer not null,
     label      text not null,
-    heading    not null,                            -- integer: that of the fragment with this seq, the first one
-    context    not null,                            -- the same
+    heading    any not null,                        -- integer: that of the fragment with this seq, the first one
+    context    any not null,                        -- the same
     own_text   text,                                -- null: the body's characters start .. end
     text_hash  blob                                 -- null: never embedded; else the first 8 bytes of a SHA-256
-);
+) strict;
 create index fragments_text on fragments (text_hash) where text_hash is not null;
 
 -- Values that notes declare in their front matter and text, and their tags.
@@ -83,7 +86,7 @@ create table properties (
     value       text not null,
     key         text,                               -- the form for comparison, where it differs from the value
     primary key (document_id, seq)
-) without rowid;
+) strict, without rowid;
 create index properties_name on properties (name collate nocase, coalesce(key, value));
 
 -- Notes that were generated about documents, in all versions; the highest version is current.
@@ -98,7 +101,7 @@ create table notes (
     cause       integer,                            -- the document that let it be written anew
     reason      text not null default '',           -- in the words of the author
     primary key (document_id, version)
-) without rowid;
+) strict, without rowid;
 create index notes_cause on notes (cause) where cause is not null;
 
 -- Enrichment state of each document: the hash of the source, and whether a model wrote the note.
@@ -108,7 +111,7 @@ create table enriched (
     by_model    integer not null,
     failures    integer not null default 0,         -- of a model, on this source
     error       text
-);
+) strict;
 
 -- Succession of documents as the notes state it: an address as written, and the path that it resolves to.
 create table succession_claims (
@@ -118,7 +121,7 @@ create table succession_claims (
     collection  text not null,
     target      text not null,                      -- a path in that collection
     primary key (document_id, kind, address)
-) without rowid;
+) strict, without rowid;
 create index succession_claims_target on succession_claims (target, kind);
 
 -- Links between notes as written, and the note that each leads to.
@@ -134,7 +137,7 @@ create table links (
     context     text not null,                      -- the sentence around the link
     target_id   integer,                            -- null: broken
     primary key (document_id, seq)
-) without rowid;
+) strict, without rowid;
 create index links_target on links (target_id) where target_id is not null;
 create index links_key on links (key);
 
@@ -144,11 +147,11 @@ create table note_names (
     document_id integer not null references documents (id) on delete cascade,
     kind        integer not null,
     primary key (key, document_id, kind)
-) without rowid;
+) strict, without rowid;
 create index note_names_document on note_names (document_id);
 
 -- Notes whose change may have changed the meaning of links.
-create table changed_notes (document_id integer primary key references documents (id) on delete cascade);
+create table changed_notes (document_id integer primary key references documents (id) on delete cascade) strict;
 create trigger changed_notes_update after update of inactive, collection, path on documents
   when (old.inactive, old.collection, old.path) is not (new.inactive, new.collection, new.path)
 begin
@@ -167,7 +170,7 @@ create table acts (
     at          text not null,
     why         text not null default '',
     before      text not null default ''            -- what an undo puts back
-);
+) strict;
 create index acts_document on acts (document_id, id);
 create index acts_kind on acts (act, document_id, id);
 
@@ -178,13 +181,13 @@ create table replacements (
     why         text not null,
     at          text not null,
     undone_at   text not null default ''
-);
+) strict;
 create index replacements_document on replacements (document_id);
 create table replaced (
     replacement integer not null references replacements (id),
     document_id integer not null,
     primary key (replacement, document_id)
-) without rowid;
+) strict, without rowid;
 create index replaced_document on replaced (document_id);
 
 -- Salted digests of forgotten bodies, to recognize an identical file. A digest does not reveal the body.
@@ -192,7 +195,7 @@ create table forgotten_texts (
     salt   text not null,                           -- the id of the vault that forgot it
     digest text not null,                           -- SHA-256 of "salt:hash of the body"
     primary key (salt, digest)
-) without rowid;
+) strict, without rowid;
 
 -- Journal of maintenance runs, and the reasons of runs that did nothing. Counts are of documents.
 create table maintenance_runs (
@@ -209,7 +212,7 @@ create table maintenance_runs (
     null_calls  integer not null default 0,
     metrics     text not null default '{}',         -- JSON
     finished_at text not null default ''            -- empty: under way, or killed
-);
+) strict;
 create index maintenance_runs_lane on maintenance_runs (lane, id);
 
 -- Tokens are random, so a released lease needs no row to remember its last token.
@@ -218,21 +221,22 @@ create table leases (
     holder     text not null,
     token      text not null,
     expires_ms integer not null
-) without rowid;
+) strict, without rowid;
 
 -- Knowledge ---------------------------------------------------------------------------------------------------
 
 -- The graph of relations between documents.
 create table relations (
     source     integer not null references documents (id) on delete cascade,
-    kind       text not null,                       -- semantic, causal, temporal, entity, supporting, ...
+    kind       text not null check (kind in (
+        'semantic', 'causal', 'temporal', 'entity', 'supporting', 'contradicts', 'usage', 'links_to')),
     target     integer not null references documents (id) on delete cascade,
     weight     real not null,                       -- (0, 1]
     origin     text not null default '',            -- who wrote it
     created_at text not null default '',
     metadata   text not null default '{}',
     primary key (source, kind, target)
-) without rowid;
+) strict, without rowid;
 -- Strongest first from either end, so that a query reads only the beginning of a range of the index.
 create index relations_outbound on relations (source, kind, weight desc, target);
 create index relations_inbound on relations (target, kind, weight desc, source);
@@ -243,12 +247,12 @@ create table entities (
     name          text not null,
     kind          text not null,
     mention_count integer not null default 0        -- by served documents
-);
+) strict;
 create table mentions (
     document_id integer not null,
     entity      integer not null references entities (key),
     primary key (document_id, entity)
-) without rowid;
+) strict, without rowid;
 create index mentions_entity on mentions (entity, document_id);
 
 -- Facts about entities, each with the document that states it and the period of its validity.
@@ -265,7 +269,7 @@ create table triples (
     said        text not null,                      -- the sentence that it comes from
     ended_by    integer references documents (id) on delete set null,
     check ((object is null) <> (literal is null))
-);
+) strict;
 create unique index triples_stated
     on triples (document_id, subject, predicate, coalesce(object, literal)) where valid_to is null;
 create index triples_document on triples (document_id);
@@ -292,7 +296,7 @@ create table sessions (
     summary       text not null default '',
     files_changed text not null default '[]',
     machine       text not null default ''
-);
+) strict;
 create index sessions_started on sessions (started_at desc, id);
 
 -- Position of each reader in the transcript of a session.
@@ -303,7 +307,7 @@ create table capture_cursors (
     "offset"   integer not null,                    -- bytes that were read
     turns      integer not null,                    -- prompts among them
     primary key (session_id, reader)
-) without rowid;
+) strict, without rowid;
 
 -- Sources of captured memories. No reference to documents: when a document is deleted its sightings stay, and prevent
 -- that the same source is captured again.
@@ -318,7 +322,7 @@ create table sightings (
     line         integer not null,
     quote        text not null,
     seen_at      text not null
-) without rowid;
+) strict, without rowid;
 create index sightings_payload on sightings (payload, content_type, seen_at);
 create index sightings_document on sightings (document_id, seen_at);
 create trigger sighting_counted after insert on sightings begin
@@ -341,7 +345,7 @@ create table recalls (
     session_id text,
     turn_index integer not null default 0,
     prompt_id  text not null default ''             -- the client's id, which identifies turns without counting them
-);
+) strict;
 create index recalls_asked on recalls (asked_at);
 create index recalls_session on recalls (session_id, asked_at);
 
@@ -353,7 +357,7 @@ create table recall_hits (
     score          real not null,
     was_referenced integer not null default 0,
     primary key (recall_id, rank)
-) without rowid;
+) strict, without rowid;
 
 -- Statistics about the recalls of a document, recomputed from the stored recalls.
 create table recall_stats (
@@ -366,7 +370,7 @@ create table recall_stats (
     last_at     text not null,
     diversity   real not null,
     spacing     real not null
-);
+) strict;
 
 -- Documents that were useful together; each pair once, with the smaller id first.
 create table co_activations (
@@ -375,7 +379,7 @@ create table co_activations (
     count     integer not null,
     last_seen text not null,
     primary key (one, other)
-) without rowid;
+) strict, without rowid;
 create index co_activations_other on co_activations (other, one);
 
 -- Explanation of a result, one per recall. It contains the words of the query, so it is trimmed earlier than the recall.
@@ -383,7 +387,7 @@ create table receipts (
     recall_id integer primary key references recalls (id) on delete cascade,
     asked_at  text not null,
     content   blob not null                         -- its writer's own, compressed
-);
+) strict;
 create index receipts_asked on receipts (asked_at);
 
 -- Cached answers of models, by a fingerprint of question, model and purpose.
@@ -392,7 +396,7 @@ create table model_answers (
     purpose text not null,                          -- expansion, rerank, ...
     answer  text not null,
     kept_at text not null
-) without rowid;
+) strict, without rowid;
 create index model_answers_kept on model_answers (kept_at);
 
 create table model_costs (
@@ -405,7 +409,7 @@ create table model_costs (
     answer_tokens integer not null,
     took_ms       integer not null,
     primary key (day, model, purpose)
-) without rowid;
+) strict, without rowid;
 
 -- Vectors -----------------------------------------------------------------------------------------------------
 
@@ -416,7 +420,7 @@ create table spaces (
     state       text not null,                      -- serving, building, retired
     reached     integer not null default 0,         -- building: the fragment up to which vectors were made in order
     dimensions  integer not null default 0          -- 0: no vector yet, and no table vectors_ID
-);
+) strict;
 create unique index spaces_living on spaces (state) where state <> 'retired';
 
 -- The texts whose vectors a space has. The vector is the row with the same id in the table vectors_ID of the space: a vec0
@@ -426,7 +430,7 @@ create table texts (
     space integer not null references spaces (id),
     hash  blob not null,                            -- the text_hash of fragments
     unique (space, hash)
-);
+) strict;
 create view embedded_texts as select hash from texts where space = (select id from spaces where state = 'serving');
 create view building_texts as select hash from texts where space = (select id from spaces where state = 'building');
 
@@ -435,18 +439,18 @@ create table embed_failures (
     text_hash blob primary key,
     attempts  integer not null,
     error     text not null
-) without rowid;
+) strict, without rowid;
 create table building_failures (
     text_hash blob primary key,
     attempts  integer not null,
     error     text not null
-) without rowid;
+) strict, without rowid;
 
 -- Sketches of lines by a model, one bit per dimension; a sketch is deleted with its line.
 create table sketches (
     key    integer primary key,                     -- of the fragment
     sketch blob not null
-);
+) strict;
 create trigger sketch_gone after delete on fragments begin
     delete from sketches where key = old.key;
 end;
@@ -462,7 +466,7 @@ create table indexes (
     since_epoch text not null,
     built_to    integer not null default 0,         -- documents up to this id are in it
     outdated    integer not null default 0          -- another model's vectors have replaced those in it
-);
+) strict;
 
 -- The changes that indexes still have to apply. Triggers record them, so that every change of a record reaches the
 -- indexes; without an index no change is recorded.
@@ -471,7 +475,7 @@ create table outbox (
     epoch       text not null default (lower(hex(randomblob(8)))),  -- tells histories apart that parted
     document_id integer not null,                   -- 0: where an index was registered
     is_text     integer not null                    -- 1: for every index; 0: vectors only
-);
+) strict;
 create trigger outbox_saved after insert on documents
 when exists (select 1 from indexes) begin
     insert into outbox (document_id, is_text) values (new.id, 1);
@@ -525,7 +529,7 @@ create table companions (
     companion integer not null,
     count     integer not null,
     primary key (entity, companion)
-) without rowid;
+) strict, without rowid;
 create index companions_frequent on companions (entity, count desc);
 
 -- Triggers count the mentions by active documents, so that every change is counted.

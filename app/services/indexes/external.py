@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -14,7 +14,7 @@ from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, Serve
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.indexes import LexicalIndex, Outbox, VectorIndex
-from clawmem.ports.records import LexicalEntry, Role
+from clawmem.ports.records import Role
 from clawmem.ports.storage import Storage, Transactions, VaultInfo
 from clawmem.ports.vault import Vault
 
@@ -216,13 +216,3 @@ class RoutedStorage:
             if index.record():
                 self._indexes.rebuild(index.role, patience_s=0.0)  # the caller retries
         self._own.scrub()
-
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """Compare the words of the vault's own index; next to an external one it holds only newer documents."""
-        words = self._indexes.words
-        if words.record() is None:
-            return self._own.check_words(entries)
-        if words.own_is_complete():  # it is being filled
-            return []
-        newer = words.newer()
-        return self._own.check_words([e for e in batch if e.key.document_id in newer] for batch in entries)

@@ -8,7 +8,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
-from clawmem.app.services.indexes.engines import OWN, Engines
+from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
@@ -61,10 +61,6 @@ class ExternalIndex(Generic[Index]):
     def record(self) -> IndexRecord | None:
         """Return the registry record of the serving index; ``None`` while the vault's own index serves."""
         return next((r for r in self._of_role() if r.state is IndexState.SERVING), None)
-
-    def own_is_complete(self) -> bool:
-        """Whether the vault's own index receives every change: it serves, or is being filled to serve again."""
-        return self.record() is None or any(r.engine == OWN for r in self._of_role())
 
     def index(self) -> Index | None:
         """
@@ -121,13 +117,6 @@ class ExternalIndex(Generic[Index]):
         if record and self.role is Role.LEXICAL and marker.seq < record.since.seq:
             raise IndexDamaged(index.method, "it is older than it was")
         return self._outbox.after(marker, self.role).document_ids
-
-    def newer(self) -> frozenset[int]:
-        """Return the ids of documents whose latest change the index has not seen; empty while it cannot be read."""
-        with suppress(*NOT_THERE):  # `faults` reports it
-            if index := self.index():
-                return frozenset(self.unseen(index))
-        return frozenset()
 
     def release(self) -> None:
         """Drop the reference to the open index without closing it; other threads may still be using it."""

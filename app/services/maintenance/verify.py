@@ -9,7 +9,6 @@ from itertools import chain, filterfalse
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
-from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file
@@ -23,7 +22,7 @@ from clawmem.app.services.maintenance.finding import (
     text_fault,
     without_remedy,
 )
-from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
+from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
@@ -38,7 +37,6 @@ from clawmem.ports.records import (
     Grain,
     Hit,
     InactiveReason,
-    LexicalEntry,
     LexicalQuery,
     Scan,
     Scope,
@@ -94,8 +92,7 @@ class Verify:
         archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
         differ from their hash or were lost; of a sample, fragments that differ when computed again. Indexes: for words at every
         granularity and for vectors, entries that are found but not served, served but not found, and unexplained
-        counts. The samples are every k-th document by path, at most 50. Words: where nothing else differs, every word
-        of the vault's own lexical index.
+        counts. The samples are every k-th document by path, at most 50.
 
         Raises:
             VaultError: the vault cannot be read.
@@ -105,14 +102,11 @@ class Verify:
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
         recorded = chain(documents, filterfalse(is_forgotten, withdrawn.values()))
-        stored = [
+        return [
+            *(sentence for folder in self._folders for sentence in self._disk(folder)),
             *filter(None, (text_fault(one, self._vault.documents.body(one.id)) for one in recorded)),
             *self._indexes(documents, withdrawn),
             *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
-        ]
-        return [
-            *(sentence for folder in self._folders for sentence in self._disk(folder)),
-            *(stored or self._words(documents)),
         ]
 
     def _damage(self) -> list[str]:
@@ -211,19 +205,6 @@ class Verify:
             return
         if is_different:
             yield _DIFFERENT
-
-    def _words(self, documents: Sequence[Document]) -> list[str]:
-        """Compare every word of the lexical index; when one differs, look for the cause in all fragments first."""
-        if not (differences := self._vault.storage.check_words(self._entries())):
-            return []
-        sentences = [*(f"{difference}." for difference in differences), _DIFFERENT]
-        return list(self._fragmented_otherwise(self._from_files(documents))) or sentences
-
-    def _entries(self) -> Iterator[list[LexicalEntry]]:
-        """Yield everything that the lexical index must hold, a page of documents at a time."""
-        fragments = self._vault.documents.fragments
-        for page in pages(self._vault.documents):
-            yield [entry for document in page for entry in lexical_entries(document, fragments(document.id))]
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in GRAIN_OF.values()}
