@@ -51,7 +51,7 @@ class Gateways(containers.DeclarativeContainer):
     single_files = Singleton(adapter("files.disk:DiskFiles"), hard_links=False)
     live_files = Singleton(adapter("files.disk:LiveFiles"))
     watched_folders = Singleton(adapter("files.watching:WatchedFolders"))
-    new_files = Singleton(adapter("files.new_files:NewDiskFiles"))
+    new_files = Singleton(adapter("files.disk:NewDiskFiles"))
     memory_files = Callable(adapter("files.memory_folder:MemoryFolder"))
     parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
     extract_text = Object(adapter("attachments.extraction:extract_text"))
