@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import cast
 
 from clawmem.app.bootstrap.lazy import imported_object
@@ -29,8 +30,6 @@ def backend_named(name: str) -> Backend:
         return DEFAULT
     if name in BUILT_IN:
         return cast(Backend, imported_object(BUILT_IN[name]))
-    from importlib.metadata import entry_points
-
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
         known = sorted({DEFAULT.name, *BUILT_IN, *points})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
+from clawmem.app.operations.explaining import score_lines, trace_parts
 from clawmem.app.operations.fields import successor_mark
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.output import Part, Styled, bold, confidence_text, dim, plural, table
@@ -41,8 +42,6 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         yield from result_parts(result)
     yield from _hidden_line(answer, "--all")
     if answer.trace is not None:
-        from clawmem.app.operations.explaining import trace_parts
-
         yield from trace_parts(answer.trace)
         kept = answer.receipt
         yield f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept"
@@ -125,8 +124,6 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     if result.ranks is not None:
-        from clawmem.app.operations.explaining import score_lines
-
         explained = score_lines(result.score, result.terms or {}, result.legs or {}, result.ranks)
         yield from (f"    {line}" for line in explained)
     yield ""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
+from clawmem.app.operations.explaining import ranks_record, trace_record
 from clawmem.app.operations.fields import provenance_of, successor_of, title_of
 from clawmem.app.operations.output import age
 from clawmem.domain.retrieval.relevance import likelihood_of
@@ -122,8 +123,6 @@ def sessions_of(sessions: Iterable[Session]) -> list[SessionRecord]:
 
 
 def _explanation(item: ReceiptItem) -> dict[str, Any]:
-    from clawmem.app.operations.explaining import ranks_record
-
     return {
         "relevance": item.relevance,
         "legs": dict(item.parts),
@@ -133,6 +132,4 @@ def _explanation(item: ReceiptItem) -> dict[str, Any]:
 
 
 def _trace(receipt: Receipt, receipt_id: int | None) -> dict[str, Any]:
-    from clawmem.app.operations.explaining import trace_record
-
     return {"trace": trace_record(receipt), "receipt": receipt_id}

@@ -20,6 +20,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
+from clawmem.app.services.indexing.folders import count_files
 from clawmem.app.settings.config_file import (
     add_collection,
     breadth_warning,
@@ -204,8 +205,6 @@ def _unconfirmed(
     services: Services, name: str, folder: Path, pattern: str, warning: str
 ) -> ConfirmationMissing:
     """Return the error that says what would be read of *folder*."""
-    from clawmem.app.services.indexing.folders import count_files
-
     found = count_files(services.files, str(folder), pattern)
     parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
     line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."

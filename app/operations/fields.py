@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from clawmem.app.operations.operation import Option, Result
 from clawmem.app.operations.output import encodable
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
@@ -101,8 +102,6 @@ class Successor(Result):
 
 def place_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields of a `DocumentReference`."""
-    from clawmem.app.services.documents.listing import docids  # late: searches do not need it
-
     return place_from(document, docids(services.vault.documents, [document])[document.id])
 
 

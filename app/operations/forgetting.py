@@ -11,6 +11,8 @@ from pydantic import Field
 from clawmem.app.operations.fields import Confirm, Docid, DocumentReference, Why, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, age, plural
+from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, already_forgotten, preview_forget
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
@@ -19,7 +21,7 @@ from clawmem.ports.errors import ConfirmationMissing, NotFound
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
+    from clawmem.app.services.lifecycle.forgetting import ForgetPreview
     from clawmem.ports.records import Document
 
 
@@ -43,8 +45,6 @@ def forget_source(
         ConfirmationMissing: ``confirm`` is not true.
         NotFound: there is no such source.
     """
-    from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
-
     configured = services.settings.collections
     imported = documents_of_source(services.vault.documents, configured, source)
     documents = [one for one in imported if collection in ("", one.collection)]
@@ -190,8 +190,6 @@ def forget(services: Services, request: Forget) -> Forgotten:
 
     Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
     """
-    from clawmem.app.services.lifecycle.forgetting import ForgetReport, already_forgotten
-
     gone = already_forgotten(services.lookup, request.query)
     if gone is not None:
         nameless = {**place_of(services, gone), "docid": "", "title": ""}
@@ -221,8 +219,6 @@ def _confirmed(services: Services, request: Forget) -> Document:
         ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
         InvalidInput, NotFound: As `Lookup.forgettable`; also for the former place of a file that was moved.
     """
-    from clawmem.app.services.lifecycle.forgetting import preview_forget
-
     note = services.lookup.forgettable(request.query)
     folder = None if request.confirm is False else _folder_without_file(services, note)
     if folder:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from clawmem.domain.retrieval.relevance import likelihood_of
+
 # Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINE_ENDS = re.compile(r"[\n\t]")
@@ -121,8 +123,6 @@ def confidence_text(confidence: float | None) -> str:
     """Return a confidence and its word, such as ``0.82 likely``; an empty string if the result was not judged."""
     if confidence is None:
         return ""
-    from clawmem.domain.retrieval.relevance import likelihood_of
-
     return f"{confidence:.2f} {likelihood_of(confidence)}"
 
 

@@ -13,8 +13,14 @@ from clawmem.app.bootstrap.services import PIPELINES
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, confidence_text, table
+from clawmem.app.operations.search import ask
 from clawmem.app.services.retrieval.replay import ResultChange
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns
+from clawmem.app.settings.model import load_settings
 from clawmem.app.version import VERSION
+from clawmem.domain.surfacing.profiles import profile_named
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -190,10 +196,6 @@ def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
     Raises:
         InvalidInput: This version does not know the verb of the receipt.
     """
-    from clawmem.app.operations.search import ask
-    from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-    from clawmem.ports.errors import InvalidInput
-
     if receipt.verb == CONTEXT_SURFACING:
         return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
     if receipt.verb not in PIPELINES:
@@ -204,11 +206,6 @@ def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
     """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    from clawmem.app.services.surfacing.choices import Choices
-    from clawmem.app.services.surfacing.turns import Turns
-    from clawmem.app.settings.model import load_settings
-    from clawmem.domain.surfacing.profiles import profile_named
-
     chosen = load_settings(environ=os.environ, lenient=True).model_copy(update={"read_only": True})
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
     surface = services.prompt_surfacing(chosen, profile)

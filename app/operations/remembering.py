@@ -12,6 +12,7 @@ from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
+from clawmem.app.services.capture.remembering import NewNote
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
@@ -84,8 +85,6 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
     Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
     Correct a note by saving the new text with supersedes.
     """
-    from clawmem.app.services.capture.remembering import NewNote
-
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
     note = NewNote(
         request.text, request.title, listed(request.tag), request.collection, request.supersedes, origin

@@ -15,6 +15,8 @@ from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.fields import conditions_in, listed, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option
 from clawmem.app.operations.questions import MinScore, Question, Search
+from clawmem.app.services.documents.filters import check_filters
+from clawmem.app.services.retrieval.receipts import AnswerContext, pack
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
 from clawmem.app.version import VERSION
@@ -127,8 +129,6 @@ def retrieval_request(services: Services, request: Question) -> RetrievalRequest
     given = {name: getattr(request, name) for name in OF_SOME if name in type(request).model_fields}
     tags, where = listed(request.tag), conditions_in(request.where)
     if tags or where:
-        from clawmem.app.services.documents.filters import check_filters  # rarely needed
-
         check_filters(services.vault.documents, services.vault.properties, tags, where)
     return read_request(
         request.query,
@@ -164,8 +164,6 @@ class AnswerRecorder:
 
     def receipt(self) -> Receipt:
         """Return the receipt of the answer."""
-        from clawmem.app.services.retrieval.receipts import AnswerContext
-
         context = AnswerContext(self._verb, self._took_ms, VERSION)
         return self._services.explain(self._answer, self._request, context)
 
@@ -173,8 +171,6 @@ class AnswerRecorder:
         """Record the answer; return the id of the receipt, or ``None`` if no receipt is stored."""
 
         def packed() -> bytes:
-            from clawmem.app.services.retrieval.receipts import pack
-
             return pack(receipt())
 
         recalls, limit = self._services.recalls, self._request.limit

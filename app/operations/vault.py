@@ -24,6 +24,7 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.output import Table, plural, table
+from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sentence
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models import WITHOUT, Provider
@@ -287,8 +288,6 @@ def _forgotten_before(services: Services, folder: str, name: str) -> list[str]:
     """Return a warning about notes of a new vault that another vault has forgotten, for a person."""
     if not services.is_new or services.caller != PERSON:
         return []
-    from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sentence
-
     found = forgotten_elsewhere(services, services.settings)
     remedy = f"To forget a note here as well, run: clawmem --vault {name} forget NOTE"
     return [f"{forgotten_sentence(found, folder)} {remedy}"] if found else []

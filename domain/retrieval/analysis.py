@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.by_date import is_leaving_off, newest_question, topic_besides
 from clawmem.domain.retrieval.grains import named_speakers
 from clawmem.domain.retrieval.intent import (
     Classification,
@@ -16,7 +17,9 @@ from clawmem.domain.retrieval.intent import (
     time_intent,
 )
 from clawmem.domain.retrieval.query_forms import QueryForms, query_forms
+from clawmem.domain.retrieval.requested import requested
 from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.retrieval.versions import begins_then, wanted_version
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.by_date import NewestQuestion
@@ -89,37 +92,27 @@ class QueryAnalysis:
     @cached_property
     def demands(self) -> QuestionDemands:
         """Contents that a text must have to answer."""
-        from clawmem.domain.retrieval.requested import requested
-
         time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""
         return requested(self.text, self.forms.words, time)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:
         """The newest note that the text asks for, by kind or topic."""
-        from clawmem.domain.retrieval.by_date import newest_question
-
         return newest_question(self.text)
 
     @cached_property
     def topic(self) -> tuple[str, ...]:
         """Words that name a topic, without those of the named time."""
-        from clawmem.domain.retrieval.by_date import topic_besides
-
         return topic_besides(self.text, self.named_time)
 
     @cached_property
     def is_handoff_asked(self) -> bool:
         """Whether the text asks where work stopped or how to continue, and names neither a topic nor a time."""
-        from clawmem.domain.retrieval.by_date import is_leaving_off
-
         return self.named_time is None and is_leaving_off(self.topic)
 
     @cached_property
     def version(self) -> WantedVersion:
         """Version of a subject that the text asks for."""
-        from clawmem.domain.retrieval.versions import begins_then, wanted_version
-
         named = self.named_time
         is_over = named is not None and not begins_then(self.text[: named.start])
         return wanted_version(self.text, named.authored_until if named and is_over else None)

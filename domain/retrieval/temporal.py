@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
+from clawmem.domain.retrieval.temporal_reader import readings
 from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
@@ -63,9 +64,6 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
     """
     if MAY_NAME_TIME.search(query) is None or _FUTURE.search(query):
         return None
-    # Imported here because it compiles sixty patterns, which most questions do not need.
-    from clawmem.domain.retrieval.temporal_reader import readings
-
     now = (_UTC_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
     reading = next(readings(query, Calendar(now, now.date())), None)
     if reading is None or _is_coming(query[reading.start : reading.end], reading.first, now.date()):

@@ -12,6 +12,7 @@ from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.by_date import content_words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
@@ -165,8 +166,6 @@ def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
             TimeIntent.HISTORY,
         )
         return WantedVersion(Wanted.ANY if is_undecided else Wanted.CURRENT)
-    from clawmem.domain.retrieval.by_date import content_words  # compiles patterns that few questions need
-
     before = _BEFORE.search(query)
     return WantedVersion(Wanted.FORMER, frozenset(content_words(before["event"])) if before else frozenset())
 

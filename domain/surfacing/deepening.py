@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from clawmem.domain.retrieval.expansion import VariantKind
 from clawmem.domain.surfacing.profiles import Profile
 
 if TYPE_CHECKING:
@@ -42,7 +43,5 @@ def seconds_left(profile: Profile, elapsed_s: float) -> float:
 
 def asked_for(variants: Sequence[Variant]) -> list[str]:
     """Return up to `MOST_VARIANTS` reworded queries: keywords, then sentences, then a hypothetical passage."""
-    from clawmem.domain.retrieval.expansion import VariantKind  # slow to import, and rarely needed
-
     kinds = list(VariantKind)
     return [v.text for v in sorted(variants, key=lambda v: kinds.index(v.kind))][:MOST_VARIANTS]

@@ -7,6 +7,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import TypeVar
 
+from clawmem.domain.capture.preferences import is_preference
+from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.surfacing.packing import CHARACTERS, HOT_ABOVE, Tier
 
@@ -93,9 +95,6 @@ def states_wish(text: str, speaker: str = "") -> bool:
         text: The line, including its speaker label if it has one.
         speaker: Speaker label at the start of the line; empty if there is none.
     """
-    from clawmem.domain.capture.preferences import is_preference
-    from clawmem.domain.capture.sentences import sentences
-
     if speaker.lower() == ASSISTANT:
         return False
     said = text[text.find(":", len(speaker)) + 1 :] if speaker else text

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from socket import gethostname
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.interfaces.hooks.capture import AFTER_COMPACTION, postcompact_capture
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
+from clawmem.app.services.briefing.session import curation_note
+from clawmem.app.services.lifecycle.archiving import read_policy
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.naming import file_name
+from clawmem.domain.documents.times import iso_utc
 
 MOST_REPORT_BYTES = 1_000_000
 FILE_FIELDS = ("file_path", "notebook_path")
@@ -49,8 +55,6 @@ def curator_nudge(event: HookEvent, context: HookContext) -> HookOutput:
     with context.services() as services:
         if services is None:
             return SILENCE
-        from clawmem.app.services.briefing.session import curation_note
-
         vault = services.vault
         counts = {
             "pending": vault.embeddings.counts().pending,
@@ -106,25 +110,16 @@ def _inject(output: HookOutput, event: HookEvent, context: HookContext) -> None:
 
 
 def _record_start(session_id: str, context: HookContext) -> None:
-    from socket import gethostname
-
-    from clawmem.domain.documents.times import iso_utc
-
     with context.writable() as services:
         services.vault.sessions.start(session_id, iso_utc(services.clock.now_ms()), gethostname())
 
 
 def _archive_idle(context: HookContext) -> None:
     """Archive notes according to the lifecycle policy, unless it only previews."""
-    from clawmem.app.services.lifecycle.archiving import read_policy
-    from clawmem.app.settings.model import load_settings
-
     settings = load_settings(vault=context.vault, environ=context.environ)
     policy = read_policy(settings.lifecycle)
     if policy is None or policy.only_previews:
         return
-    from clawmem.app.bootstrap.opening import open_services
-
     with open_services(settings, create=False) as services:
         services.archiving.sweep(policy, by="staleness-check")
 

@@ -8,9 +8,15 @@ from pathlib import Path
 from time import monotonic
 
 from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.environment.process_identity import holder_id, is_gone
+from clawmem.app.interfaces.hooks.capture_jobs import CaptureJobs
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
+from clawmem.app.operations.embedding import embed_captured
+from clawmem.app.services.capture.session import without_secrets
+from clawmem.app.settings.model import load_settings
 
 AFTER_COMPACTION = "PostCompact"
 MOST_SECONDS = 20.0  # of the 30 s that the client waits
@@ -51,8 +57,6 @@ precompact_extract = partial(capture, "precompact-extract")
 def postcompact_capture(event: HookEvent, context: HookContext) -> HookOutput:
     """Store the summary of a compacted conversation, if the client sends one. The event accepts no answer."""
     if event.compact_summary:
-        from clawmem.app.services.capture.session import without_secrets
-
         safe = event._replace(compact_summary=without_secrets(event.compact_summary))
         capture("postcompact-capture", safe, context)
     return HookOutput(answers=AFTER_COMPACTION)
@@ -69,12 +73,6 @@ def drained(
     Args:
         seconds: Time limit for all model calls together.
     """
-    from clawmem.app.bootstrap.opening import open_services
-    from clawmem.app.environment.process_identity import holder_id, is_gone
-    from clawmem.app.interfaces.hooks.capture_jobs import CaptureJobs
-    from clawmem.app.operations.embedding import embed_captured
-    from clawmem.app.settings.model import load_settings
-
     settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:
         drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)

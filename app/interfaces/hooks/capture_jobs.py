@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import Job
+from clawmem.app.services.capture.decisions import NOTHING, DecisionExtractor
+from clawmem.app.services.capture.feedback import FeedbackLoop
+from clawmem.app.services.capture.handoffs import CompactionSummary, HandoffGenerator, PrecompactExtract
 from clawmem.app.services.capture.session import Session
+from clawmem.domain.security.fingerprint import fingerprint, is_echo
 from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -57,8 +61,6 @@ class CaptureJobs:
         jobs[job.hook](session)
 
     def _decisions(self, session: Session) -> None:
-        from clawmem.app.services.capture.decisions import NOTHING, DecisionExtractor
-
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
         extract = DecisionExtractor(*parts, is_echo=self._is_echo(session), left=self._left)
         if extract(session) == NOTHING:
@@ -71,27 +73,19 @@ class CaptureJobs:
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 
     def _handoff(self, session: Session) -> None:
-        from clawmem.app.services.capture.handoffs import HandoffGenerator
-
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
         hand_over = HandoffGenerator(*parts, is_echo=self._is_echo(session), left=self._left)
         hand_over(session)
         self._services.profile.refresh()
 
     def _feedback(self, session: Session) -> None:
-        from clawmem.app.services.capture.feedback import FeedbackLoop
-
         FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
 
     def _summary(self, summary: str, session: Session) -> None:
-        from clawmem.app.services.capture.handoffs import CompactionSummary
-
         parts = (self._services.vault, self._services.clock)
         CompactionSummary(*parts, is_echo=self._is_echo(session))(session.id, summary)
 
     def _state(self, session: Session) -> None:
-        from clawmem.app.services.capture.handoffs import PrecompactExtract
-
         parts = (self._services.vault.captures, self._transcripts)
         extract = PrecompactExtract(*parts, is_echo=self._is_echo(session))
         state = extract(session)
@@ -115,8 +109,6 @@ class CaptureJobs:
         return self._services.generator
 
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
-        from clawmem.domain.security.fingerprint import fingerprint, is_echo
-
         told = InjectedFingerprints(self._services.settings.vault).of(session.id)
         injected = told.union(*map(fingerprint, self._given_unasked(session.id)))
         return lambda sentence: is_echo(sentence, injected)

@@ -8,6 +8,9 @@ from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
 from clawmem.app.services.documents.listing import docids, every_served
 from clawmem.domain.documents.address import Address, name_matcher
 from clawmem.domain.documents.identity import display_path
@@ -118,8 +121,6 @@ def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[C
 
 def is_near_name(asked: str, candidate: Candidate) -> bool:
     """Whether a name of *candidate* has every word of *asked*, or is *asked* but for a fifth of its letters."""
-    from rapidfuzz.distance import Levenshtein
-
     said = set(words(asked))
     if said and said <= set(words(f"{candidate.file} {candidate.title}")):
         return True
@@ -131,9 +132,6 @@ def is_near_name(asked: str, candidate: Candidate) -> bool:
 
 def nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the places whose path, with or without its collection, is few edits from *name*; nearest first."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import Levenshtein
-
     shown = [display_path(*place) for place in places]
     paths = [path.lower() for path in (*shown, *(path for _, path in places))]
     near = process.extract(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document, InactiveReason
@@ -83,8 +84,6 @@ def moved_documents(documents: DocumentStore, document: Document) -> list[Docume
     unchanged = [one for one in documents.holding(document.hash) if one.inactive is None]
     if unchanged:
         return unchanged
-    from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
-
     text = documents.body(document.id) or ""
     titled = (one for one in documents.latest() if one.title == document.title)
     return [one for one in titled if likeness(text, documents.body(one.id) or "") >= LEAST_LIKENESS]

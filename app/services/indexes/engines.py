@@ -6,14 +6,13 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from shutil import rmtree
+from typing import cast
 
 from clawmem.ports.errors import ConfigError, IndexUnavailable
 from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace
 from clawmem.ports.records import IndexRecord, Role
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRIVATE_FOLDER = 0o700
 OWN = "sqlite"  # engine name of the vault's own index, which is inside the vault file
@@ -77,8 +76,6 @@ class Engines:
 
     def beside(self) -> list[Path]:
         """Return the index folders next to the vault."""
-        from pathlib import Path  # most vaults have no external index
-
         return [path for path in Path(self._folder).glob("*-*") if re.fullmatch(_FOLDER, path.name)]
 
     def discard_others(self, folders: Iterable[Path], known: Iterable[IndexRecord]) -> None:
@@ -86,14 +83,10 @@ class Engines:
         names = {_name(record) for record in known}
         for folder in folders:
             if folder.name not in names:
-                from shutil import rmtree
-
                 rmtree(folder, ignore_errors=True)
 
     def size_bytes(self) -> int:
         """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""
-        from pathlib import Path
-
         return sum(map(_size, Path(self._folder).rglob("*")))
 
     def _make_private(self) -> None:

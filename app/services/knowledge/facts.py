@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rapidfuzz import fuzz, process
+
 from clawmem.domain.documents.address import folded
 from clawmem.domain.knowledge.entities import ids_of
 from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
@@ -90,8 +92,6 @@ def entity_named(entities: EntityStore, name: str) -> Entity:
 
 def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
     """Return the entities whose names are spelled like *name* or a part of it, most similar first."""
-    from rapidfuzz import fuzz, process  # rarely needed
-
     known = entities.frequent(LOOKED_AT)
     names = [folded(one.name) for one in known]
     near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)

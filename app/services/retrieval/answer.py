@@ -8,7 +8,9 @@ from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
+from clawmem.domain.conversations.units import reply_to
 from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
@@ -34,6 +36,7 @@ from clawmem.domain.retrieval.snippets import (
     snippet,
     whole_lines,
 )
+from clawmem.domain.security.orders import gives_orders, orders_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.documents import DocumentStore, SuccessionStore
@@ -101,9 +104,6 @@ class Result(ResultFields):
         """Whether *found* is part of instructions in an unverified document; neighbouring lines are checked as well."""
         if is_verified(self.document.origin):
             return False
-        # Imported here because most vaults contain only the user's own notes.
-        from clawmem.domain.security.orders import gives_orders, orders_within
-
         lines = [f"{line}\n" for line in self.body.split("\n")]
         first = max(0, found.start_line - self.document.body_line)
         start = sum(map(len, lines[:first]))
@@ -127,8 +127,6 @@ class Result(ResultFields):
 
     def _with_reply(self, found: Snippet, max_length: int) -> Snippet | None:
         """Return the reply to a question with which *found* begins, after the question if there is room for both."""
-        from clawmem.domain.conversations.units import reply_to  # few vaults hold conversations
-
         start, _ = self._place(found)
         if found.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
             return None
@@ -222,12 +220,6 @@ class Result(ResultFields):
         """
         if not self.document.front_matter:
             return None
-        from clawmem.domain.documents.properties import (
-            TAG_PROPERTIES,
-            TECHNICAL_PROPERTIES,
-            without_properties,
-        )
-
         ignored = TECHNICAL_PROPERTIES | (
             TAG_PROPERTIES if len(self._unnamed) < len(self.words) else frozenset()
         )

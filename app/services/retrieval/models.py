@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -13,8 +14,6 @@ from clawmem.ports.errors import ModelError
 from clawmem.ports.models import ModelAnswers
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
-
     from clawmem.ports.models import Generator, Reranker
 
 
@@ -60,8 +59,6 @@ class DeadlineExecutor:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor
-
         return ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix=self._name)
 
 

@@ -7,6 +7,8 @@ from contextlib import nullcontext
 from itertools import islice
 from time import perf_counter
 
+from rapidfuzz.distance import OSA
+
 from clawmem.app.services.documents.filters import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
@@ -150,8 +152,6 @@ def _corrected(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWor
     most = most_edits(word, query)
     if not most:
         return None
-    from rapidfuzz.distance import OSA  # most questions have no unknown word
-
     near: dict[str, Spelling] = {}
     for stored, documents in unknown.alike.items():
         # Stemming may have removed a letter that is in the wrong place: "porbe" becomes "porb".

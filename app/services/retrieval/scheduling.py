@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from queue import SimpleQueue
 from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
@@ -15,8 +16,6 @@ from clawmem.ports.errors import ClawmemError, IndexUnavailable
 from clawmem.ports.records import Hit
 
 if TYPE_CHECKING:
-    from queue import SimpleQueue
-
     Waiting = SimpleQueue[Callable[[], None] | None]
 
 
@@ -88,8 +87,6 @@ class NamedThreads:
     __del__ = close
 
     def _of(self, name: str) -> Waiting:
-        from queue import SimpleQueue  # not needed for lexical search
-
         if name not in self._kept:
             waiting = self._kept[name] = SimpleQueue()
             # A daemon thread, so that a hanging retriever does not keep the process alive.

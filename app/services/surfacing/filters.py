@@ -8,8 +8,10 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.security.orders import gives_orders, orders_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.ordering import (
@@ -99,9 +101,6 @@ def _orders_from_outside(documents: DocumentStore, candidate: Candidate) -> bool
     document = candidate.document
     if document is None or is_verified(document.origin):
         return False
-    # Imported on demand: most vaults hold only the user's own notes.
-    from clawmem.domain.security.orders import gives_orders, orders_within
-
     span, body = span_of(documents, candidate), documents.body(document.id) or ""
     return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
 
@@ -224,8 +223,6 @@ def text_of(documents: DocumentStore, candidate: Candidate) -> str:
     span = span_of(documents, candidate)
     body = documents.body(candidate.document_id) or ""
     if body.lstrip("\ufeff").startswith("---"):  # only then import the front matter parser
-        from clawmem.domain.documents.frontmatter import without_broken_head
-
         body = without_broken_head(body)
     return body[span.start : span.end] if span else ""
 

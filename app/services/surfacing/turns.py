@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.documents.times import iso_utc
@@ -106,8 +107,6 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
 
 def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
     """Return the receipt of a turn; ``None`` if it was deleted, is damaged, or of a later clawmem."""
-    from clawmem.app.services.retrieval.receipts import unpack_if_readable
-
     stored = receipts.get(row.id)
     return unpack_if_readable(stored.content) if stored else None
 
