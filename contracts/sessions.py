@@ -34,7 +34,7 @@ class SessionContract(VaultContract):
 
         If this fails: missing values are returned as null or as the text of an empty list.
         """
-        vault.sessions.start("s1", EIGHT)
+        vault.sessions.save(Session("s1", EIGHT))
 
         assert vault.sessions.get("s1") == Session("s1", EIGHT)
 
@@ -49,31 +49,6 @@ class SessionContract(VaultContract):
         vault.sessions.save(Session("s1", NINE))
 
         assert vault.sessions.recent(10) == [Session("s1", NINE)]
-
-    def test_a_session_that_is_taken_up_goes_on(self, vault: Vault) -> None:
-        """
-        Starting a known session clears its end and leaves its start and all other fields unchanged.
-
-        If this fails: the row is replaced, or a resumed session stays ended.
-        """
-        vault.sessions.save(Session("s1", EIGHT, NINE, None, "Moved.", ("a.py",), "desk"))
-
-        vault.sessions.start("s1", TEN, "laptop")
-
-        assert vault.sessions.get("s1") == Session("s1", EIGHT, None, None, "Moved.", ("a.py",), "desk")
-
-    def test_an_end_is_set_and_moved(self, vault: Vault) -> None:
-        """
-        Ending returns whether the session exists, and a later call moves the end.
-
-        If this fails: an unknown session is created, or the first end is kept.
-        """
-        vault.sessions.start("s1", EIGHT)
-
-        assert vault.sessions.end("s1", NINE)
-        assert vault.sessions.end("s1", TEN)
-        assert not vault.sessions.end("s2", TEN)
-        assert vault.sessions.recent(10) == [Session("s1", EIGHT, TEN)]
 
     def test_newest_first(self, vault: Vault) -> None:
         """
@@ -107,7 +82,7 @@ class SessionContract(VaultContract):
 
         If this fails: a negative limit means no limit, as it does in SQL.
         """
-        vault.sessions.start("s1", EIGHT)
+        vault.sessions.save(Session("s1", EIGHT))
 
         assert vault.sessions.recent(limit) == []
 
@@ -131,7 +106,7 @@ class SessionContract(VaultContract):
 
         If this fails: a missing end compares as false.
         """
-        vault.sessions.start("s1", NINE)
+        vault.sessions.save(Session("s1", NINE))
 
         assert _covering(vault, EIGHT) is None
         assert _covering(vault, ELEVEN) == "s1"
@@ -143,7 +118,7 @@ class SessionContract(VaultContract):
 
         If this fails: the oldest one is returned, or an arbitrary one.
         """
-        vault.sessions.start("forgotten", EIGHT)
+        vault.sessions.save(Session("forgotten", EIGHT))
         vault.sessions.save(Session("b", NINE, TEN))
         vault.sessions.save(Session("a", NINE, TEN))
 
@@ -157,11 +132,11 @@ class SessionContract(VaultContract):
 
         If this fails: they are written through a separate connection, or are missing from the snapshot.
         """
-        vault.sessions.start("s1", EIGHT)
+        vault.sessions.save(Session("s1", EIGHT))
 
         with pytest.raises(ValueError), vault.transactions.writing():
-            vault.sessions.end("s1", NINE)
-            vault.sessions.start("s2", TEN)
+            vault.sessions.save(Session("s1", EIGHT, NINE))
+            vault.sessions.save(Session("s2", TEN))
             raise ValueError
 
         assert vault.sessions.recent(10) == [Session("s1", EIGHT)]

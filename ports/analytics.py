@@ -13,13 +13,12 @@ Cell = str | int | float | None
 
 class Question(StrEnum):
     """
-    Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report in order.
+    Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report.
 
-    A document is "served" if it is not inactive. All reports except `INACTIVE` count served documents only. A
-    recall counts once for each document among its hits, however many fragments of that document it returned.
-    An age is the number of whole days between the time at which a document was authored and now, rounded
-    down; the age is negative if the document was authored in the future. A percentile (the median is the
-    50th) is the smallest value such that at least that percentage of the values do not exceed it.
+    All reports except `INACTIVE` count served documents only. A recall counts once for each document among its hits.
+    An age is the number of whole days between the time at which a document was authored and now, rounded down, and
+    negative for the future. A percentile is the smallest value that at least that percentage of the values do not
+    exceed.
     """
 
     MOST_RECALLED = "most_recalled"  # most recalls first, then most distinct questions, then by name
@@ -35,59 +34,28 @@ class Question(StrEnum):
     DEGRADED = "degraded"  # most affected recalls first, then by verb and retriever
 
 
-COLUMNS: Mapping[Question, tuple[str, ...]] = {
+_COLUMNS = {
     # questions: number of distinct questions among the recalls; best_rank: 1 is the top rank.
-    Question.MOST_RECALLED: (
-        "document",
-        "collection",
-        "content_type",
-        "recalls",
-        "questions",
-        "best_rank",
-        "last_recalled_at",
-    ),
-    Question.NEVER_RECALLED: ("document", "collection", "content_type", "authored_at", "age_days"),
+    Question.MOST_RECALLED: "document collection content_type recalls questions best_rank last_recalled_at",
+    Question.NEVER_RECALLED: "document collection content_type authored_at age_days",
     # documents, bytes: added in the month; *_total: at its end. Months without additions are omitted.
-    Question.GROWTH: ("basis", "month", "collection", "documents", "bytes", "documents_total", "bytes_total"),
+    Question.GROWTH: "basis month collection documents bytes documents_total bytes_total",
     # Number of documents by age in days, each counted in the first column that fits; future: age below 0.
-    Question.AGES: (
-        "collection",
-        "future",
-        "under_7",
-        "under_30",
-        "under_90",
-        "under_365",
-        "older",
-        "median_days",
-    ),
+    Question.AGES: "collection future under_7 under_30 under_90 under_365 older median_days",
     # overdue: review_by is not later than now.
-    Question.STALENESS: (
-        "content_type",
-        "documents",
-        "median_days",
-        "oldest_days",
-        "never_recalled",
-        "overdue",
-    ),
+    Question.STALENESS: "content_type documents median_days oldest_days never_recalled overdue",
     # unembedded: documents that lack a vector; recalled: documents with a recall; recalls: sum over documents.
-    Question.COVERAGE: (
-        "collection",
-        "content_type",
-        "documents",
-        "bytes",
-        "pinned",
-        "unembedded",
-        "recalled",
-        "recalls",
-    ),
-    Question.INACTIVE: ("collection", "reason", "documents", "bytes"),
+    Question.COVERAGE: "collection content_type documents bytes pinned unembedded recalled recalls",
+    Question.INACTIVE: "collection reason documents bytes",
     # recalls: recalls that returned a matching document; documents: distinct matching documents returned.
-    Question.USE: ("month", "collection", "content_type", "recalls", "documents"),
+    Question.USE: "month collection content_type recalls documents",
     # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
-    Question.SPEED: ("verb", "recalls", "unanswered", "degraded", "p50_ms", "p95_ms", "slowest_ms"),
-    Question.DAYS: ("day", "verb", "recalls", "unanswered", "degraded", "p50_ms", "p95_ms", "slowest_ms"),
-    # share: fraction of the verb's recalls.
-    Question.DEGRADED: ("verb", "leg", "recalls", "share", "last_at"),
+    Question.SPEED: "verb recalls unanswered degraded p50_ms p95_ms slowest_ms",
+    Question.DAYS: "day verb recalls unanswered degraded p50_ms p95_ms slowest_ms",
+    Question.DEGRADED: "verb leg recalls share last_at",  # share: fraction of the verb's recalls
+}
+COLUMNS: Mapping[Question, tuple[str, ...]] = {
+    question: tuple(names.split()) for question, names in _COLUMNS.items()
 }
 
 
@@ -123,33 +91,25 @@ class Analytics(Protocol):
     """
     Engine that answers reports about documents and their use from a copy of the data.
 
-    A document's size in bytes is the size of its file, or the length of its body if it does not come from a
-    file. All times are ISO-8601 UTC text as in records; days and months are in UTC.
+    A document's size is that of its file, or the length of its body if it has none. Times are those of records; days
+    and months are in UTC.
     """
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
         """
-        Add documents (each id once) and stored recalls. Both are iterated once and may be long.
+        Add documents (each id once) and stored recalls, which may be long.
 
-        ``review_by`` is a time like the others, or ``None``. Hits on documents that were not loaded count
-        only towards their recall. A second call adds to the first.
+        Hits on documents that were not loaded count only towards their recall.
         """
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
-        """
-        Return the report for *question* at the instant *now*: its first *limit* rows (≥ 0), or all rows with ``None``.
-
-        The table has no rows if no relevant data was loaded.
-        """
+        """Return the report for *question* at the instant *now*: its first *limit* rows, or all with ``None``."""
 
     def export(self, folder: str) -> list[str]:
         """
-        Write the loaded data to the existing *folder*, one file each named documents, recalls and hits.
+        Write the loaded data to the existing *folder* as the files documents, recalls and hits; return their paths.
 
         The format is Parquet if the engine supports it. An existing file of the same name is replaced.
-
-        Returns:
-            The paths written, in this order.
 
         Raises:
             InvalidInput: a file cannot be written to *folder*.

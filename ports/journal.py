@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 
@@ -21,11 +20,11 @@ class RunStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Run:
     """
-    One attempt of a maintenance lane to execute one phase of its work: its input, its result, and why it did nothing.
+    One attempt of a maintenance lane to execute one phase of its work; ``id`` is 0 until it is stored.
 
-    ``phase`` is ``gate`` if the lane stopped before its first phase. The counts are numbers of documents;
-    ``metrics`` is any JSON object. ``finished_at`` is empty while the run is in progress, and stays empty if
-    its process was killed. ``id`` is 0 until the run is stored.
+    ``phase`` is ``gate`` if the lane stopped before its first phase. ``reason`` is why it did nothing. The counts are
+    numbers of documents; ``metrics`` is any JSON object. ``finished_at`` is empty while the run is in progress, and
+    stays empty if its process was killed.
     """
 
     lane: str
@@ -46,9 +45,9 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """
-    One document that is served instead of others, with the time and the reason.
+    One document that is served instead of others; ``id`` is 0 until it is stored.
 
-    ``undone_at`` is empty while the replacement is in effect. ``id`` is 0 until it is stored.
+    ``undone_at`` is empty while the replacement is in effect.
     """
 
     document_id: int
@@ -73,17 +72,14 @@ class Journal(Protocol):
         """
         Update the stored run with the id of *run*; an unknown id changes nothing.
 
-        Call this in the transaction of the run's effects, so that the log records exactly the effects that
-        were committed.
+        Call this in the transaction of the run's effects, so that the log records what was committed.
         """
 
     def run(self, run_id: int) -> Run | None:
         """Return the run with this id as last updated, or ``None``."""
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
-        """
-        Return up to *limit* runs, newest first, optionally of one lane and one phase. A limit below 1 returns none.
-        """
+        """Return up to *limit* runs, newest first, optionally of one lane and one phase."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
@@ -97,9 +93,9 @@ class Journal(Protocol):
 
     def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
         """
-        Return the replacements in effect, by id: all, or those in which *document_id* replaces or is replaced.
+        Return the replacements in effect (or, with *undone*, those undone), by id.
 
-        With *undone*, return the replacements that were undone instead.
+        With *document_id*, only those in which the document replaces or is replaced.
         """
 
     def undo(self, replacement_id: int, at: str) -> bool:
@@ -121,11 +117,10 @@ class Act(StrEnum):
 
 class ActEntry(NamedTuple):
     """
-    Journal entry for one action on one document: the actor (a command, a tool or a hook), the time and the
-    reason.
+    One action on one document; ``by`` is a command, a tool or a hook. ``id`` is 0 until the entry is stored.
 
     ``before`` holds the previous end of a snooze, or the docid of a document that was forgotten, because the
-    document itself no longer has one. ``id`` is 0 until the entry is stored.
+    document itself no longer has one.
     """
 
     document_id: int
@@ -147,7 +142,7 @@ class ActJournal(Protocol):
         """Return the entry with this id, or ``None``."""
 
     def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
-        """Return up to *limit* entries, newest first, of one document or of all; a limit below 1 returns none."""
+        """Return up to *limit* entries, newest first, of one document or of all."""
 
     def last(self, act: Act) -> Mapping[int, str]:
         """Return, for each document that ever received *act*, the time of the most recent one, by document id."""
@@ -199,25 +194,12 @@ class ForgetLog(Protocol):
         """Return the paths of damaged logs that were set aside and not deleted since."""
 
 
-class ForgottenText(NamedTuple):
-    """
-    Fingerprint of a forgotten body: a salt, and a salted digest of the hash of the body.
-
-    It identifies an identical body, and the body cannot be reconstructed from it. It refers to no other
-    record, so it can be copied into another vault.
-    """
-
-    salt: str
-    digest: str
-
-
-def forgotten_text(salt: str, hash: str) -> ForgottenText:
-    """Return the fingerprint of the body with this *hash*."""
-    return ForgottenText(salt, sha256(f"{salt}:{hash}".encode()).hexdigest())
-
-
 class ForgottenTexts(Protocol):
-    """Fingerprints of bodies forgotten on request. Append-only; part of the vault's transactions."""
+    """
+    Fingerprints of bodies forgotten on request, as salted digests. Append-only; part of the vault's transactions.
+
+    A fingerprint identifies an identical body, also in another vault; the body cannot be reconstructed from it.
+    """
 
     def add(self, hashes: Iterable[str]) -> None:
         """Store the fingerprints of bodies by their hash; a second call with the same hash changes nothing."""

@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 @dataclass(frozen=True, slots=True)
 class Session:
     """
-    One session of a user or agent that worked with the memory: its start, its end and its results.
+    One session of a user or agent that worked with the memory.
 
-    ``ended_at`` is ``None`` while the session is open. ``handoff_path`` is the document that hands the work
-    over, ``machine`` the name of the host.
+    ``ended_at`` is ``None`` while the session is open. ``handoff_path`` is the document that hands the work over,
+    ``machine`` the name of the host.
     """
 
     id: str
@@ -36,18 +36,7 @@ def session_key(session_id: str) -> str:
 
 
 class SessionStore(Protocol):
-    """
-    Store of sessions by id.
-
-    The caller passes all times in the format of records, and they are compared as text; an implementation
-    never reads a clock.
-    """
-
-    def start(self, session_id: str, started_at: str, machine: str = "") -> None:
-        """Begin a session. A known session is reopened: its end is cleared and everything else is unchanged."""
-
-    def end(self, session_id: str, ended_at: str) -> bool:
-        """Set the end of a session and return whether the session exists."""
+    """Store of sessions by id. Times are in the format of records and are compared as text."""
 
     def save(self, session: Session) -> None:
         """Store a complete session, replacing any session with the same id."""
@@ -59,18 +48,14 @@ class SessionStore(Protocol):
         """Clear the summary and files of the sessions handed over in this document; return how many had any."""
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
-        """
-        Return the sessions that began last, newest first, then by id; a limit below 1 returns none.
-
-        With *before*, only sessions that began earlier than this time are returned.
-        """
+        """Return up to *limit* sessions, those that began last (earlier than *before*) first, then by id."""
 
     def covering(self, moment: str) -> Session | None:
         """
         Return the session whose interval, ends included, contains *moment*; an open session has no end.
 
-        If several sessions contain *moment*, the one that began last is returned, ties by id. A session that
-        a user forgot to end therefore does not hide later ones.
+        Of several sessions, the one that began last is returned, ties by id: a session that a user forgot to end does
+        not hide later ones.
         """
 
 
@@ -86,9 +71,9 @@ class Sighting(NamedTuple):
     """
     One occurrence, in a conversation, of the statement that a document stores.
 
-    ``source`` identifies the sentence within one message. ``payload`` identifies the normalised statement:
-    two sightings with the same payload state the same thing. ``origin`` is the speaker, ``line`` the line of
-    the transcript (from 1), and ``quote`` the sentence in its original wording.
+    ``source`` identifies the sentence within one message. Sightings with the same ``payload``, the key of the
+    normalised statement, state the same thing. ``origin`` is the speaker, ``line`` the line of the transcript (from 1),
+    and ``quote`` the sentence in its original wording.
     """
 
     source: str
@@ -107,9 +92,8 @@ class CaptureStore(Protocol):
     """
     Sightings captured from conversations, and each reader's position in each transcript.
 
-    Part of the vault's transactions: because the cursor advances in the same transaction as the documents
-    found before it, nothing is stored twice, however often the reader is killed. Sightings are ordered by time,
-    then by source.
+    Part of the vault's transactions: the cursor advances together with the documents found before it, so that nothing
+    is stored twice when a reader is killed. Sightings are ordered by time, then by source.
     """
 
     def cursor(self, session_id: str, reader: str) -> Cursor:
@@ -120,9 +104,9 @@ class CaptureStore(Protocol):
 
     def add(self, sighting: Sighting) -> bool:
         """
-        Store one sighting and set the document's ``duplicate_count`` to the number of its sightings.
+        Store one sighting and return whether its source is new; a known source changes nothing.
 
-        Return whether the sighting is new. A sighting with a known source changes nothing.
+        The document's ``duplicate_count`` becomes the number of its sightings.
         """
 
     def is_known(self, source: str) -> bool:
@@ -149,9 +133,8 @@ class RecallStats(NamedTuple):
     """
     Statistics over the times at which one document was surfaced.
 
-    ``queries`` and ``days`` count distinct values; ``negatives`` counts the times at which the conversation
-    did not use the document. ``diversity`` and ``spacing`` are in [0, 1]: see
-    `clawmem.domain.lifecycle.recall`.
+    ``queries`` and ``days`` count distinct values; ``negatives`` counts the times at which the conversation did not use
+    the document. ``diversity`` and ``spacing`` are in [0, 1]: see `clawmem.domain.lifecycle.recall`.
     """
 
     document_id: int
@@ -169,12 +152,7 @@ class UsageStore(Protocol):
     """Use of documents after they were surfaced: accesses, and pairs of documents used together."""
 
     def note(self, used: Iterable[int], at: str) -> None:
-        """
-        Record that the conversation used documents.
-
-        Each document gets one more access, at *at*; each pair of them gets one more joint use.
-        Ids that the vault does not know are ignored.
-        """
+        """Add an access at the time *at* to each of these known documents, and a joint use to each pair of them."""
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         """Return the documents used together with this one and how often, most frequent first, then by id."""

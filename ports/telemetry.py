@@ -19,11 +19,11 @@ class RecallHit(NamedTuple):
 
 class Recall(NamedTuple):
     """
-    One query answered by an interface, and its result.
+    One query answered by an interface, and its result; ``id`` is 0 until it is stored.
 
-    ``query_hash`` distinguishes queries; their text is not stored. ``verb`` is the command or the name of the
-    hook that asked. ``degraded`` names the retrievers that were missing. ``id`` is 0 until the recall is
-    stored. ``prompt_id`` is the client's identifier of the prompt, if it sent one.
+    ``query_hash`` distinguishes queries; their text is not stored. ``verb`` is the command or the name of the hook that
+    asked. ``degraded`` names the retrievers that were missing. ``prompt_id`` is the client's identifier of the prompt,
+    if it sent one.
     """
 
     asked_at: str
@@ -41,20 +41,20 @@ class Recall(NamedTuple):
 
 class Telemetry(Protocol):
     """
-    Best-effort log of queries and their results.
+    Best-effort log of queries and their results, outside of the vault's transactions.
 
-    The log is outside of the vault's transactions and can be written while the vault is open read-only. A change
-    raises VaultLocked if another writer is active (it waits a few milliseconds at most), and VaultReadOnly or
-    VaultFull if the vault cannot be written at all. Documents are named by unchecked ids; the hits of a deleted
-    document remain. Recalls are ordered by time, oldest first, then by id; their hits by rank.
+    It can be written while the vault is open read-only. A change raises VaultLocked if another writer is active (it
+    waits a few milliseconds at most), and VaultReadOnly or VaultFull if the vault cannot be written at all. Documents
+    are named by unchecked ids; the hits of a deleted document remain. Recalls are ordered by time, oldest first, then
+    by id; their hits by rank.
     """
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         """
-        Append a recall with its hits, all or nothing, and return its id, larger than the ids of all stored recalls.
+        Append a recall with its hits and a *receipt*, all or nothing, and return its id, larger than all stored ids.
 
-        A *receipt* is stored with the recall, under the same id and time: see `Receipts`. The entry survives the end
-        of the process, but not necessarily a power failure. Of several hits with one rank, one is stored.
+        The entry survives the end of the process, but not necessarily a power failure. Of several hits with one rank,
+        one is stored.
         """
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
@@ -65,11 +65,7 @@ class Telemetry(Protocol):
         """
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
-        """
-        Mark documents of one recall as used by the conversation; return the number of hits not marked before.
-
-        Ids that are not among the hits of the recall are ignored.
-        """
+        """Mark hits of one recall as used by the conversation, and return the number of those not marked before."""
 
     def of_session(self, session_id: str) -> Iterator[Recall]:
         """Iterate the recalls of one session."""
@@ -86,11 +82,7 @@ class Telemetry(Protocol):
 
 
 class StoredReceipt(NamedTuple):
-    """
-    Stored explanation of how an answer was produced. ``id`` is the id of its recall.
-
-    ``content`` is opaque: the store returns the bytes unchanged and never interprets them.
-    """
+    """Explanation of how an answer was produced, as opaque bytes. ``id`` is the id of its recall."""
 
     id: int
     asked_at: str
@@ -115,9 +107,7 @@ class Receipts(Protocol):
         """Return one receipt, or ``None`` if there is none with this id."""
 
     def latest(self, limit: int) -> list[StoredReceipt]:
-        """
-        Return up to *limit* receipts, most recently asked first, then by descending id. A limit below 1 returns none.
-        """
+        """Return up to *limit* receipts, most recently asked first, then by descending id."""
 
     def forget(self, receipt_ids: Iterable[int]) -> int:
         """Delete these receipts but keep their recalls; return the number of receipts deleted."""

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -29,10 +28,9 @@ class TranscriptMessage:
     """
     One message as a user would count it, even if it spans several lines of the transcript.
 
-    ``text`` is prose without reasoning, tool calls and text added by the client. ``line`` is the line on
-    which the message begins, ``at`` its time as recorded. An assistant's message may consist of file accesses
-    only. ``prompt_id`` is the client's identifier of the prompt that the message is or belongs to; empty if
-    the client records none.
+    ``text`` is prose without reasoning, tool calls and text added by the client. ``line`` is the line on which the
+    message begins, ``at`` its time as recorded. An assistant's message may consist of file accesses only.
+    ``prompt_id`` is the client's identifier of the prompt that the message is or belongs to, if the client records one.
     """
 
     id: str
@@ -49,9 +47,9 @@ class TranscriptPart:
     """
     Part of a transcript that was read: complete messages in order, up to ``end``.
 
-    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed and were
-    skipped. ``is_tail`` is set if the transcript was too long: everything before the first message was
-    skipped, and its prompts are not counted in ``end``.
+    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed and were skipped.
+    ``is_tail`` is set if the transcript was too long: everything before the first message was skipped, and its prompts
+    are not counted in ``end``.
     """
 
     messages: tuple[TranscriptMessage, ...]
@@ -68,17 +66,11 @@ class Transcripts(Protocol):
         """
         Read the transcript at *path* after *since*.
 
-        A last line without a line break is still being written and is left to the next call. A transcript
-        that ends before *since* was rewritten and is read from its beginning. If more than 10 MB are unread,
-        only the last 2 MB are read; this window is doubled up to four times until it contains *enough*
-        messages.
+        A last line without a line break is left to the next call. A transcript that ends before *since* was rewritten
+        and is read from its beginning. If more than 10 MB are unread, only the last 2 MB are read; this window is
+        doubled up to four times until it contains *enough* messages.
 
         Raises:
             InvalidInput: the path is not absolute or does not end in ``.jsonl``.
             SourceUnreadable: the path does not exist, is not a file, or is larger than 1 GB.
         """
-
-
-def turns(messages: Sequence[TranscriptMessage]) -> int:
-    """Return the number of prompts among *messages*."""
-    return sum(message.speaker is Speaker.USER for message in messages)

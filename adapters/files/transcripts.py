@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from clawmem.adapters.files.disk import open_regular_file
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import Cursor
-from clawmem.ports.transcripts import BEGINNING, FileTouch, Speaker, TranscriptMessage, TranscriptPart, turns
+from clawmem.ports.transcripts import BEGINNING, FileTouch, Speaker, TranscriptMessage, TranscriptPart
 
 LARGEST = 1 << 30  # bytes; a larger file is not a transcript
 WHOLE_UP_TO = (
@@ -134,7 +134,8 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
         tuple(message for (is_aside, _), message in messages.items() if is_aside is wanted)
         for wanted in (False, True)
     )
-    return TranscriptPart(own, Cursor(number, offset, start.turns + turns(own)), aside, unreadable)
+    prompts = sum(message.speaker is Speaker.USER for message in own)
+    return TranscriptPart(own, Cursor(number, offset, start.turns + prompts), aside, unreadable)
 
 
 def _joined(first: TranscriptMessage, second: TranscriptMessage) -> TranscriptMessage:

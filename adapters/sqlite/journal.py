@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus, forgotten_text
+from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus
 
 _FIELDS = (
     "lane", "phase", "status", "started_at", "reason", "selected", "processed", "created", "rejected", "null_calls",
@@ -143,14 +144,18 @@ class SqliteForgottenTexts:
 
     def add(self, hashes: Iterable[str]) -> None:
         salt = str(self._db.meta("vault_id"))
-        self._db.write_many(_ADD_TEXT, [forgotten_text(salt, one) for one in hashes])
+        self._db.write_many(_ADD_TEXT, [_fingerprint(salt, one) for one in hashes])
 
     def holds(self, hash: str) -> bool:
         # The primary key starts with the salt, so the distinct salts (rarely more than one) are read from the
         # index.
         salts = self._db.rows("select distinct salt from forgotten_texts")
-        marks = [forgotten_text(salt, hash) for (salt,) in salts]
+        marks = [_fingerprint(salt, hash) for (salt,) in salts]
         return any(
             self._db.row("select 1 from forgotten_texts where salt = ? and digest = ?", mark)
             for mark in marks
         )
+
+
+def _fingerprint(salt: str, hash: str) -> tuple[str, str]:
+    return salt, sha256(f"{salt}:{hash}".encode()).hexdigest()

@@ -10,9 +10,6 @@ from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
-_START = """
-insert into sessions (id, started_at, machine) values (?, ?, ?) on conflict (id) do update set ended_at = null
-"""
 _SAVE = "insert or replace into sessions values (?, ?, ?, ?, ?, ?, ?)"
 _RECENT = "where :before is null or started_at < :before order by started_at desc, id limit :limit"
 _COVERING = """
@@ -30,13 +27,6 @@ class SqliteSessions:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def start(self, session_id: str, started_at: str, machine: str = "") -> None:
-        self._db.write(_START, (session_id, started_at, machine))
-
-    def end(self, session_id: str, ended_at: str) -> bool:
-        self._db.write("update sessions set ended_at = ? where id = ?", (ended_at, session_id))
-        return self._db.changes() > 0
 
     def save(self, session: Session) -> None:
         times = (session.id, session.started_at, session.ended_at)

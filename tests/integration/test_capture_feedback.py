@@ -16,7 +16,7 @@ from clawmem.app.services.capture.handoffs import HandoffGenerator, PrecompactEx
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.sessions import session_key
+from clawmem.ports.sessions import Session, session_key
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
@@ -55,7 +55,7 @@ class TestHandoff:
     def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
         """Its entry is closed if there is one, and no handoff is written."""
         hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
-        world.vault.sessions.start("s1", iso_utc(world.clock.now_ms()))
+        world.vault.sessions.save(Session("s1", iso_utc(world.clock.now_ms())))
 
         assert hand_over(world.session("s1", *GREETING)).document_id == 0
         assert hand_over(world.session("s2", *GREETING)).document_id == 0

@@ -23,7 +23,7 @@ from clawmem.domain.documents.tokens import token_count
 from clawmem.ports.documents import Claims
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.sessions import session_key
+from clawmem.ports.sessions import Session, session_key
 from clawmem.ports.vault import Vault
 
 
@@ -113,7 +113,7 @@ def test_it_is_made_anew_after_five_sessions(world: World) -> None:
     refreshed = []
     for number in range(5):
         world.clock.advance(60_000)
-        world.vault.sessions.start(f"later-{number}", iso_utc(world.clock.now_ms()))
+        world.vault.sessions.save(Session(f"later-{number}", iso_utc(world.clock.now_ms())))
         refreshed.append(profile(world).refresh())
 
     assert refreshed == [False, False, False, False, True]

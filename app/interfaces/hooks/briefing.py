@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from socket import gethostname
 
@@ -17,6 +18,7 @@ from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.naming import file_name
 from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.sessions import Session
 
 MOST_REPORT_BYTES = 1_000_000
 FILE_FIELDS = ("file_path", "notebook_path")
@@ -111,7 +113,11 @@ def _inject(output: HookOutput, event: HookEvent, context: HookContext) -> None:
 
 def _record_start(session_id: str, context: HookContext) -> None:
     with context.writable() as services:
-        services.vault.sessions.start(session_id, iso_utc(services.clock.now_ms()), gethostname())
+        sessions, now = services.vault.sessions, iso_utc(services.clock.now_ms())
+        known = sessions.get(session_id)
+        sessions.save(
+            replace(known, ended_at=None) if known else Session(session_id, now, machine=gethostname())
+        )
 
 
 def _archive_idle(context: HookContext) -> None:

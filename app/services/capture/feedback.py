@@ -14,7 +14,7 @@ from clawmem.ports.errors import VaultError
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall
-from clawmem.ports.transcripts import Transcripts, turns
+from clawmem.ports.transcripts import Speaker, Transcripts
 from clawmem.ports.vault import Vault
 
 READER = "feedback-loop"
@@ -119,7 +119,7 @@ def _first_turn(news: UnreadMessages, recalls: list[Recall]) -> int:
 
     If the start of the transcript was skipped, it is counted back from the last recalled turn.
     """
-    fresh = turns(news.fresh)
+    fresh = sum(message.speaker is Speaker.USER for message in news.fresh)
     if news.part.is_tail:
         return max((recall.turn_index for recall in recalls), default=0) - fresh + 1
     return news.part.end.turns - fresh

@@ -88,7 +88,9 @@ class HandoffGenerator:
         sections, degraded = self._sections(messages, session)
         if not sections:
             with self._vault.transactions.writing():
-                self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
+                if entry := self._vault.sessions.get(session.id):
+                    now = iso_utc(self._clock.now_ms())
+                    self._vault.sessions.save(replace(entry, ended_at=now))
             return HandoffResult(degraded=degraded)
         safe = {name: [without_secrets(item) for item in items] for name, items in sections.items()}
         with self._vault.transactions.writing():
