@@ -34,40 +34,34 @@ class DocumentStore(Protocol):
         An insert sets revision 1; replacing an active document with a different body increments the revision. The
         vault's own data (pin, snooze, accesses, duplicates) are preserved. The document becomes active, and pending
         unless all of its texts have a vector. Fragments are numbered with ``seq`` 0..n-1; their text is the body's
-        ``[start:end]`` unless the kind is front matter.
-
-        Raises:
-            InvalidInput: the document is ``forgotten``; only an explicit restore makes it active again.
+        ``[start:end]`` unless the kind is front matter. A ``forgotten`` document raises InvalidInput.
         """
 
     def move(self, document_id: int, collection: str, path: str) -> None:
-        """Move a document to another place. A document already there moves to the former place. Ids stay the same."""
+        """Move a document to another place, and a document already there to the former place. Ids stay the same."""
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         """Store the new stat values of an unchanged file; nothing else changes."""
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
-        """
-        Stop serving documents, and return the number of those that were active. A forgotten one keeps its reason.
-        """
+        """Stop serving documents and return how many were active. A forgotten document keeps its reason."""
 
     def forget(self, document_ids: Iterable[int]) -> int:
         """
         Deactivate documents as ``forgotten`` and delete their content; return how many were not forgotten before.
 
-        Title, body, fragments, hashes, tags and times are deleted, and everything the vault recorded about the
-        documents. The place is retained, so that the file is not indexed again, and a body that another document
-        shares.
+        Everything the vault recorded about them is deleted, except the place, so that the file is not indexed again,
+        and bodies that other documents share.
         """
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
         """Set the origin of documents, active or not, and return the number of those that had another."""
 
     def pin(self, document_id: int, pinned: bool) -> None:
-        """Pin or unpin a document, independently of its front matter; an unknown id changes nothing."""
+        """Pin or unpin a document, independently of its front matter."""
 
     def snooze(self, document_id: int, until: str | None) -> None:
-        """Exclude a document from surfacing until *until*; ``None`` ends the snooze. An unknown id changes nothing."""
+        """Exclude a document from surfacing until *until*; ``None`` ends the snooze."""
 
     def get(self, document_id: int) -> Document | None:
         """Return one document, active or not."""
@@ -79,10 +73,10 @@ class DocumentStore(Protocol):
         """Return the document at exactly this place, active or not."""
 
     def by_hash(self, prefix: str) -> list[Document]:
-        """Return active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
+        """Return active documents whose body hash begins with *prefix* (lower-case hex), by place."""
 
     def holding(self, hash: str) -> list[Document]:
-        """Return all documents with this body hash, active or not, by collection and path, except forgotten ones."""
+        """Return all documents with this body hash, active or not, by place, except forgotten ones."""
 
     def by_suffix(self, suffix: str) -> list[Document]:
         """Return active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by place."""
@@ -90,11 +84,7 @@ class DocumentStore(Protocol):
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
-        """
-        Return served documents in scope, most recently authored first, then by collection and path.
-
-        With ``active=False``, return those that are not served. A limit below 1 returns none.
-        """
+        """Return documents in scope that are served (or not), most recently authored first, then by place."""
 
     def places(self) -> list[tuple[str, str]]:
         """Return collection and path of every served document, sorted by both."""
@@ -107,21 +97,16 @@ class DocumentStore(Protocol):
         tags: Collection[Collection[str]] = (),
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
-        """
-        Return the ids of served documents in scope.
-
-        A document must have one of *content_types*, one of *origins*, and of each element of *tags* one spelling, where
-        given.
-        """
+        """Return the ids of served documents in scope with one of each given kind, and one spelling of each tag."""
 
     def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        """Return the tags of served documents in scope as spelled, by name, with the number of documents that have them."""
+        """Return the tags of served documents in scope as spelled, by name, with the number of documents."""
 
     def following(self, document_id: int, limit: int) -> list[Document]:
-        """Return up to *limit* served documents with an id above *document_id*, by id, to iterate over all of them."""
+        """Return up to *limit* served documents with an id above *document_id*, by id."""
 
     def sources(self, collection: str) -> dict[str, Document]:
-        """Return every document of a collection, active or not, by path, for comparison with the files on disk."""
+        """Return every document of a collection, active or not, by path."""
 
     def body(self, document_id: int) -> str | None:
         """Return the body of one document, active or not; ``None`` for an unknown id."""
@@ -136,10 +121,10 @@ class DocumentStore(Protocol):
         """Return the positions of these fragments; keys of unknown or inactive documents are omitted."""
 
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        """Return the number of active documents in *scope* per collection, by name; others are omitted."""
+        """Return the number of active documents in *scope* per collection, by name."""
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
-        """Return all active body hashes that share their first *length* digits with one of *hashes*, for short ids."""
+        """Return all active body hashes that share their first *length* digits with one of *hashes*."""
 
 
 class Chronology(Protocol):
@@ -195,11 +180,12 @@ class PropertyStore(Protocol):
         """Return the properties of each served document that are called *name*, in their order."""
 
     def names(self) -> Mapping[str, int]:
-        """Return the names of properties, each in one spelling, with the number of served documents that have them."""
+        """Return the names of properties, each in one spelling, with the number of served documents."""
 
     def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """
-        Return the values of a property with the number of served documents in scope that have them, most frequent first.
+        Return the values of a property with the number of served documents in scope that have them, most frequent
+        first.
 
         Values with equal keys are counted together, in one spelling; ties are ordered by key.
         """
@@ -273,20 +259,13 @@ class LinkStore(Protocol):
     """
     Store of the links of documents as written, and of the names that links may use.
 
-    `aim` sets the document that a link leads to. A link is returned while its document is served, and is broken while
-    the document that it leads to is not. Lists of links are ordered by document and number.
-
-    A document is *changed* when its links or names were stored, when it is served again or no longer, and when it has
-    another place. Only links from it, to it, or with one of its names can then lead elsewhere.
+    A link is returned while its document is served, and is broken while the document that it leads to is not. Lists of
+    links are ordered by document and number. A document is *changed* when its links or names were stored, when it is
+    served again or no longer, and when it has another place.
     """
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
-        """
-        Replace the names and the links of a document; ``None`` keeps the links. The links are numbered from 0.
-
-        Raises:
-            InvalidInput: the document is unknown; nothing was stored.
-        """
+        """Replace the names and the links of a known document; ``None`` keeps the links. They are numbered from 0."""
 
     def forget(self, document_id: int) -> None:
         """Delete the links and the names of a document."""
@@ -295,7 +274,7 @@ class LinkStore(Protocol):
         """Return the ids of up to *limit* changed documents, lowest first."""
 
     def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
-        """Return the links of served documents that may lead elsewhere since these documents changed."""
+        """Return the links from these changed documents, to them, or with one of their names; others lead as before."""
 
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
         """Return the served documents with these names, by name; each name's ordered by kind, collection and path."""
@@ -313,11 +292,7 @@ class LinkStore(Protocol):
         """Return the links of other served documents to these documents."""
 
     def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
-        """
-        Return the links of served documents in scope that are broken, or that name a part of their document.
-
-        Ordered by collection, path and number.
-        """
+        """Return the links in scope that are broken, or name a part of their document, by collection and path."""
 
     def with_most(self, least: int) -> list[int]:
         """Return the ids of the served documents with at least *least* links, lowest first."""
@@ -381,6 +356,5 @@ class SuccessionStore(Protocol):
         """
         Return every succession whose older document is one of these, with both documents served, regardless of age.
 
-        Only one step: to follow a chain, call it again with the newer documents. A document never supersedes
-        itself; if two documents claim to supersede each other, both successions are returned.
+        Only one step. A document never supersedes itself; if two claim to supersede each other, both are returned.
         """

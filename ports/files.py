@@ -15,30 +15,19 @@ class FileSource(Protocol):
         """
         List every regular file below the absolute folder *root* that is wanted, sorted by path; open none.
 
-        Symbolic links are not followed. In each folder, names that begin with a dot are asked for first. A missing root
-        is not an error and differs from an empty folder, see `Scan`.
-
-        Args:
-            enter: Called with the relative path of each folder; False skips the folder without reading it.
-            wanted: Called with the relative path of each file.
+        Symbolic links are not followed. In each folder, names that begin with a dot are asked for first. *enter* and
+        *wanted* receive paths below the root; a folder that is not entered is not read. See `Scan` for a missing root.
         """
 
     def read(self, root: str, path: str) -> bytes:
-        """
-        Return the bytes of one file of a scan.
-
-        Raises:
-            SourceMissing: there is no such file.
-            SourceUnreadable: the file may not be read, or is outside *root* once links are resolved.
-        """
+        """Return the bytes of a file; raise SourceMissing, or SourceUnreadable also for one outside *root*."""
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
         """
         Return the folder and the content of each readable file *path* in a folder above *root*, nearest first.
 
-        Args:
-            up_to: The name that marks the last folder, such as ``.git``; if *root* has it, or no folder above has
-                it, nothing is returned.
+        *up_to* is the name that marks the last folder, such as ``.git``; if *root* has it, or no folder above has it,
+        nothing is returned.
         """
 
 
@@ -47,12 +36,10 @@ class NewFiles(Protocol):
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
         """
-        Create a file with *text* in *folder*, a path below *root* that is created too, and return its path below *root*.
+        Create a file with *text* in the path *folder* below *root*, creating folders too; return its path below *root*.
 
-        The file appears at once with its whole content, under the first of *names* that is free.
-
-        Raises:
-            FileNotCreated: *root* is no folder, *folder* leads out of it, or the file cannot be written.
+        The file appears at once with its whole content, under the first of *names* that is free. Raises FileNotCreated
+        if it cannot be written, *root* is no folder, or *folder* leads out of it.
         """
 
     def remove(self, root: str, path: str) -> None:
@@ -116,18 +103,15 @@ class FolderWatcher(Protocol):
         """
         Watch the absolute folders *roots* and all folders below them, instead of those before; return their number.
 
-        Folders and roots created later are watched as well.
-
-        Args:
-            enter: Called with the path of each folder, relative to the root; False skips the folder.
+        Folders and roots created later are watched as well. *enter* is called with the path of each folder, relative to
+        the root; False skips the folder.
         """
 
     def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         """
         Return the changes since the last call as soon as there are any; empty after *seconds* or when *stop* is set.
 
-        A path below several roots is reported once for each, and a root is reported if its folder was created, removed
-        or replaced.
+        A path is reported for each root above it, and a root if its folder was created, removed or replaced.
         """
 
     def close(self) -> None:

@@ -75,18 +75,15 @@ class ConversationExports(Protocol):
         """
         Return the files below *paths* that may hold conversations, sorted by path, and the paths that cannot be read.
 
-        Folders of programs are skipped.
-
-        Raises:
-            SourceUnreadable: none of *paths* can be read.
+        Folders of programs are skipped. Raises SourceUnreadable if none of *paths* can be read.
         """
 
     def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
         """
         Yield the conversations in *changed* files one by one, parts that could not be read, and each finished file.
 
-        *every* are the files of the same folders, because some exports spread a conversation over several files.
-        A file that cannot be read does not end the others. Memory is bounded by the longest conversation.
+        *every* are the files of the same folders, because some exports spread a conversation over several files. Memory
+        is bounded by the longest conversation.
         """
 
 
@@ -112,10 +109,10 @@ class ForeignRelation(NamedTuple):
 
 class ForeignMemory(NamedTuple):
     """
-    A memory of another tool.
+    A memory of another tool; ``project`` names the project or the user that it belongs to.
 
-    ``id`` is permanent in its store, so that a second import finds the same memory. ``authored_at`` is the original time,
-    empty if unknown. ``project`` names the project or the user that it belongs to.
+    ``id`` is permanent in its store, so that a second import finds the same memory. ``authored_at`` is empty if
+    unknown.
     """
 
     id: str
@@ -140,10 +137,9 @@ class Unmatched(NamedTuple):
 
 class ForeignStore(NamedTuple):
     """
-    Reader of the stores of one tool, which are never changed.
+    Reader of the stores of one tool, with their usual places below the home folder. No store is ever changed.
 
-    ``usual`` are usual places of a store below the home folder. ``read`` yields the memories at a place, and raises
-    StoreUnreadable if there is no store of the tool.
+    ``read`` yields the memories at a place, and raises StoreUnreadable if there is no store of the tool.
     """
 
     name: str
@@ -168,12 +164,7 @@ class AgentMessage(NamedTuple):
 
 
 class AgentSessions(Protocol):
-    """
-    Recorded sessions of one agent. A missing record has no sessions.
-
-    Raises:
-        SourceUnreadable: The record is damaged, of an unknown format, or of another agent.
-    """
+    """Recorded sessions of one agent, none if nothing is recorded. A damaged record raises SourceUnreadable."""
 
     def sessions(self) -> Sequence[AgentSession]:
         """Return the sessions by id. One whose transcript was moved to an archive has no messages."""
@@ -210,11 +201,7 @@ class Issue(NamedTuple):
 
 
 class IssueList(NamedTuple):
-    """
-    The issues of a project, read from the command or the file ``source``.
-
-    ``problems`` are sentences about issues that could not be read: the list may then be incomplete.
-    """
+    """The issues of a project, read from the command or the file ``source``, and sentences about unreadable issues."""
 
     issues: Sequence[Issue]
     problems: Sequence[str]
@@ -225,12 +212,7 @@ class IssueTracker(Protocol):
     """Tracker of the issues of projects on this machine."""
 
     def project(self, folder: str) -> str:
-        """
-        Return the project that contains *folder*: the folder itself, or the nearest one above it.
-
-        Raises:
-            NotFound: There is none.
-        """
+        """Return the nearest project folder at or above *folder*; raise NotFound if there is none."""
 
     def issues(self, project: str) -> IssueList:
         """Return the issues of *project*."""

@@ -84,17 +84,15 @@ class DerivedIndex(Protocol):
         Return a context manager for one commit, which becomes durable and visible to all processes at its end.
 
         The marker is part of the commit; with ``None`` it stays unchanged. When the block raises, its changes are
-        rolled back. Nesting raises RuntimeError. A single change outside a block is a commit of its own.
-
-        Raises:
-            IndexBusy: another process is committing and did not finish in time.
+        rolled back. Nesting raises RuntimeError, and a commit of another process that does not finish in time
+        IndexBusy. A single change outside a block is a commit of its own.
         """
 
     def clear(self) -> None:
-        """Delete all entries and the marker. Afterwards the index can be refilled, with vectors of any length."""
+        """Delete all entries and the marker; the index can then be refilled, with vectors of any length."""
 
     def optimize(self) -> None:
-        """Make reading fast again after many commits. Does not change any result; may do nothing."""
+        """Make reading fast again after many commits, without changing results; may do nothing."""
 
     def faults(self) -> list[str]:
         """Return the defects inside the index as sentences; an empty list if it is sound."""
@@ -111,35 +109,33 @@ class LexicalIndex(DerivedIndex, Protocol):
     """
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        """Add entries. An entry replaces an existing one with the same key and granularity."""
+        """Add entries, replacing those with the same key and granularity."""
 
     def remove(self, document_id: int) -> None:
-        """Delete all entries of a document, at every granularity. An unknown document changes nothing."""
+        """Delete all entries of a document, at every granularity."""
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
         Return the best *limit* entries of one granularity, highest score first, then by key.
 
-        Scores are positive: the sum, over the terms that an entry contains, of
-        ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``, with ``rarity`` as in
-        `clawmem.domain.retrieval.bm25`; an occurrence in the title counts `TITLE_WEIGHT` times. An engine may round
-        lengths, and one without the capability BM25 only ranks alike. The scope is applied before the limit. No terms,
-        a limit below 1, or terms without a letter or digit return an empty list.
+        Scores are positive: the sum, over the terms that an entry contains, of ``rarity * tf * (K1 + 1) / (tf + K1 * (1
+        - B + B * length / average length))``, with ``rarity`` as in `clawmem.domain.retrieval.bm25`; an occurrence in
+        the title counts `TITLE_WEIGHT` times. An engine may round lengths, and one without the capability BM25 only
+        ranks alike. The scope is applied before the limit. Terms without a letter or digit match nothing.
         """
 
     def count(self, grain: Grain) -> int:
         """Return the number of entries of a granularity."""
 
     def holding(self, term: Term, grain: Grain) -> int:
-        """Return the number of entries of a granularity that contain a term; 0 for a term without a letter or digit."""
+        """Return the number of entries of a granularity that contain a term."""
 
 
 class UnknownWord(NamedTuple):
     """
-    A word that no entry contains.
+    A word that no entry contains, as the stem that would be stored.
 
-    ``stem`` is the form in which the index would store it. ``alike`` maps the stored words with the same first letter
-    to the number of documents that contain them.
+    ``alike`` maps the stored words with the same first letter to the number of documents that contain them.
     """
 
     stem: str
@@ -182,8 +178,7 @@ class VectorSearch(Protocol):
 
         A store may keep vectors with less precision: a score may then be off by .02, and a fragment may be missing for
         one whose score is as close as that. None is missing otherwise, except from a backend without the capability
-        EXACT. The scope is applied before the limit. An empty index, an all-zero vector or a limit below 1 return an
-        empty list.
+        EXACT. The scope is applied before the limit. An all-zero vector has no neighbours.
 
         Raises:
             BadVector: *vector* has another length than those in the index.
@@ -205,23 +200,19 @@ class VectorIndex(VectorSearch, DerivedIndex, Protocol):
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
         """
-        Add vectors; a vector replaces an existing one with the same key.
-
-        Raises:
-            BadVector: a vector is not finite, all zeros, or not of the same length as the existing ones.
+        Add vectors, replacing those with the same keys; raise BadVector for one that is zero, not finite or too long.
         """
 
     def remove(self, document_id: int) -> None:
-        """Delete every vector of a document. An unknown document changes nothing."""
+        """Delete every vector of a document."""
 
 
 class IndexPlace(NamedTuple):
     """
     Storage location of one generation of one index.
 
-    ``folder`` is next to the vault file and is used by this generation only; it may not exist yet. ``name`` is unique
-    among all vaults and generations, for engines that store their data elsewhere. ``options`` come from the config
-    file, as text.
+    ``folder`` is next to the vault file; it may not exist yet. ``name`` is unique among all vaults and generations, for
+    engines that store their data elsewhere. ``options`` come from the config file, as text.
     """
 
     folder: str
@@ -235,8 +226,7 @@ class Backend(NamedTuple):
     Engine factories by index role. The vault file's own index serves a role that is ``None``.
 
     Opening creates a missing index, empty and without a marker, unless ``read_only``. It raises `IndexDamaged` for an
-    unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a generation permanently; deleting
-    a missing generation is not an error.
+    unusable index and `IndexUnavailable` for an unreachable one. ``discard`` deletes a generation, if it exists.
     """
 
     name: str
@@ -267,8 +257,8 @@ class Outbox(Protocol):
         """
         Whether all changes after *marker* are still available, so that an index at *marker* can catch up.
 
-        False for a marker of another vault, ahead of the vault, of a history that restoring a backup cut off, and for
-        one so old that changes after it were trimmed.
+        False for a marker of another vault or of a history that a restored backup cut off, and for one ahead or too
+        old.
         """
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
@@ -278,7 +268,7 @@ class Outbox(Protocol):
         """Return every registered index, by role and generation."""
 
     def register(self, role: Role, engine: str) -> IndexRecord:
-        """Register a new generation for a role, building from the present head; logging starts here at the latest."""
+        """Register a new generation for a role, building from the present head; logging starts here."""
 
     def built(self, record: IndexRecord, to: int) -> None:
         """Store the progress of a building index: it contains every document up to the id *to*."""
@@ -287,8 +277,8 @@ class Outbox(Protocol):
         """
         Store that an index has seen the changes up to *marker*.
 
-        Changes that every building and serving index has seen are deleted, except the last one, so that a marker at the
-        last change is still recognised.
+        Changes that every building and serving index has seen are deleted, except the last one, which must be
+        recognised.
         """
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
@@ -321,9 +311,8 @@ class EmbeddingStore(VectorSearch, Protocol):
     Store of the only copy of the vectors, keyed by the hash of the embedded text, and their search.
 
     The serving vectors come from one model, identified by its fingerprint. A second embedding space can be built next
-    to the serving one (``building=True``), from another model or from the same model again. It is not searched until
-    it replaces the serving space as a whole, in one step; until then it changes no document and counts its own
-    failures.
+    to the serving one (``building=True``), from another model or from the same model again. Until it replaces the
+    serving space as a whole, it is not searched, changes no document and counts its own failures.
     """
 
     def fingerprint(self) -> str | None:
@@ -338,8 +327,7 @@ class EmbeddingStore(VectorSearch, Protocol):
 
         Ordered by document and fragment, each text once. The text of a fragment is its `embedding_text`; its name is
         the SHA-256 of that, in hex. Empty texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. In the space
-        being built, texts that precede the last stored one may be returned after all others; without such a space the
-        list is empty.
+        being built, texts that precede the last stored one may come last.
         """
 
     def store(self, fingerprint: str, vectors: Mapping[str, Vector], *, building: bool = False) -> None:
@@ -355,16 +343,14 @@ class EmbeddingStore(VectorSearch, Protocol):
 
     def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
         """
-        Count one failed attempt for each text.
-
-        At the third failure a text leaves the worklist, and its documents become ``failed``.
+        Count one failed attempt for each text; at the third, the text is given up and its documents become ``failed``.
         """
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         """Return the vectors of a document's fragments, in fragment order; empty for an inactive document."""
 
     def counts(self, *, building: bool = False) -> EmbeddingCounts:
-        """Return the counts of texts and of unused vectors; with *building*, zeros if no space is being built."""
+        """Return the counts of texts and of unused vectors; zeros for a space that does not exist."""
 
     def documents_without(self) -> int:
         """Return the number of active documents that lack a serving vector; cheap enough for every query."""
@@ -377,17 +363,16 @@ class EmbeddingStore(VectorSearch, Protocol):
         """
 
     def begin(self, fingerprint: str) -> None:
-        """Begin an empty space next to the serving one, replacing any space that was begun before."""
+        """Begin an empty space next to the serving one, replacing any that was begun before."""
 
     def give_up(self) -> None:
-        """Abandon the space being built; does nothing if there is none."""
+        """Abandon the space being built, if there is one."""
 
     def take_over(self) -> bool:
         """
         Make the space being built the serving one, with its failures, and set the state of each document accordingly.
 
-        The former serving vectors become unused, and every external index of them is outdated. Return whether the
-        space took over: not while one of its texts is pending, or if there is no such space.
+        Returns False while one of its texts is pending, or without such a space. External indexes become outdated.
         """
 
     def discard(self, limit: int) -> int:
@@ -421,10 +406,7 @@ class SketchStore(Protocol):
 
     def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
         """
-        Store sketches; sketches of lines that no longer exist are ignored.
-
-        Raises:
-            ModelMismatch: the store holds sketches of another model.
+        Store sketches, ignoring lines that no longer exist; raise ModelMismatch if those of another model are stored.
         """
 
     def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:

@@ -23,7 +23,7 @@ class Entity(NamedTuple):
     Person or thing that documents mention.
 
     ``id`` is ``<vault>:<kind>:<slug>``; ``kind`` is one of person, project, service, tool, concept, org, location.
-    ``mention_count`` is the number of served documents that mention the entity; it is computed, never stored.
+    ``mention_count`` is the number of served documents that mention the entity; it is never stored.
     """
 
     id: str
@@ -50,17 +50,12 @@ class EntityStore(Protocol):
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         """
-        Replace the entities that a document mentions, each entity once. A known entity keeps its name and kind.
-
-        Raises:
-            InvalidInput: no document has that id.
+        Replace the entities that a known document mentions, each entity once. A known entity keeps its name and kind.
         """
 
     def forget(self, document_id: int) -> int:
         """
-        Delete the mentions of a document, served or not, and return their number.
-
-        An entity that no mention and no triple refers to any more is deleted as well.
+        Delete the mentions of a document, and entities that nothing refers to any more; return the number of mentions.
         """
 
     def merge(self, entity_id: str, into: Entity) -> bool:
@@ -148,22 +143,18 @@ class Direction(StrEnum):
 
 class TripleStore(Protocol):
     """
-    Store of the statements of documents, with their validity.
+    Store of the statements of served documents, with their validity.
 
-    Only the statements of served documents are returned. A statement made by several documents is returned once, in the
-    version with the highest confidence, and remains until the last of them is gone.
+    A statement made by several documents is returned once, in the version with the highest confidence, and remains
+    until the last of them is gone. Unknown documents and invalid days raise InvalidInput, and nothing is stored.
     """
 
     def add(self, triples: Iterable[Triple]) -> int:
         """
-        Store the triples that are new, and return their number. This does not end the validity of any other triple.
+        Store the triples that are new, see `check_triple`, and return their number; no other triple ends.
 
         A triple that its document already states and that is still valid is not new. A known entity keeps its name and
-        kind, and no mentions are added.
-
-        Raises:
-            InvalidInput: unknown document, invalid day or confidence, or an end before the beginning; nothing was
-                stored.
+        kind.
         """
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
@@ -172,13 +163,7 @@ class TripleStore(Protocol):
 
         Triples that had ended by that day, or began after it, are unchanged. If an earlier call ended a triple on a
         later day on behalf of a document, its end moves to *day*; an end that the triple was added with is unchanged.
-
-        Args:
-            by: The document that states the end; the triple is valid again when that document's statements are
-                forgotten.
-
-        Raises:
-            InvalidInput: *day* is not a valid day.
+        *by* is the document that states the end: the triple is valid again when the statements of *by* are forgotten.
         """
 
     def reopen(self, document_id: int) -> list[Triple]:
@@ -195,8 +180,7 @@ class TripleStore(Protocol):
         """
         Return up to *limit* valid triples of an entity: those with it as subject, then those with it as object.
 
-        In both groups the highest confidence is first, then the latest beginning. The cost does not depend on the
-        number of stored triples that are not requested.
+        In both groups the highest confidence is first, then the latest beginning.
         """
 
     def recorded(
@@ -211,9 +195,7 @@ class TripleStore(Protocol):
         """
         Return the triples of an entity like `current`, followed by the ended ones, latest end first.
 
-        Args:
-            on: Restrict the result to triples valid on this day.
-            predicate: Restrict the result to triples with this predicate.
+        With *on* only those valid on this day, with *predicate* only those with this predicate.
         """
 
     def counts(self) -> Mapping[str, int]:
@@ -224,7 +206,7 @@ class TripleStore(Protocol):
 
     def forget(self, document_id: int) -> int:
         """
-        Delete the statements of a document, and every entity that nothing refers to; return how many were deleted.
+        Delete the statements of a document, and entities that nothing refers to; return the number of statements.
 
         Statements that this document ended become valid again.
         """
@@ -232,11 +214,7 @@ class TripleStore(Protocol):
 
 def check_triple(triple: Triple) -> None:
     """
-    Raise an error if a store must not accept *triple*.
-
-    Raises:
-        InvalidInput: a part is empty, the confidence is not in (0, 1], a day is invalid, or the end precedes the
-            beginning.
+    Raise InvalidInput for an empty part, a confidence outside (0, 1], an invalid day, or an end before the beginning.
     """
     if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
         raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
@@ -310,18 +288,16 @@ class RelationStore(Protocol):
     """
     Store of the graph between documents.
 
-    A relation is returned while both of its documents are served; only `forget` deletes it.
+    A relation is returned while both of its documents are served; only `forget` deletes it. One with an unknown
+    document, or that fails `check_relation`, raises InvalidInput, and nothing is stored.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:
         """
         Add relations, replacing those with the same source, target and kind; return how many were added or changed.
 
-        If several have the same source, target and kind, the last one wins. A relation that differs from the existing
-        one in ``created_at`` only is not written.
-
-        Raises:
-            InvalidInput: a document is unknown, or a relation fails `check_relation`; nothing was stored.
+        The last of equal ones wins. A relation that differs from the existing one in ``created_at`` only is not
+        written.
         """
 
     def renew(
@@ -332,9 +308,6 @@ class RelationStore(Protocol):
 
         All of *relations* must be of this kind and origin and start at one of *sources*. A relation written by another
         origin is retained and prevents a new one with the same source, target and kind.
-
-        Raises:
-            InvalidInput: as for `put`.
         """
 
     def outbound(
@@ -349,8 +322,8 @@ class RelationStore(Protocol):
         Return the *limit* strongest relations that start at each of these documents, for each kind.
 
         The targets are in *scope*, which is applied before the limit. Ordered by source, kind (its name), descending
-        weight, target; a limit below 1 returns none. The cost depends on the limit and not on the number of a
-        document's relations, as long as most of them are in scope.
+        weight, target. The cost depends on the limit and not on the number of a document's relations, if most are in
+        scope.
         """
 
     def inbound(
@@ -362,9 +335,8 @@ class RelationStore(Protocol):
         scope: Scope = EVERYTHING,
     ) -> list[Relation]:
         """
-        Return the strongest relations that end at these documents; ordered by target, kind, weight, source.
-
-        Otherwise like `outbound`.
+        Return the strongest relations that end at these documents, by target, kind, weight, source; else like
+        `outbound`.
         """
 
     def forget(self, document_id: int) -> int:
@@ -401,9 +373,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class NoteCounts:
-    """
-    Numbers of served documents: with a note, with a note by a model, waiting for the rules, and given up by the model.
-    """
+    """Numbers of served documents: with a note, with one by a model, waiting for the rules, given up by the model."""
 
     notes: int = 0
     by_model: int = 0
@@ -427,18 +397,14 @@ class NoteStore(Protocol):
 
     def put(self, note: Note) -> int:
         """
-        Store a note as the latest version, unless that has the same content, and return the version number.
-
-        Raises:
-            InvalidInput: no document has that id.
+        Store a note about a known document as the latest version, unless that is equal, and return the version number.
         """
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
         """
         Return up to *limit* waiting documents with ids above *after*, by id.
 
-        Args:
-            by_model: Also return documents settled by rules alone, unless a model failed on them `ATTEMPTS` times.
+        With *by_model* also those settled by rules alone, unless a model failed on them `ATTEMPTS` times.
         """
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
@@ -456,7 +422,7 @@ class NoteStore(Protocol):
 
     def forget(self, document_id: int) -> int:
         """
-        Delete every note about a document, served or not, and every note that it caused; return their number.
+        Delete every note about a document, and every note that it caused; return their number.
 
         A note that it caused about another document is deleted together with all later versions: that document waits
         again and keeps the version before.

@@ -69,10 +69,10 @@ def without_thoughts(model: str, prompt: str) -> str:
 
 class Embedder(Protocol):
     """
-    Model that maps text to vectors. Deterministic: the same text gives the same bytes in every process.
+    Model that maps text to vectors: the same text gives the same bytes in every process.
 
-    Every vector has unit length, except the vector of a text without any known token: it is all zeros, and no
-    index may store it.
+    Every vector has unit length, except that of a text without any known token: it is all zeros, and no index stores
+    it.
     """
 
     @property
@@ -87,15 +87,15 @@ class Embedder(Protocol):
         """Return the vector of a query."""
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector for each of *texts*, in order; empty for an empty sequence."""
+        """Return one vector for each of *texts*, in order."""
 
 
 def for_background(embedder: Embedder) -> Embedder:
     """
     Return the same embedder, configured for background work.
 
-    An embedder behind a server then allows the time-out of a batch for each request, including requests for
-    its metadata, and retries when the server is busy. An in-process embedder is returned unchanged.
+    An embedder behind a server then allows the time-out of a batch for each request, and retries when the server is
+    busy.
     """
     configure: Callable[[], Embedder] | None = getattr(embedder, "for_background", None)
     return embedder if configure is None else configure()
@@ -107,7 +107,7 @@ def is_in_process(part: object) -> bool:
 
 
 class Sketcher(Protocol):
-    """Model that returns a contextual vector for each word of a text, not only one for the whole text."""
+    """Model that returns a contextual vector for each word of a text; it raises EmbeddingError or ModelError."""
 
     @property
     def fingerprint(self) -> str:
@@ -121,11 +121,8 @@ class Sketcher(Protocol):
         """
         Return the sketches of *texts*, in order, each independent of the others.
 
-        A bit tells whether a component of the vector is above zero; the first component is the highest bit of
-        the first byte. Punctuation and the tokens in *without* (lower case) are omitted.
-
-        Raises:
-            EmbeddingError, ModelError: the model cannot be used.
+        A bit tells whether a component of the vector is above zero; the first component is the highest bit of the first
+        byte. Punctuation and the tokens in *without* (lower case) are omitted.
         """
 
 
@@ -137,10 +134,9 @@ def sketcher_of(embedder: object) -> Sketcher | None:
 
 class WordSimilarities(NamedTuple):
     """
-    Result of a word-by-word comparison.
+    Result of a word-by-word comparison: the weights of the query words, which sum to 1, and similarities in [0, 1].
 
-    ``weights`` are the weights of the query words and sum to 1. ``nearest`` has one row per text: for each
-    query word, the similarity of the most similar word of the text, in [0, 1].
+    ``nearest`` has one row per text: for each query word, the similarity of the most similar word of the text.
     """
 
     weights: tuple[float, ...]
@@ -154,9 +150,9 @@ class LateInteraction(Protocol):
         """
         Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
 
-        The same words and text give the same numbers, independently of the other texts. A text or word unknown to
-        the model has similarity 0 to everything. Rows are in the order of *texts*, columns in the order of *words*;
-        everything is empty if *words* is empty.
+        Each text is compared independently of the others. A text or word unknown to the model has similarity 0 to
+        everything. Rows are in the order of *texts*, columns in the order of *words*; without *words* everything is
+        empty.
         """
 
 
@@ -165,23 +161,19 @@ class Reranker(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """
-        Return the identifier of the model and of its score scale; scores of different fingerprints do not compare.
-
-        If the model runs on a server, this occasionally sends the server a request, and raises ModelUnavailable.
-        """
+        """Return the identifier of the model and of its score scale; otherwise like `Generator.fingerprint`."""
 
     @property
     def max_document_chars(self) -> int:
-        """Return the number of characters of a document that are read, > 0; the rest has no influence."""
+        """Return the number of characters of a document that are read, > 0."""
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
         """
-        Return one relevance score for each of *documents*, in order; an empty list for no documents.
+        Return one relevance score for each of *documents*, in order.
 
-        Scores are finite, from 0 to 1, higher is better, and depend on the query and the document alone. They are not
-        calibrated probabilities: thresholds are fitted for each fingerprint. Time-out and errors are those of
-        `Generator.generate`; `InputTooLong` if the query alone is too long.
+        Scores are from 0 to 1, higher is better, and depend on the query and the document alone. They are not
+        calibrated: thresholds are fitted for each fingerprint. Time-out and errors are those of `Generator.generate`;
+        `InputTooLong` if the query alone is too long.
         """
 
 
@@ -201,8 +193,7 @@ class Generator(Protocol):
     """
     Language model that completes a prompt.
 
-    The returned text is untrusted model output: parse it with `clawmem.domain.knowledge.llm_answer`, never
-    execute it.
+    The returned text is untrusted: parse it with `clawmem.domain.knowledge.llm_answer`, never execute it.
     """
 
     @property
@@ -210,7 +201,7 @@ class Generator(Protocol):
         """
         Return the identifier of the model and its location; a cache may store answers under it.
 
-        If the model runs on a server, this occasionally sends the server a request, and raises ModelUnavailable.
+        A model on a server is occasionally asked for it, which raises ModelUnavailable.
         """
 
     def generate(
@@ -223,20 +214,16 @@ class Generator(Protocol):
         schema: JsonSchema | None = None,
     ) -> str:
         """
-        Return the model's answer to *prompt*, truncated at *max_tokens*, possibly within a word.
+        Return the model's answer to *prompt*, truncated at *max_tokens* of its own tokens, possibly within a word.
 
         At *temperature* 0 the same prompt has the same answer. With a *schema* the answer is JSON of that shape if the
         model supports constrained decoding; otherwise the prompt merely requests the shape. The answer may include
-        reasoning before it. If the model counts its tokens, the result is a `GeneratedText`.
-
-        Args:
-            timeout_s: Seconds from now within which the call returns or raises, retries included.
-            max_tokens: Maximum length of the answer, > 0, in the model's own tokens.
+        reasoning before it. If the model counts its tokens, the result is a `GeneratedText`. The call returns or raises
+        within *timeout_s* seconds, retries included.
 
         Raises:
             ModelUnavailable: unreachable, busy, or not finished in time; at once if *timeout_s* is not positive.
-            ModelRefused: the model rejects the request permanently; `InputTooLong` if the prompt exceeds its
-                context.
+            ModelRefused: the model rejects the request permanently; `InputTooLong` if the prompt exceeds its context.
             ModelAnswerInvalid: the response does not have the expected shape.
         """
 
@@ -246,10 +233,8 @@ class ModelAnswers(Protocol):
     Best-effort cache of model answers, so that the same question is not sent twice.
 
     The key of an answer is the model (its fingerprint), the purpose (a word such as ``expansion``) and the question
-    (all other inputs that determine the answer). Only one SHA-256 of the three is stored, and the purpose. The cache is
-    outside of the vault's transactions and also works while the vault is open read-only. Its changes raise
-    VaultReadOnly or VaultFull if the vault cannot be written at all, and VaultLocked if another writer is active for
-    some milliseconds.
+    (all other inputs that determine the answer), stored as one SHA-256 and the purpose. Like `clawmem.ports.telemetry`,
+    the cache is outside of the vault's transactions, with the same errors.
     """
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
@@ -259,8 +244,7 @@ class ModelAnswers(Protocol):
         """
         Store the answers to questions, all or none, replacing earlier ones; *at* is their time, for `trim`.
 
-        Raises:
-            InvalidInput: an answer contains an unpaired surrogate; nothing is stored.
+        An answer with an unpaired surrogate raises InvalidInput.
         """
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
@@ -289,7 +273,7 @@ class ModelFailures(Protocol):
     """Best-effort log of the last failure of each role; it is stored like `ModelAnswers`, with the same errors."""
 
     def record(self, failure: ModelFailure) -> None:
-        """Store *failure* as the last one of its role; it survives the end of the process, but not a power failure."""
+        """Store *failure* as the last one of its role."""
 
     def latest(self) -> Mapping[ModelRole, ModelFailure]:
         """Return the last failure of every role that has one, in the order of the roles."""

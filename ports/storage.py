@@ -24,13 +24,9 @@ class Transactions(Protocol):
         """
         Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
 
-        Nesting raises RuntimeError. A single write outside a block is a transaction of its own.
-
-        Raises:
-            VaultLocked: another process kept writing past the busy time-out.
-            VaultReadOnly: the vault was opened read-only.
-            VaultFull: the disk is full; the transaction was rolled back.
-            InterruptedAfterCommit: Ctrl-C arrived during the commit or after it. Any other interrupt rolls back.
+        Nesting raises RuntimeError. A single write outside a block is a transaction of its own. Raises VaultLocked,
+        VaultReadOnly or VaultFull; and InterruptedAfterCommit if Ctrl-C arrived during the commit, any other interrupt
+        rolls back.
         """
 
 
@@ -57,14 +53,22 @@ class Storage(Protocol):
         """
         Overwrite deleted data in free pages and logs, by rewriting the whole vault; call it outside of `writing`.
 
-        Raises:
-            VaultLocked: another process is reading or writing; the call may be repeated.
-            VaultReadOnly, VaultFull: nothing was changed.
+        Raises VaultLocked while another process reads or writes; the call may be repeated.
         """
 
     def check(self) -> list[str]:
         """Return the defects of the storage itself (integrity, ranking self-test) as sentences."""
 
+<<<<<<< HEAD
+=======
+    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
+        """
+        Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
+
+        Return the differences as sentences without a full stop.
+        """
+
+>>>>>>> 887d80ee (Shorten the docstrings of ports)
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
 
@@ -76,9 +80,15 @@ class SalvageReport(NamedTuple):
     """
     Report on the records saved from a damaged vault.
 
+<<<<<<< HEAD
     ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
     number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``damaged`` are
     documents whose text is partly damaged.
+=======
+    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
+    unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly
+    damaged. ``nameless`` is the number of texts left out because the names of their documents are lost.
+>>>>>>> 887d80ee (Shorten the docstrings of ports)
     """
 
     kept: Mapping[str, int]
@@ -103,10 +113,10 @@ class VaultRecords(Protocol):
 
     def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
         """
-        Delete records that are not exported.
+        Delete all records but those of these documents, with what refers to nothing else, and of questions and
+        sessions.
 
-        With *document_ids*, only these documents stay, with what refers to nothing else; the history of questions and
-        sessions goes. Without *receipts*, the explanations of answers go.
+        ``None`` keeps all documents and the history. Without *receipts*, the explanations of answers go.
         """
 
     def schema(self) -> int:
