@@ -59,16 +59,6 @@ class Storage(Protocol):
     def check(self) -> list[str]:
         """Return the defects of the storage itself (integrity, ranking self-test) as sentences."""
 
-<<<<<<< HEAD
-=======
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """
-        Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
-
-        Return the differences as sentences without a full stop.
-        """
-
->>>>>>> 887d80ee (Shorten the docstrings of ports)
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
 
@@ -78,17 +68,17 @@ class Storage(Protocol):
 
 class SalvageReport(NamedTuple):
     """
-    Report on the records saved from a damaged vault.
+        Report on the records saved from a damaged vault.
 
-<<<<<<< HEAD
-    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
-    number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``damaged`` are
-    documents whose text is partly damaged.
-=======
-    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
-    unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly
-    damaged. ``nameless`` is the number of texts left out because the names of their documents are lost.
->>>>>>> 887d80ee (Shorten the docstrings of ports)
+    <<<<<<< HEAD
+        ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
+        number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``damaged`` are
+        documents whose text is partly damaged.
+    =======
+        ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
+        unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly
+        damaged. ``nameless`` is the number of texts left out because the names of their documents are lost.
+    >>>>>>> 887d80ee (Shorten the docstrings of ports)
     """
 
     kept: Mapping[str, int]
