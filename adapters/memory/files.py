@@ -24,7 +24,7 @@ class MemoryFiles:
 
     def write(self, path: str, content: bytes, *, mtime_ns: int = 1) -> None:
         """Write a file at an absolute path, and create its parent folders."""
-        self.make_folder(str(PurePosixPath(path).parent))
+        self.make_folder(dirname(path))
         self._files[path] = (content, mtime_ns)
 
     def make_folder(self, path: str) -> None:
@@ -46,24 +46,21 @@ class MemoryFiles:
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if root not in self._folders:
             return Scan(files=(), root_exists=False)
-        start = root.rstrip("/") + "/"
         files: list[SourceFile] = []
-        unreadable, links = list[str](), list[str]()
-        waiting = [""]
+        unreadable, links, waiting = list[str](), list[str](), [root]
         while waiting:
             folder = waiting.pop()
-            location = normpath(join(root, folder))
-            if location in self._sealed:
-                unreadable.append(folder)
+            if folder in self._sealed:
+                unreadable.append(folder[len(root) :].strip("/"))
                 continue
             paths = {*self._files, *self._folders, *self._links}
-            inside = [path for path in sorted(paths) if path != location and dirname(path) == location]
-            for path in sorted(inside, key=lambda path: not basename(path).startswith(".")):
-                relative = path.removeprefix(start)
+            children = sorted(path for path in paths if dirname(path) == folder != path)
+            for path in sorted(children, key=lambda path: not basename(path).startswith(".")):
+                relative = path[len(root) :].strip("/")
                 if path in self._links:
                     links.append(relative)
                 elif path in self._folders:
-                    waiting += [relative] if enter(relative) else []
+                    waiting += [path] if enter(relative) else []
                 elif wanted(relative):
                     content, mtime_ns = self._files[path]
                     files.append(SourceFile(relative, SourceStamp(len(content), mtime_ns)))
@@ -72,16 +69,17 @@ class MemoryFiles:
 
     def read(self, root: str, path: str) -> bytes:
         target = normpath(join(root, path))
-        if not PurePosixPath(target).is_relative_to(root):
-            raise SourceUnreadable(path, f"it lies outside {root}")
-        if target in self._links:
-            raise SourceUnreadable(path, "it is a symbolic link")
-        if target in self._folders:
-            raise SourceUnreadable(path, "it is a folder")
+        faults = {
+            f"it lies outside {root}": not PurePosixPath(target).is_relative_to(root),
+            "it is a symbolic link": target in self._links,
+            "it is a folder": target in self._folders,
+            "it may not be read": target in self._sealed,
+        }
+        for reason, is_true in faults.items():
+            if is_true:
+                raise SourceUnreadable(path, reason)
         if target not in self._files:
             raise SourceMissing(path, "there is no such file")
-        if target in self._sealed:
-            raise SourceUnreadable(path, "it may not be read")
         return self._files[target][0]
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:

@@ -52,11 +52,9 @@ class ScriptedGenerator:
 
 def _smallest(schema: JsonSchema) -> Any:
     """Return the smallest value that fits *schema*."""
-    if choices := schema.get("enum"):
-        return choices[0]
-    kind = schema.get("type", "object")
-    kind = kind if isinstance(kind, str) else kind[0]
-    if kind != "object":
-        return _PLAIN[kind]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] != "object":
+        return _PLAIN[schema["type"]]
     properties = schema.get("properties", {})
-    return {name: _smallest(properties.get(name, {})) for name in schema.get("required", ())}
+    return {name: _smallest(properties[name]) for name in schema.get("required", ())}

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import sys
-from abc import abstractmethod
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+from typing import Generic, TypeVar
 
+import numpy as np
 import snowballstemmer
 
 from clawmem.ports.errors import BadVector
 from clawmem.ports.indexes import K1, TITLE_WEIGHT, B, surfaces
 from clawmem.ports.records import (
     EVERYTHING,
-    FragmentKey,
     Grain,
     Hit,
     LexicalEntry,
@@ -29,17 +26,16 @@ from clawmem.ports.records import (
     VectorEntry,
 )
 
+Entry = TypeVar("Entry", LexicalEntry, VectorEntry)
 
-class _MemoryIndex:
+
+class _MemoryIndex(Generic[Entry]):
     """Base class of the indexes, which roll a failed commit back from a copy."""
 
     def __init__(self) -> None:
+        self._entries: dict[Hashable, Entry] = {}
         self._marker: Marker | None = None
         self._is_committing = False
-
-    @abstractmethod
-    def _snapshot(self) -> Callable[[], None]:
-        """Return a function that restores the current state of the index."""
 
     def marker(self) -> Marker | None:
         return self._marker
@@ -48,17 +44,23 @@ class _MemoryIndex:
     def committing(self, marker: Marker | None = None) -> Iterator[None]:
         if self._is_committing:
             raise RuntimeError("A commit is open already; committing() is not reentrant.")
-        former, undo = self._marker, self._snapshot()
+        before = dict(self._entries), self._marker
         self._is_committing = True
         try:
             yield
             self._marker = marker or self._marker
         except BaseException:
-            self._marker = former
-            undo()
+            self._entries, self._marker = before
             raise
         finally:
             self._is_committing = False
+
+    def remove(self, document_id: int) -> None:
+        entries = self._entries.items()
+        self._entries = {key: entry for key, entry in entries if entry.key.document_id != document_id}
+
+    def clear(self) -> None:
+        self._entries, self._marker = {}, None
 
     def optimize(self) -> None:
         """Do nothing: this index has nothing to optimize."""
@@ -80,88 +82,60 @@ def _is_in(scope: Scope, entry: LexicalEntry | VectorEntry) -> bool:
 
 
 def _best(hits: Iterable[Hit], limit: int) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[: max(0, limit)]
 
 
-Word = tuple[str, str]
-"""A folded word as it occurs in a text, and its stem."""
-
-
-@dataclass(frozen=True, slots=True)
-class _SplitEntry:
-    entry: LexicalEntry
-    title: Sequence[Word]
-    text: Sequence[Word]
-
-    @property
-    def length(self) -> int:
-        return len(self.title) + len(self.text)
-
-    def frequency(self, term: Term) -> float:
-        """Return the number of occurrences of *term*, with weighted title words."""
-        words = _split(term.text)
-        in_title, in_text = (_count(words, term.prefix, field) for field in (self.title, self.text))
-        return TITLE_WEIGHT * in_title + in_text
-
-
-class MemoryLexicalIndex(_MemoryIndex):
+class MemoryLexicalIndex(_MemoryIndex[LexicalEntry]):
     """Reference ``LexicalIndex`` that computes BM25 over every entry."""
 
     method = "every entry"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._grains: dict[Grain, dict[FragmentKey, _SplitEntry]] = {grain: {} for grain in Grain}
-
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        for entry in entries:
-            self._grains[entry.grain][entry.key] = _SplitEntry(entry, _split(entry.title), _split(entry.text))
-
-    def remove(self, document_id: int) -> None:
-        for units in self._grains.values():
-            for key in [key for key in units if key.document_id == document_id]:
-                del units[key]
+        self._entries |= {(entry.grain, entry.key): entry for entry in entries}
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        units = self._grains[grain]
+        entries = self._of(grain)
         terms = [term for term in query.terms if _split(term.text)]
-        if not terms or not units or limit < 1:
+        if not terms or not entries:
             return []
-        average = sum(unit.length for unit in units.values()) / len(units)
-        frequencies = {key: {term: unit.frequency(term) for term in terms} for key, unit in units.items()}
-        rarities: dict[Term, float] = {}
+        lengths = [len(_split(entry.title)) + len(_split(entry.text)) for entry in entries]
+        average = sum(lengths) / len(lengths)
+        rarities = []
         for term in terms:
-            holding = sum(of_unit[term] > 0 for of_unit in frequencies.values())
-            rarities[term] = math.log1p((len(units) - holding + 0.5) / (holding + 0.5))
+            holding = self.holding(term, grain)
+            rarities.append(math.log1p((len(entries) - holding + 0.5) / (holding + 0.5)))
         matches = all if query.every else any
         hits = []
-        for key, unit in units.items():
-            if matches(frequencies[key].values()) and _is_in(scope, unit.entry):
-                damping = K1 * (1 - B + B * unit.length / average)
+        for entry, length in zip(entries, lengths, strict=True):
+            frequencies = [_frequency(entry, term) for term in terms]
+            if matches(frequencies) and _is_in(scope, entry):
+                damping = K1 * (1 - B + B * length / average)
                 score = sum(
-                    rarities[term] * frequency * (K1 + 1) / (frequency + damping)
-                    for term, frequency in frequencies[key].items()
+                    r * f * (K1 + 1) / (f + damping) for r, f in zip(rarities, frequencies, strict=True)
                 )
-                hits.append(Hit(key, score))
+                hits.append(Hit(entry.key, score))
         return _best(hits, limit)
 
     def count(self, grain: Grain) -> int:
-        return len(self._grains[grain])
+        return len(self._of(grain))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        return sum(unit.frequency(term) > 0 for unit in self._grains[grain].values())
+        return sum(_frequency(entry, term) > 0 for entry in self._of(grain))
 
-    def clear(self) -> None:
-        self._grains = {grain: {} for grain in Grain}
-        self._marker = None
+    def _of(self, grain: Grain) -> list[LexicalEntry]:
+        return [entry for entry in self._entries.values() if entry.grain is grain]
 
-    def _snapshot(self) -> Callable[[], None]:
-        copies = {grain: dict(units) for grain, units in self._grains.items()}
 
-        def restore() -> None:
-            self._grains = copies
+def _frequency(entry: LexicalEntry, term: Term) -> float:
+    """Return the number of occurrences of *term* in *entry*, with weighted title words."""
+    in_title, in_text = (
+        _count(_split(term.text), term.prefix, _split(text)) for text in (entry.title, entry.text)
+    )
+    return TITLE_WEIGHT * in_title + in_text
 
-        return restore
+
+Word = tuple[str, str]
+"""A folded word as it occurs in a text, and its stem."""
 
 
 def _count(term: Sequence[Word], prefix: bool, words: Sequence[Word]) -> int:
@@ -177,72 +151,48 @@ def _count(term: Sequence[Word], prefix: bool, words: Sequence[Word]) -> int:
     return count
 
 
-def _split(text: str) -> tuple[Word, ...]:
-    """Return the words of *text*: runs of letters and digits, without case and Latin diacritics."""
-    return tuple((surface, _stem(surface)) for surface in surfaces(text))
-
-
 _PORTER = snowballstemmer.stemmer("porter")
 
 
-@cache
-def _stem(word: str) -> str:
+@lru_cache(10_000)
+def _split(text: str) -> tuple[Word, ...]:
+    """Return the words of *text*: runs of letters and digits, without case and Latin diacritics."""
     # Porter's program leaves words of one and two letters unchanged; the library would stem "as" to "a".
-    return word if len(word) < 3 else str(_PORTER.stemWord(word))
+    return tuple((word, word if len(word) < 3 else _PORTER.stemWord(word)) for word in surfaces(text))
 
 
-class MemoryVectorIndex(_MemoryIndex):
+class MemoryVectorIndex(_MemoryIndex[VectorEntry]):
     """Reference ``VectorIndex`` with an exhaustive, exact scan."""
 
     method = "exact scan"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._entries: dict[FragmentKey, VectorEntry] = {}
-
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        new = {entry.key: entry for entry in entries}
-        all_entries = [*self._entries.values(), *new.values()]
+        new: dict[Hashable, VectorEntry] = {entry.key: entry for entry in entries}
+        vectors = [entry.vector for entry in (*self._entries.values(), *new.values())]
         for entry in new.values():
-            if not any(_numbers(entry.vector, like=all_entries[0].vector)):
+            if not _numbers(entry.vector, like=vectors[0]).any():
                 raise BadVector("it is all zeros")
-        self._entries.update(new)
-
-    def remove(self, document_id: int) -> None:
-        for key in [key for key in self._entries if key.document_id == document_id]:
-            del self._entries[key]
+        self._entries |= new
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         if not self._entries:
             return []
-        wanted = _numbers(vector, like=next(iter(self._entries.values())).vector)
-        if not any(wanted) or limit < 1:
+        query = _numbers(vector, like=next(iter(self._entries.values())).vector)
+        if not query.any():
             return []
         hits = []
         for entry in self._entries.values():
             if _is_in(scope, entry):
                 numbers = _numbers(entry.vector, like=vector)
-                product = sum(a * b for a, b in zip(wanted, numbers, strict=True))
-                cosine = product / (math.hypot(*wanted) * math.hypot(*numbers))
-                hits.append(Hit(entry.key, max(-1.0, min(1.0, cosine))))
+                cosine = query @ numbers / (np.linalg.norm(query) * np.linalg.norm(numbers))
+                hits.append(Hit(entry.key, float(np.clip(cosine, -1, 1))))
         return _best(hits, limit)
 
     def count(self) -> int:
         return len(self._entries)
 
-    def clear(self) -> None:
-        self._entries, self._marker = {}, None
 
-    def _snapshot(self) -> Callable[[], None]:
-        copy = dict(self._entries)
-
-        def restore() -> None:
-            self._entries = copy
-
-        return restore
-
-
-def _numbers(vector: Vector, like: Vector) -> array[float]:
+def _numbers(vector: Vector, like: Vector) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """
     Return the numbers of a vector.
 
@@ -251,11 +201,9 @@ def _numbers(vector: Vector, like: Vector) -> array[float]:
     """
     if not vector or len(vector) % 4:
         raise BadVector(f"{len(vector)} bytes are no float32 numbers")
-    numbers = array("f", vector)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    if not all(map(math.isfinite, numbers)):
-        raise BadVector("one of its numbers is not finite")
     if len(vector) != len(like):
-        raise BadVector(f"it has {len(numbers)} numbers, the others have {len(like) // 4}")
+        raise BadVector(f"it has {len(vector) // 4} numbers, the others have {len(like) // 4}")
+    numbers = np.frombuffer(vector, "<f4").astype(np.float64)
+    if not np.isfinite(numbers).all():
+        raise BadVector("one of its numbers is not finite")
     return numbers
