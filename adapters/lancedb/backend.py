@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
-from clawmem.adapters.lancedb.store import store_at
-from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+import shutil
+from importlib import import_module
+from typing import Any
+
+from clawmem.ports.errors import BackendUnavailable
 from clawmem.ports.indexes import Backend, IndexPlace
+
+
+def _module(name: str) -> Any:
+    """Import a module of this package. Raises `BackendUnavailable` if LanceDB is not installed."""
+    try:
+        return import_module(f"clawmem.adapters.lancedb.{name}")
+    except ModuleNotFoundError as error:
+        raise BackendUnavailable("lancedb", extra="lancedb") from error
 
 
 def discard(place: IndexPlace) -> None:
     """Delete a generation of either index permanently, even if it is damaged."""
-    store_at(place).discard(LanceLexicalIndex.table_name, LanceVectorIndex.table_name)
+    if place.options.get("uri"):
+        _module("store").store_at(place).discard()
+    else:
+        shutil.rmtree(place.folder, ignore_errors=True)
 
 
-BACKEND = Backend("lancedb", lexical=LanceLexicalIndex, vectors=LanceVectorIndex, discard=discard)
+BACKEND = Backend(
+    "lancedb",
+    lexical=lambda place: _module("lexical_index").LanceLexicalIndex(place),
+    vectors=lambda place: _module("vector_index").LanceVectorIndex(place),
+    discard=discard,
+)

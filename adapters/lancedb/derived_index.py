@@ -8,6 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pyarrow as pa
+from lancedb.index import Bitmap, BTree
+
 from clawmem.adapters.lancedb.store import is_absence, store_at, translated
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
 from clawmem.ports.indexes import IndexPlace
@@ -59,12 +62,8 @@ class LanceIndex(ABC):
                 self._table = self._connection.create_table(
                     self.table_name, schema=self._schema(), exist_ok=True
                 )
-        with translated(self._store.uri):
-            if missing := set(self._schema().names) - set(self._table.schema.names):
-                raise IndexDamaged(
-                    self._store.uri, f"its table lacks the columns {', '.join(sorted(missing))}"
-                )
-            if not place.read_only:
+        if not place.read_only:
+            with translated(self._store.uri):
                 self._create_indexes(self._table)
 
     # -- methods of the concrete indexes ----------------------------------------------------------------
@@ -92,14 +91,15 @@ class LanceIndex(ABC):
     # -- reading ----------------------------------------------------------------------------------------
 
     def marker(self) -> Marker | None:
-        table = self._latest()
-        with translated(self._store.uri):
-            return _marker_in(table)
+        columns = [f"marker_{name}" for name in Marker._fields]
+        with self._latest() as table:
+            marked = table.search().where(f"key = {MARKER_KEY}").select(columns).limit(1)
+            rows = marked.to_arrow().to_pylist()
+        return Marker(*(rows[0][column] for column in columns)) if rows else None
 
     def faults(self) -> list[str]:
         try:
-            table = self._latest()
-            with translated(self._store.uri):
+            with self._latest() as table:
                 everything = table.search().limit(table.count_rows() + 1)
                 keys: list[int] = []
                 for batch in everything.to_batches():  # every column of every row, so every data file is read
@@ -114,10 +114,12 @@ class LanceIndex(ABC):
     def close(self) -> None:
         self._table = self._connection = None
 
-    def _latest(self) -> Any:
-        """Return the table at its latest version; a handle stays at its version otherwise."""
+    @contextmanager
+    def _latest(self) -> Iterator[Any]:
+        """Yield the table at its latest version, as a handle stays at its version otherwise; errors are translated."""
         self._store.ask(self._table.checkout_latest)
-        return self._table
+        with translated(self._store.uri):
+            yield self._table
 
     # -- commits ----------------------------------------------------------------------------------------
 
@@ -132,13 +134,12 @@ class LanceIndex(ABC):
             rows = [row for document in self._rows.values() for row in document.values()]
             if not rows and not self._removed and marker is None:
                 return
-            table = self._latest()
-            with translated(self._store.uri):
+            with self._latest() as table:
                 self._apply(table, self._removed, rows, marker)
         finally:
             self._is_committing, self._rows, self._removed = False, {}, set()
-        with suppress(VaultError):  # the commit is complete; optimization is repeated after a later one
-            self._optimize_if_due()
+        with suppress(VaultError), translated(self._store.uri):
+            self._optimize_if_due()  # if it fails, it is repeated after a later commit
 
     def remove(self, document_id: int) -> None:
         with self._change():
@@ -156,8 +157,7 @@ class LanceIndex(ABC):
 
     def clear(self) -> None:
         self._refuse_reader()
-        self._latest()
-        with translated(self._store.uri):
+        with self._latest():
             self._overwrite(schema=self._schema())
             self._create_indexes(self._table)
 
@@ -174,8 +174,6 @@ class LanceIndex(ABC):
 
     def _content(self, rows: Sequence[Row], marker: Marker | None, schema: Any) -> Any:
         """Return rows and marker as one Arrow table. The marker's other columns, and its vector, are null."""
-        import pyarrow as pa
-
         parts = [self._to_arrow(rows)] if rows else []
         if marker is not None:
             values = {"key": MARKER_KEY, **{f"marker_{name}": v for name, v in marker._asdict().items()}}
@@ -194,26 +192,22 @@ class LanceIndex(ABC):
 
     def optimize(self) -> None:
         self._refuse_reader()
-        table = self._latest()
-        with translated(self._store.uri):
+        with self._latest() as table:
             self._optimize(table)
 
     def _optimize_if_due(self) -> None:
         """Optimize if later searches need it; a large table in at most a tenth of the time of this process."""
-        with translated(self._store.uri):
-            table = self._table
-            if time.monotonic() < self._rest_until and table.count_rows() > SMALL:
-                return
-            fragments = table.stats()["fragment_stats"]["num_fragments"]
-            statistics = [table.index_stats(index.name) for index in table.list_indices()]
-            unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
-            if fragments > MOST_FRAGMENTS or unindexed > MOST_UNINDEXED:
-                self._optimize(table)
+        table = self._table
+        if time.monotonic() < self._rest_until and table.count_rows() > SMALL:
+            return
+        fragments = table.stats()["fragment_stats"]["num_fragments"]
+        statistics = [table.index_stats(index.name) for index in table.list_indices()]
+        unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
+        if fragments > MOST_FRAGMENTS or unindexed > MOST_UNINDEXED:
+            self._optimize(table)
 
     def _optimize(self, table: Any) -> None:
         """Join small fragments, bring all indexes up to date, and delete old versions."""
-        from lancedb.index import Bitmap, BTree
-
         began = time.monotonic()
         self._create_indexes(table, renew=True)
         if table.count_rows() >= SCALAR_INDEX_FROM:
@@ -228,8 +222,6 @@ class LanceIndex(ABC):
 
 def common_fields() -> list[Any]:
     """Return the columns of both tables: key and scope of a fragment, and the columns of the marker row."""
-    import pyarrow as pa
-
     numbers = ("key", "document_id", "seq", "marker_seq")
     texts = ("collection", "authored_at", "marker_vault", "marker_epoch")
     return [pa.field(n, pa.int64()) for n in numbers] + [pa.field(n, pa.string()) for n in texts]
@@ -267,12 +259,6 @@ def best(search: Any, limit: int, score: Callable[[Row], float]) -> list[Hit]:
     rows = search.limit(limit + _BEYOND).to_arrow().to_pylist()
     hits = [Hit(FragmentKey(row["document_id"], row["seq"]), score(row)) for row in rows]
     return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
-
-
-def _marker_in(table: Any) -> Marker | None:
-    columns = [f"marker_{name}" for name in Marker._fields]
-    rows = table.search().where(f"key = {MARKER_KEY}").select(columns).limit(1).to_arrow().to_pylist()
-    return Marker(*(rows[0][column] for column in columns)) if rows else None
 
 
 def _quoted(text: str) -> str:

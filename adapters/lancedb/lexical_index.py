@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, ClassVar
 
+import lancedb.query
+import pyarrow as pa
+from lancedb.index import FTS
+from snowballstemmer import stemmer
+
 from clawmem.adapters.lancedb.derived_index import (
     LanceIndex,
     Row,
@@ -13,7 +18,6 @@ from clawmem.adapters.lancedb.derived_index import (
     condition,
     scope_columns,
 )
-from clawmem.adapters.lancedb.store import translated
 from clawmem.ports.indexes import TITLE_WEIGHT, surfaces
 from clawmem.ports.records import (
     EVERYTHING,
@@ -24,6 +28,8 @@ from clawmem.ports.records import (
     Scope,
     Term,
 )
+
+fts: Any = lancedb.query  # mypy takes optional fields of its classes for required ones
 
 # Separates the parts of an entry. A letter that occurs in a single manuscript; it is removed from texts.
 BOUNDARY = "ꙮ"
@@ -48,8 +54,7 @@ class LanceLexicalIndex(LanceIndex):
         self._put(map(_row, entries))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        table = self._latest()
-        with translated(self._store.uri):
+        with self._latest() as table:
             question = self._question(table, query, grain)
             if limit < 1 or question is None:
                 return []
@@ -59,13 +64,11 @@ class LanceLexicalIndex(LanceIndex):
             return best(search, limit, lambda row: float(row["_score"]))
 
     def count(self, grain: Grain) -> int:
-        table = self._latest()
-        with translated(self._store.uri):
+        with self._latest() as table:
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        table = self._latest()
-        with translated(self._store.uri):
+        with self._latest() as table:
             question = self._question(table, LexicalQuery((term,)), grain)
             if question is None:
                 return 0
@@ -74,7 +77,6 @@ class LanceLexicalIndex(LanceIndex):
 
     def _question(self, table: Any, query: LexicalQuery, grain: Grain) -> Any | None:
         """Return LanceDB's query for all terms or any of them; ``None`` if it can match nothing."""
-        fts = _query_module()
         occur = fts.Occur.MUST if query.every else fts.Occur.SHOULD
         operator = fts.FullTextOperator.AND if query.every else fts.FullTextOperator.OR
         terms = sorted(
@@ -99,7 +101,6 @@ class LanceLexicalIndex(LanceIndex):
 
     def _completions(self, table: Any, words: tuple[str, ...], grain: Grain) -> list[str]:
         """Return the phrases of entries that begin with *words*, of which the last one is a prefix."""
-        fts = _query_module()
         first = fts.MatchQuery(
             " ".join(sorted(set(words[:-1]))), grain.value, operator=fts.FullTextOperator.AND
         )
@@ -111,19 +112,13 @@ class LanceLexicalIndex(LanceIndex):
         return sorted({completion for text in texts for completion in phrase.findall(text)})
 
     def _schema(self) -> Any:
-        import pyarrow as pa
-
         texts = [name for grain in Grain for name in (grain.value, _beginnings(grain))]
         return pa.schema([*common_fields(), *(pa.field(name, pa.string()) for name in ("grain", *texts))])
 
     def _to_arrow(self, rows: Sequence[Row]) -> Any:
-        import pyarrow as pa
-
         return pa.Table.from_pylist(rows, schema=self._schema())
 
     def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
-        from lancedb.index import FTS
-
         # Rebuilding takes half the time of merging, and forgets the removed entries in the statistics.
         present = set() if renew else {name for index in table.list_indices() for name in index.columns}
         for grain in Grain:
@@ -175,19 +170,9 @@ def _beginnings(grain: Grain) -> str:
     return f"{grain.value}_beginnings"
 
 
-def _query_module() -> Any:
-    import lancedb.query
-
-    return lancedb.query  # untyped, because mypy takes optional fields of its classes for required ones
+_PORTER = stemmer("porter")
 
 
 @cache
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
-
-
-@cache
-def _stemmer() -> Any:
-    from snowballstemmer import stemmer
-
-    return stemmer("porter")
+    return str(_PORTER.stemWord(word))

@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any, TypeVar
 
-from clawmem.ports.errors import (
-    BackendUnavailable,
-    IndexBusy,
-    IndexDamaged,
-    IndexUnavailable,
-    VaultError,
-    VaultFull,
-)
+import lancedb
+
+from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable, VaultError, VaultFull
 from clawmem.ports.indexes import IndexPlace
+
+# LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
+os.environ.setdefault("LANCEDB_LOG", "error")
 
 ANSWER_WITHIN = 3.0  # seconds in which an object store must answer the first request
 # Limits of later requests; LanceDB's default is three minutes.
@@ -59,19 +57,7 @@ class TableStore:
         return "://" in self.uri
 
     def connect(self) -> Any:
-        """
-        Return a connection of LanceDB.
-
-        Raises:
-            BackendUnavailable: the package `lancedb` is not installed.
-            IndexUnavailable: the store does not answer.
-        """
-        # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
-        os.environ.setdefault("LANCEDB_LOG", "error")
-        try:
-            import lancedb
-        except ModuleNotFoundError as error:
-            raise BackendUnavailable("lancedb", extra="lancedb") from error
+        """Return a connection of LanceDB. Raises `IndexUnavailable` if the store does not answer."""
         return self.ask(lambda: lancedb.connect(self.uri, storage_options=dict(self.options) or None))
 
     def ask(self, request: Callable[[], Answer]) -> Answer:
@@ -99,15 +85,13 @@ class TableStore:
                 reason = f"no good answer within {self.answer_within:g} seconds"
                 raise IndexUnavailable(self.uri, reason) from error
 
-    def discard(self, *tables: str) -> None:
-        """Delete these tables permanently, even if they are damaged."""
+    def discard(self) -> None:
+        """Delete all tables permanently, even if they are damaged."""
         if not self.is_remote:
             shutil.rmtree(self.uri, ignore_errors=True)
             return
-        connection = self.connect()
-        for name in tables:
-            with translated(self.uri):
-                connection.drop_table(name, ignore_missing=True)
+        with translated(self.uri):
+            self.connect().drop_all_tables()
 
 
 def store_at(place: IndexPlace) -> TableStore:

@@ -23,11 +23,15 @@ class VectorsInFolder(OverIndex):
         return {"vectors": LanceVectorIndex(place)}
 
 
-class VectorsByPartitions(OverIndex):
+class Partitioned(LanceVectorIndex):
     """Vectors in an inverted file from the first one on: exact while all partitions are searched."""
 
+    exact_below = 1
+
+
+class VectorsByPartitions(OverIndex):
     def opened(self, place: IndexPlace) -> dict[str, Any]:
-        return {"vectors": LanceVectorIndex(place, exact_below=1)}
+        return {"vectors": Partitioned(place)}
 
 
 class TestLexical(LexicalInFolder, LexicalSuites): ...
