@@ -11,7 +11,7 @@ from typing import Any
 from clawmem.adapters.attachments.canvas import read_canvas
 from clawmem.adapters.attachments.docx import read_docx
 from clawmem.adapters.attachments.html import read_html
-from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, paged
+from clawmem.adapters.attachments.pages import DamagedFile, plain
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.files import ExtractedText
 
@@ -39,26 +39,18 @@ def read_pdf(data: bytes) -> ExtractedText:
             raise DamagedFile(_ENCRYPTED) from error
         if not is_open:
             raise DamagedFile(_ENCRYPTED)
-    pages: list[str] = []
-    size = 0
-    for page in reader.pages:
-        text = page.extract_text().encode("utf-8", "replace").decode("utf-8")
-        size += len(text)
-        if size > MAX_CHARACTERS:
-            break
-        pages.append(text)
-    count, empty = len(reader.pages), sum(not page.strip() for page in pages)
+    pages = [page.extract_text().strip() for page in reader.pages]
+    empty = pages.count("")
     warning = None
-    if len(pages) < count:
-        warning = f"only its first {len(pages)} of {count} pages were read; the rest exceeds the limit"
-    elif empty:
-        warning = f"{empty} of its {count} pages have no text; if they are scans, add a text layer (OCR)"
+    if empty:
+        warning = f"{empty} of its {len(pages)} pages have no text; if they are scans, add a text layer (OCR)"
     title = date = ""
     with suppress(Exception):  # the metadata may be damaged where the pages are sound
         metadata: Any = reader.metadata
         title = " ".join(str(metadata.title or "").split())[:200]
         date = metadata.creation_date.date().isoformat()
-    return ExtractedText(paged(pages), title, date, warning=warning)
+    body = "\n\n".join(f"# Page {number}\n\n{plain(text)}" for number, text in enumerate(pages, 1) if text)
+    return ExtractedText(body, title, date, warning=warning)
 
 
 _READERS: dict[str, Callable[[bytes], ExtractedText]] = {
@@ -83,7 +75,9 @@ def extract_text(path: str, data: bytes) -> ExtractedText | None:
     if reader is None:
         return None
     try:
-        return reader(data)
+        read = reader(data)
+        body, name = (text.encode("utf-8", "replace").decode() for text in (read.body, read.name))
+        return read._replace(body=body, name=name)  # without halves of characters
     except DamagedFile as error:
         raise SourceUnreadable(path, str(error)) from error
     except Exception as error:  # parsers raise arbitrary exceptions for damaged files

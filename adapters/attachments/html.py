@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 
 from clawmem.adapters.attachments.pages import plain, table
@@ -15,23 +16,18 @@ _BLOCKS = frozenset(
     " h4 h5 h6 header hr html li main ol p pre section summary table tbody tfoot thead tr ul".split()
 )
 _PREFIXES = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
-_SKIPPED = frozenset("head nav noscript script select style svg template textarea".split())
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_INVISIBLE = frozenset("nav noscript script select style svg template textarea".split())
 
 
 def read_html(data: bytes) -> ExtractedText:
     """Return the visible text of a page, with its headings, lists, tables and code."""
     declared = _CHARSET.search(data[:_HEAD])
-    encodings = ["utf-8-sig", declared[1].decode() if declared else "cp1252", "latin-1"]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16", "latin-1"]
+    marked = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     page = _Page()
-    for encoding in encodings:
-        try:
+    for encoding in (marked, declared[1].decode() if declared else "cp1252", "latin-1"):
+        with suppress(UnicodeDecodeError, LookupError):
             page.feed(data.decode(encoding))
             break
-        except (UnicodeDecodeError, LookupError):
-            continue
     page.close()
     page.end_block()
     body = "\n\n".join(page.blocks).replace("\n\n- ", "\n- ")
@@ -49,18 +45,15 @@ class _Page(HTMLParser):
         self._prefix = ""
         self._cells: list[str] | None = None  # of the open row
         self._rows: list[list[str]] = []
-        self._skipped, self._depth = "", 0  # the invisible element, and its depth
+        self._invisible = 0  # open elements
         self._in_code = self._in_title = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._in_title |= tag == "title" and self._skipped in ("", "head")
-        if tag in ("body", "main") and self._skipped == "head":
-            self._skipped = ""
-        if self._skipped:
-            self._depth += tag == self._skipped
-        elif tag in _SKIPPED or (tag not in _VOID and "hidden" in dict(attrs)):
-            self._skipped, self._depth = tag, 1
-        elif tag in ("td", "th"):
+        self._invisible += tag in _INVISIBLE
+        self._in_title = tag == "title"
+        if self._invisible:
+            return
+        if tag in ("td", "th"):
             self._end_cell()
         elif tag == "br":
             self._words.append("\n" if self._in_code else " ")
@@ -72,11 +65,9 @@ class _Page(HTMLParser):
                 self._cells = []
 
     def handle_endtag(self, tag: str) -> None:
-        self._in_title &= tag != "title"
-        if self._skipped:
-            self._depth -= tag == self._skipped
-            if self._depth <= 0 or (self._skipped == "head" and tag == "html"):
-                self._skipped = ""
+        self._in_title = False
+        if self._invisible:
+            self._invisible -= tag in _INVISIBLE
             return
         if tag == "tr" and self._cells is not None:
             self._end_cell()
@@ -91,8 +82,8 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
-            self.title += data
-        elif not self._skipped:
+            self.title += "" if self._invisible else data
+        elif not self._invisible:
             self._words.append(data)
 
     def _end_cell(self) -> None:

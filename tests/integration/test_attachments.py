@@ -23,7 +23,11 @@ PAGE = """<!doctype html><html><head><title>Swarm  control</title><style>p {}</s
 <nav>Home</nav><h2>Signs</h2><p>Queen cells hang at the <b>edge</b> of the comb.</p><script>var x = "hornet";</script>
 <ul><li>less brood<li>idle bees</ul><table><tr><th>Week</th><th>Task</th></tr><tr><td>20</td><td>split|move</td></tr>
 </table><pre># not a heading
-  keep   blanks</pre><p hidden>secret</p><p># 5 hives &amp; more</p></body></html>"""
+  keep   blanks</pre><p># 5 hives &amp; more</p></body></html>"""
+
+LAUGHS = "<!DOCTYPE x [<!ENTITY a0 'ha'>{}]><x>&a9;</x>".format(
+    "".join(f"<!ENTITY a{n} '{f'&a{n - 1};' * 10}'>" for n in range(1, 10))
+)
 
 
 def extracted(path: str, data: bytes) -> str:
@@ -161,7 +165,7 @@ def encrypted(password: str) -> bytes:
         ("a.docx", b"no archive", "it is damaged (BadZipFile)"),
         ("a.docx", b"\xd0\xcf\x11\xe0" + bytes(100), "it is encrypted or of an old version of Word"),
         ("a.docx", docx("</w:x>"), "it is damaged (ParseError)"),
-        ("a.docx", docx("", styles="<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"), "it has XML entities"),
+        ("a.docx", docx("", styles=LAUGHS), "it is damaged (ParseError)"),
     ],
     ids=range(10),
 )
