@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from clawmem.adapters.imports.reading import text_of
-from clawmem.ports.errors import StoreUnreadable
+from clawmem.adapters.imports.reading import NoStore, text_of
 from clawmem.ports.imports import ForeignMemory, ForeignRelation, Unmatched
 
 _RULER = re.compile(r"^---\r?$", re.MULTILINE)
@@ -24,33 +22,34 @@ _DATES = ("created", "created_at", "date", "modified", "updated")
 
 
 class _NoteFile(NamedTuple):
-    path: str
-    fields: Mapping[str, Any]
+    path: Path
     body: str
-    written_at: str
+    fields: dict[str, Any]
 
-    def field(self, name: str, usual: str = "") -> str:
-        value = self.fields.get(name)
-        return value.strip() if isinstance(value, str) and value.strip() else usual
+    def field(self, *names: str, usual: str = "") -> str:
+        texts = (value.strip() for name in names if isinstance(value := self.fields.get(name), str))
+        return next(filter(None, texts), usual)
 
     @property
     def id(self) -> str:
-        return self.field("permalink", self.path)
+        return self.field("permalink", usual=self.path.as_posix())
 
     @property
     def title(self) -> str:
-        return self.field("title", Path(self.path).stem)
+        return self.field("title", usual=self.path.stem)
 
 
-def _read(tool: str, selects: Callable[[Path], bool], place: Path) -> Iterator[ForeignMemory | Unmatched]:
+def _read(selects: Callable[[Path], bool], place: Path) -> Iterator[ForeignMemory | Unmatched]:
     """Yield every Markdown file below *place* that *selects* accepts, by its relative path."""
     if not place.is_dir():
-        raise StoreUnreadable(tool, str(place), "there is no such folder")
-    paths = sorted(path.relative_to(place) for path in _markdown_files(place))
-    notes = [_note(tool, place, path) for path in paths if selects(path)]
+        raise NoStore("there is no such folder")
+    files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
+    paths = sorted(file.relative_to(place) for file in files)
+    paths = [path for path in paths if not any(part.startswith(".") for part in path.parts[:-1])]
+    notes = [_note(text_of(place / path), path) for path in paths if selects(path)]
     if not notes:
-        raise StoreUnreadable(tool, str(place), "the folder has none of its Markdown files")
-    ids = {name: note.id for note in notes for name in (note.title, note.path, note.id)}
+        raise NoStore("the folder has none of its Markdown files")
+    ids = {name: note.id for note in notes for name in (note.title, note.path.as_posix(), note.id)}
     yield from [Unmatched("other file")] * (len(paths) - len(notes))
     for note in notes:
         if not note.body.strip():
@@ -60,50 +59,32 @@ def _read(tool: str, selects: Callable[[Path], bool], place: Path) -> Iterator[F
         relations = (
             ForeignRelation(ids[target.strip()], (kind or "links_to").strip())
             for kind, target in _RELATION.findall(note.body)
-            if target.strip() in ids and ids[target.strip()] != note.id
+            if ids.get(target.strip(), note.id) != note.id
         )
+        day = _DAY.search(note.path.name)
+        changed = datetime.fromtimestamp((place / note.path).stat().st_mtime, UTC).isoformat()
         yield ForeignMemory(
             note.id,
             note.body.strip(),
             note.title,
-            note.field("type", "note"),
-            note.written_at,
+            note.field("type", usual="note"),
+            note.field(*_DATES, usual=day[0] if day else changed),
             tuple(str(tag).strip(" #") for tag in (tags.split(",") if isinstance(tags, str) else tags)),
             project=note.field("project"),
             relations=tuple(dict.fromkeys(relations)),
         )
 
 
-def _markdown_files(place: Path) -> Iterator[Path]:
-    """Yield regular files, without those of hidden folders below *place*; symbolic links are not followed."""
-    for folder, folders, names in os.walk(place):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (Path(folder, name) for name in names if name.lower().endswith(".md")):
-            if path.is_file() and not path.is_symlink():
-                yield path
-
-
-def _note(tool: str, place: Path, path: Path) -> _NoteFile:
-    """Return a note; its time is declared, in the name of the file, or that of its last change."""
-    source = text_of(tool, place / path)
+def _note(source: str, path: Path) -> _NoteFile:
     above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
-    fields: Any = None
     if not above and front:
         try:
             fields = YAML(typ="base", pure=True).load(front)  # every value is a text
         except (YAMLError, ValueError, RecursionError):
-            body = source
-    note = _NoteFile(
-        path.as_posix(),
-        fields if isinstance(fields, dict) else {},
-        body if not above and front else source,
-        "",
-    )
-    day = _DAY.search(path.name)
-    changed = datetime.fromtimestamp((place / path).stat().st_mtime, UTC).isoformat()
-    written_at = next(filter(None, map(note.field, _DATES)), day[0] if day else changed)
-    return note._replace(written_at=written_at)
+            return _NoteFile(path, source, {})
+        return _NoteFile(path, body, fields if isinstance(fields, dict) else {})
+    return _NoteFile(path, source, {})
 
 
-basic_memory = partial(_read, "basic-memory", lambda path: True)
-openclaw = partial(_read, "openclaw", lambda path: path.name == "MEMORY.md" or "memory" in path.parts[:-1])
+basic_memory = partial(_read, lambda path: True)
+openclaw = partial(_read, lambda path: path.name == "MEMORY.md" or "memory" in path.parts[:-1])

@@ -1,0 +1,192 @@
+"""Tools whose memories are in SQLite: mem0, claude-mem, and ClawMem, the vault of the Node program."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from clawmem.adapters.imports.reading import Row, database, file_in, has_table, require, share, text, words
+from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
+
+Memories = Iterator[ForeignMemory | Unmatched]
+
+# -- mem0: its history in SQLite, and the payloads of a local vector store (Qdrant) -----------------------
+
+_SCOPES = ("user_id", "agent_id", "run_id", "actor_id")
+_POINTS = "**/collection/*/storage.sqlite"
+_OF_ENTITIES = "_entities"  # the ending of the collection of names, which are no memories
+_LAST_EVENTS = """
+select memory_id, new_memory, created_at, updated_at, event, is_deleted, role from history
+ where rowid in (select max(rowid) from history group by memory_id) order by rowid
+"""
+
+
+def mem0(place: Path) -> Memories:
+    """
+    Yield the present text of each memory, by its last event.
+
+    *place* is the folder with ``history.db``, or that file. Payloads of Qdrant in a folder next to it add user,
+    category and other metadata.
+    """
+    history = file_in(place, "history.db")
+    with database(history) as store:
+        require(store, "history", "memory_id new_memory event is_deleted created_at role updated_at")
+        payloads = dict(_payloads(history.parent))
+        for row in store.execute(_LAST_EVENTS):
+            if row["is_deleted"] or row["event"] == "DELETE" or not text(row, "new_memory").strip():
+                yield Unmatched("deleted memory")
+                continue
+            payload = payloads.get(text(row, "memory_id"), {})
+            categories = payload.get("categories") or payload.get("category") or ()
+            yield ForeignMemory(
+                text(row, "memory_id"),
+                text(row, "new_memory"),
+                authored_at=text(payload, "created_at") or text(row, "created_at"),
+                tags=tuple(map(str, [categories] if isinstance(categories, str) else categories)),
+                project=next((str(payload[scope]) for scope in _SCOPES if payload.get(scope)), ""),
+            )
+
+
+def _payloads(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted(folder.glob(_POINTS)):
+        if file.parent.name.endswith(_OF_ENTITIES):
+            continue
+        with database(file) as store:
+            for row in store.execute("select point from points"):
+                point = _point(row["point"])
+                if isinstance(point.get("payload"), dict):
+                    yield str(point.get("id")), point["payload"]
+
+
+class _Point:
+    """A point of Qdrant, without the behaviour of its class."""
+
+
+class _PointReader(pickle.Unpickler):
+    """Unpickler that makes points and plain values, and runs no code of the file."""
+
+    def find_class(self, module: str, name: str) -> type[_Point]:
+        if module.startswith("qdrant_client.") and name == "PointStruct":
+            return _Point
+        raise pickle.UnpicklingError(f"{module}.{name} is no point")
+
+
+def _point(content: bytes) -> dict[str, Any]:
+    """Return the fields of a point; none if it cannot be read."""
+    try:
+        return dict(vars(_PointReader(io.BytesIO(content)).load()))
+    except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, ValueError, IndexError, KeyError):
+        return {}
+
+
+# -- claude-mem: observations and summaries of sessions ---------------------------------------------------
+
+_TYPES = {"decision": "decision", "bugfix": "problem", "preference": "preference"}
+_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def claude_mem(place: Path) -> Memories:
+    """Yield observations, then summaries; prompts of the user have no counterpart (see ``clawmem mine``)."""
+    with database(file_in(place, "claude-mem.db")) as store:
+        require(store, "observations", "id project text type created_at")
+        for row in store.execute("select * from observations order by id"):
+            yield _observation(row)
+        if has_table(store, "session_summaries"):
+            for row in store.execute("select * from session_summaries order by id"):
+                parts = [(part.replace("_", " ").capitalize(), text(row, part)) for part in _PARTS]
+                yield ForeignMemory(
+                    f"summary-{row['id']}",
+                    "\n\n".join(f"**{part}:** {value}" for part, value in parts if value),
+                    text(row, "request")[:80],
+                    "handoff",
+                    text(row, "created_at"),
+                    project=text(row, "project"),
+                )
+        if has_table(store, "user_prompts"):
+            for _ in store.execute("select 1 from user_prompts"):
+                yield Unmatched("prompt")
+
+
+def _observation(row: Row) -> ForeignMemory:
+    files = dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified"))))
+    parts = (
+        text(row, "subtitle"),
+        text(row, "narrative") or text(row, "text"),
+        "\n".join(f"- {fact}" for fact in words(row.get("facts"))),
+        f"Files: {', '.join(files)}" if files else "",
+    )
+    return ForeignMemory(
+        f"observation-{row['id']}",
+        "\n\n".join(filter(None, parts)),
+        text(row, "title"),
+        _TYPES.get(text(row, "type"), "observation"),
+        text(row, "created_at"),
+        tuple(filter(None, (text(row, "type"), *words(row.get("concepts"))))),
+        project=text(row, "project"),
+    )
+
+
+# -- ClawMem: documents, relations, facts, pins, snoozes and confidence -----------------------------------
+
+_DOCUMENTS = """
+select documents.*, content.doc as body from documents join content using (hash) order by documents.id
+"""
+_FACTS = """
+select coalesce(nodes.name, subject_entity_id) as subject, predicate,
+       coalesce(objects.name, object_literal, object_entity_id) as object,
+       valid_from, valid_to, confidence, nodes.entity_type as kind
+  from entity_triples
+  left join entity_nodes as nodes on nodes.entity_id = subject_entity_id
+  left join entity_nodes as objects on objects.entity_id = object_entity_id
+ where source_doc_id = ? order by id
+"""
+_RELATIONS = "select target_id, relation_type, weight from memory_relations where source_id = ? order by 1, 2"
+_DAY = len("2026-03-31")
+
+
+def clawmem_original(place: Path) -> Memories:
+    """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
+    with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
+        require(store, "content", "hash doc")
+        require(store, "documents", "id collection path title hash active modified_at")
+        has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
+        for row in store.execute(_DOCUMENTS):
+            if not row["active"] or row.get("invalidated_at"):
+                yield Unmatched("inactive document")
+                continue
+            facts = store.execute(_FACTS, (row["id"],)) if has_facts else ()
+            relations = store.execute(_RELATIONS, (row["id"],)) if has_relations else ()
+            yield ForeignMemory(
+                str(row["id"]),
+                text(row, "body"),
+                text(row, "title"),
+                text(row, "content_type") or "note",
+                text(row, "modified_at"),
+                words(row.get("tags")),
+                share(row.get("confidence"), 0.5),
+                bool(row.get("pinned")),
+                text(row, "snoozed_until"),
+                text(row, "collection"),
+                tuple(map(_fact, facts)),
+                tuple(
+                    ForeignRelation(
+                        str(one["target_id"]), text(one, "relation_type"), share(one["weight"], 1.0)
+                    )
+                    for one in relations
+                ),
+            )
+
+
+def _fact(row: Row) -> ForeignFact:
+    return ForeignFact(
+        text(row, "subject"),
+        text(row, "predicate"),
+        text(row, "object"),
+        text(row, "valid_from")[:_DAY],
+        text(row, "valid_to")[:_DAY],
+        share(row["confidence"], 1.0),
+        text(row, "kind"),
+    )
