@@ -23,8 +23,8 @@ class ChronologyContract(VaultContract):
         zeroth = save(vault, "0.md", authored_at="2023-12-31T23:59:59.999Z")
         last = save(vault, "4.md", authored_at="2024-03-03T00:00:00.001Z")
 
-        assert vault.chronology.before(focus, 9) == [zeroth, first]
-        assert vault.chronology.after(focus, 9) == [third, last]
+        assert vault.documents.written_before(focus, 9) == [zeroth, first]
+        assert vault.documents.written_after(focus, 9) == [third, last]
 
     def test_of_one_moment_by_id(self, vault: Vault) -> None:
         """
@@ -34,9 +34,9 @@ class ChronologyContract(VaultContract):
         """
         one, two, three, four = (save(vault, f"{name}.md") for name in "dcba")
 
-        assert vault.chronology.before(three, 9) == [one, two]
-        assert vault.chronology.after(three, 9) == [four]
-        assert vault.chronology.before(one, 9) == vault.chronology.after(four, 9) == []
+        assert vault.documents.written_before(three, 9) == [one, two]
+        assert vault.documents.written_after(three, 9) == [four]
+        assert vault.documents.written_before(one, 9) == vault.documents.written_after(four, 9) == []
 
     def test_the_nearest(self, vault: Vault) -> None:
         """
@@ -46,11 +46,15 @@ class ChronologyContract(VaultContract):
         """
         one, two, three, four, five = (save(vault, f"{number}.md") for number in range(5))
 
-        assert vault.chronology.before(three, 1) == [two]
-        assert vault.chronology.after(three, 1) == [four]
-        assert vault.chronology.before(five, 3) == [two, three, four]
+        assert vault.documents.written_before(three, 1) == [two]
+        assert vault.documents.written_after(three, 1) == [four]
+        assert vault.documents.written_before(five, 3) == [two, three, four]
         for limit in (0, -1):
-            assert vault.chronology.before(three, limit) == vault.chronology.after(three, limit) == []
+            assert (
+                vault.documents.written_before(three, limit)
+                == vault.documents.written_after(three, limit)
+                == []
+            )
         assert one
 
     def test_within_a_collection(self, vault: Vault) -> None:
@@ -64,10 +68,10 @@ class ChronologyContract(VaultContract):
         other = save(vault, "b.md", collection="other")
         later = save(vault, "c.md", collection="mine")
 
-        assert vault.chronology.after(focus, 1, "mine") == [later]
-        assert vault.chronology.after(focus, 1) == [other]
-        assert vault.chronology.before(other, 9, "mine") == [mine, focus]
-        assert vault.chronology.before(focus, 9, "nobody") == []
+        assert vault.documents.written_after(focus, 1, "mine") == [later]
+        assert vault.documents.written_after(focus, 1) == [other]
+        assert vault.documents.written_before(other, 9, "mine") == [mine, focus]
+        assert vault.documents.written_before(focus, 9, "nobody") == []
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
@@ -80,8 +84,11 @@ class ChronologyContract(VaultContract):
 
         vault.documents.deactivate([gone], reason)
 
-        assert vault.chronology.after(one, 9) == [three]
-        assert (vault.chronology.before(gone, 9), vault.chronology.after(gone, 9)) == ([one], [three])
+        assert vault.documents.written_after(one, 9) == [three]
+        assert (vault.documents.written_before(gone, 9), vault.documents.written_after(gone, 9)) == (
+            [one],
+            [three],
+        )
 
     def test_an_unknown_document_has_nothing_around_it(self, vault: Vault) -> None:
         """
@@ -91,4 +98,4 @@ class ChronologyContract(VaultContract):
         """
         save(vault, "a.md")
 
-        assert vault.chronology.before(UNKNOWN, 9) == vault.chronology.after(UNKNOWN, 9) == []
+        assert vault.documents.written_before(UNKNOWN, 9) == vault.documents.written_after(UNKNOWN, 9) == []

@@ -256,37 +256,6 @@ class LookupContract(VaultContract):
             {},
         )
 
-    def test_hash_neighbours(self, vault: Vault) -> None:
-        """
-        All active hashes that share the prefix of a requested hash are returned, the requested ones included.
-
-        If this fails: the whole hash is compared, or inactive documents are looked at.
-        """
-        bodies = [f"Body {number}." for number in range(60)]
-        for body in bodies:
-            save(vault, f"{body}.md", body)
-        asked = sha(bodies[0])
-
-        found = vault.documents.hash_prefixes(1, [asked])
-
-        assert found == {sha(body) for body in bodies if sha(body)[0] == asked[0]}
-        assert len(found) > 1
-
-    def test_hash_neighbours_at_the_ends(self, vault: Vault) -> None:
-        """
-        All 64 digits match only the hash itself; unknown hashes, inactive documents and an empty request
-        match nothing.
-
-        If this fails: the prefix length is off by one, or the requested hashes are returned instead of the
-        stored ones.
-        """
-        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-        hashes = [fetch(vault, here).hash, fetch(vault, gone).hash, sha("Three.")]
-
-        assert vault.documents.hash_prefixes(64, iter(hashes)) == {sha("One.")}
-        assert vault.documents.hash_prefixes(6, []) == set()
-
 
 def _ids(found: list[Document]) -> list[int]:
     return [document.id for document in found]

@@ -34,8 +34,7 @@ def beside(
     vault: Vault, *document_ids: int, limit: int = 100, scope: Scope | None = None
 ) -> list[tuple[int, int]]:
     """Return the neighbours of documents, each with its count."""
-    found = vault.entities.neighbours(document_ids, limit, scope or Scope())
-    return [(one.document_id, one.together) for one in found]
+    return [*vault.entities.neighbours(document_ids, limit, scope or Scope()).items()]
 
 
 class EntityMentionContract(VaultContract):

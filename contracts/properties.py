@@ -27,11 +27,11 @@ class PropertyContract(VaultContract):
         If this fails: values of a former version of a note remain, or the keys for comparison are shown.
         """
         one = note(vault, "one.md", b="B", a="x")
-        assert vault.properties.of(one) == [Property("b", "B", "b"), Property("a", "x", "x")]
+        assert vault.properties.many([one])[one] == [Property("b", "B", "b"), Property("a", "x", "x")]
 
         vault.properties.put(one, [])
 
-        assert vault.properties.of(one) == []
+        assert vault.properties.many([one]) == {}
         two = note(vault, "two.md", c="C")
         assert vault.properties.many([one, two, UNKNOWN]) == {two: [Property("c", "C", "c")]}
         with pytest.raises(InvalidInput):

@@ -5,7 +5,6 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import document, fragments
 from clawmem.ports.errors import ModelMismatch
-from clawmem.ports.indexes import SketchCounts
 from clawmem.ports.records import FragmentKey, FragmentKind, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -24,7 +23,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.fingerprint() is None
         assert vault.sketches.pending(10) == []
         assert vault.sketches.of([FragmentKey(1, 0)]) == {}
-        assert vault.sketches.counts() == SketchCounts()
+        assert vault.sketches.waiting() == 0
 
     def test_lines_wait_in_their_order(self, vault: Vault) -> None:
         """
@@ -40,7 +39,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.pending(2) == first[:2]
         assert vault.sketches.pending(0) == []
         assert vault.sketches.pending(10, first[1]) == [first[2], *last]
-        assert vault.sketches.counts() == SketchCounts(0, 5)
+        assert vault.sketches.waiting() == 5
 
     def test_what_is_kept_comes_back(self, vault: Vault) -> None:
         """
@@ -56,7 +55,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.fingerprint() == MODEL
         assert vault.sketches.of([three, two, one, FragmentKey(99, 0)]) == {one: b"\x00\xff", two: b""}
         assert vault.sketches.pending(10) == [three]
-        assert vault.sketches.counts() == SketchCounts(2, 1)
+        assert vault.sketches.waiting() == 1
 
     def test_a_line_can_be_sketched_again(self, vault: Vault) -> None:
         """

@@ -123,22 +123,16 @@ class DocumentStore(Protocol):
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """Return the number of active documents in *scope* per collection, by name."""
 
-    def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
-        """Return all active body hashes that share their first *length* digits with one of *hashes*."""
+    def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        """
+        Return up to *limit* served documents directly before this one, oldest first.
 
+        The order is by ``authored_at``, then by id. With a *collection*, only its documents are considered; the
+        document itself may be inactive or in another one.
+        """
 
-class Chronology(Protocol):
-    """
-    Served documents in the order in which they were written: by ``authored_at``, then by id.
-
-    With a *collection*, only its documents are considered. The document itself may be inactive or in another one.
-    """
-
-    def before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """Return up to *limit* documents directly before this one, oldest first; none for an unknown id."""
-
-    def after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """Return up to *limit* documents directly after this one, oldest first; otherwise like `before`."""
+    def written_after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        """Return up to *limit* served documents directly after this one, oldest first; else like `written_before`."""
 
 
 TAGS = "tags"  # the property of the tags of a note: in its front matter and in its text
@@ -170,11 +164,8 @@ class PropertyStore(Protocol):
     def put(self, document_id: int, properties: Iterable[Property]) -> None:
         """Replace the properties of a document; raise InvalidInput if it is unknown."""
 
-    def of(self, document_id: int) -> list[Property]:
-        """Return the properties of a document in the order in which they were put."""
-
     def many(self, document_ids: Iterable[int]) -> Mapping[int, Sequence[Property]]:
-        """Return the properties of the documents that have any, as `of` does."""
+        """Return the properties of the documents that have any, in the order in which they were put."""
 
     def named(self, name: str) -> Mapping[int, Sequence[Property]]:
         """Return the properties of each served document that are called *name*, in their order."""

@@ -173,15 +173,12 @@ class AgentSessions(Protocol):
         """Return the messages of the user and the assistant in order; none for an unknown session."""
 
 
-class IssueDependency(NamedTuple):
-    """The issue that an issue depends on, and the type of the dependency, such as ``blocks``."""
-
-    target: str
-    type: str
-
-
 class Issue(NamedTuple):
-    """An issue of a tracker; ``sections`` are titles with texts. ``is_deleted`` issues are only markers."""
+    """
+    An issue of a tracker; ``sections`` are titles with texts. ``is_deleted`` issues are only markers.
+
+    ``dependencies`` are the issues that it depends on, each with the type of the dependency, such as ``blocks``.
+    """
 
     id: str
     title: str
@@ -196,7 +193,7 @@ class Issue(NamedTuple):
     created_at: str = ""
     updated_at: str = ""
     closed_at: str = ""
-    dependencies: tuple[IssueDependency, ...] = ()
+    dependencies: tuple[tuple[str, str], ...] = ()
     is_deleted: bool = False
 
 

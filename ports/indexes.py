@@ -63,7 +63,21 @@ def _is_of_a_word(sign: str) -> bool:
     return category[0] in "LN" or category == "Co"
 
 
-class DerivedIndex(Protocol):
+class SearchIndex(Protocol):
+    """Common interface of the indexes inside and outside of the vault."""
+
+    @property
+    def method(self) -> str:
+        """Return the name of the search method, for `status` and `doctor`: for example ``"tantivy"``."""
+
+    def faults(self) -> list[str]:
+        """Return the defects inside the index as sentences without a full stop; an empty list if it is sound."""
+
+    def close(self) -> None:
+        """Release all resources; a second call does nothing."""
+
+
+class DerivedIndex(SearchIndex, Protocol):
     """
     Common interface of all indexes: an index can be rebuilt from the records, and it knows how current it is.
 
@@ -71,10 +85,6 @@ class DerivedIndex(Protocol):
     single indexer, and its marker tells which changes it has seen. Every method raises IndexUnavailable or IndexDamaged
     if the index cannot be reached or read.
     """
-
-    @property
-    def method(self) -> str:
-        """Return the name of the search method, for `status` and `doctor`: for example ``"tantivy"``."""
 
     def marker(self) -> Marker | None:
         """Return the marker of the last commit by any process, or ``None`` for a new or cleared index."""
@@ -93,12 +103,6 @@ class DerivedIndex(Protocol):
 
     def optimize(self) -> None:
         """Make reading fast again after many commits, without changing results; may do nothing."""
-
-    def faults(self) -> list[str]:
-        """Return the defects inside the index as sentences; an empty list if it is sound."""
-
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""
 
 
 class LexicalIndex(DerivedIndex, Protocol):
@@ -165,12 +169,8 @@ class LexicalTail(LexicalIndex, SpellingIndex, Protocol):
         """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
 
 
-class VectorSearch(Protocol):
+class VectorSearch(SearchIndex, Protocol):
     """Search of fragments by the cosine similarity of their vectors."""
-
-    @property
-    def method(self) -> str:
-        """Return the name of the search method, for `status` and `doctor`: for example ``"sqlite-vec"``."""
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
@@ -187,12 +187,6 @@ class VectorSearch(Protocol):
 
     def count(self) -> int:
         """Return the number of fragments that have a vector."""
-
-    def faults(self) -> list[str]:
-        """Return the defects of the stored vectors as sentences without a full stop."""
-
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""
 
 
 class VectorIndex(VectorSearch, DerivedIndex, Protocol):
@@ -385,13 +379,6 @@ class EmbeddingStore(VectorSearch, Protocol):
         """Write the vectors that can be read to a new table, and return their number; other texts become pending."""
 
 
-class SketchCounts(NamedTuple):
-    """Numbers of lines of active documents that have a sketch, and that wait for one."""
-
-    made: int = 0
-    pending: int = 0
-
-
 class SketchStore(Protocol):
     """Store of the sketches of lines, from one model at a time. A document that is saved again starts without them."""
 
@@ -412,5 +399,5 @@ class SketchStore(Protocol):
     def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
         """Return the sketches of those of these lines that have one."""
 
-    def counts(self) -> SketchCounts:
-        """Return the progress counts."""
+    def waiting(self) -> int:
+        """Return the number of lines of active documents without a sketch."""

@@ -32,13 +32,6 @@ class Entity(NamedTuple):
     mention_count: int = 0
 
 
-class Neighbour(NamedTuple):
-    """Document related through a pair of entities; ``together`` is the number of served documents that mention both."""
-
-    document_id: int
-    together: int
-
-
 class EntityStore(Protocol):
     """
     Entities and the documents that mention them.
@@ -87,13 +80,13 @@ class EntityStore(Protocol):
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
-    ) -> list[Neighbour]:
+    ) -> dict[int, int]:
         """
         Return other documents that mention entities co-occurring with the entities of these documents, best first.
 
-        The search follows the `MOST_COMPANIONS` entities that co-occur most often with any single entity of the given
-        documents (ties by id), and takes from each the `DOCUMENTS_EACH` documents in *scope* with the highest ids. The
-        score of a document is the count of its most frequent pair; ties are ordered by id.
+        The score of a document is the number of served documents that mention its most frequent pair; ties by id. The
+        search follows the `MOST_COMPANIONS` entities that co-occur most often with any single entity of the given
+        documents (ties by id), and takes from each the `DOCUMENTS_EACH` documents in *scope* with the highest ids.
         """
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.ports.errors import NotFound
-from clawmem.ports.imports import Issue, IssueDependency, IssueList
+from clawmem.ports.imports import Issue, IssueList
 
 FOLDER = ".beads"
 TIMEOUT_S = 10.0
@@ -123,11 +123,11 @@ def _issue(record: Mapping[str, Any]) -> Issue:
     ]
     sections.append(("Comments", "\n\n".join(comments)))
     dependencies = tuple(
-        IssueDependency(_text(one, "depends_on_id"), _text(one, "type") or _text(one, "dep_type"))
+        (_text(one, "depends_on_id"), _text(one, "type") or _text(one, "dep_type"))
         for one in _objects(record, "dependencies")
         if _text(one, "depends_on_id")
     )
-    parents = [one.target for one in dependencies if one.type == "parent-child"]
+    parents = [target for target, kind in dependencies if kind == "parent-child"]
     labels = record.get("labels")
     return Issue(
         _text(record, "id"),

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from clawmem.adapters.models.http_server import HttpServer, Sleep
+from clawmem.adapters.models.prompts import NO_PROMPTS, Prompts, prompts_of, without_thoughts
 from clawmem.adapters.models.providers import (
     EMBED,
     GENERATE,
@@ -24,7 +25,7 @@ from clawmem.adapters.models.providers import (
 from clawmem.adapters.models.server import Json, Limits, ModelIdentity, ModelServer
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelMismatch
-from clawmem.ports.models import NO_PROMPTS, GeneratedText, JsonSchema, Prompts, prompts_of, without_thoughts
+from clawmem.ports.models import GeneratedText, JsonSchema
 from clawmem.ports.records import Vector
 
 # Short, because the request that follows may take as long again while the caller waits for both.

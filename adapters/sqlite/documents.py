@@ -72,11 +72,14 @@ _MANY = f"{_SELECT} where id in (select value from json_each(?))"
 _BODIES = (
     "select id, body from documents join content using (hash) where id in (select value from json_each(?))"
 )
-_BEGINNING_SO = """
-select hash from json_each(?) as asked
-  join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
+# The comparison is a row value, so that one index answers it; two separate conditions could not use the
+# index.
+_BESIDE = """
+select id from documents
+ where inactive is null and (authored_at, id) {side} (select authored_at, id from documents where id = :focus)
+       {among} order by authored_at {order}, id {order} limit :limit
 """
-# Few lines have a label, so a partial index of labelled lines makes unlabelled lines almost free.
+_AMONG = "and collection = :collection"
 _COMPLETE = """
 update documents set embed_state = 'synced'
  where id = :id and not exists (
@@ -270,9 +273,17 @@ class SqliteDocuments:
         sql = f"select collection, count(*) from documents where {within} group by 1 order by 1"
         return dict(self._db.rows(sql, bindings))
 
-    def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
-        prefixes = {text[:length] for text in hashes}
-        return {found for (found,) in self._db.rows(_BEGINNING_SO, (json.dumps(list(prefixes)),))}
+    def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        return self._beside("<", "desc", document_id, limit, collection)[::-1]
+
+    def written_after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        return self._beside(">", "asc", document_id, limit, collection)
+
+    def _beside(self, side: str, order: str, focus: int, limit: int, collection: str | None) -> list[int]:
+        among = "" if collection is None else _AMONG
+        sql = _BESIDE.format(side=side, order=order, among=among)
+        asked = {"focus": focus, "limit": max(limit, 0), "collection": collection or ""}
+        return [row[0] for row in self._db.rows(sql, asked)]
 
     # -- text ---------------------------------------------------------------------------------------
 

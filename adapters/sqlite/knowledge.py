@@ -18,7 +18,6 @@ from clawmem.ports.knowledge import (
     MOST_COMPANIONS,
     Direction,
     Entity,
-    Neighbour,
     Relation,
     RelationKind,
     Triple,
@@ -144,7 +143,7 @@ class SqliteEntities:
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
-    ) -> list[Neighbour]:
+    ) -> dict[int, int]:
         seeds = json.dumps(list(document_ids))
         followed = self._db.rows(_COMPANIONS, {"seeds": seeds, "most": MOST_COMPANIONS})
         best: dict[int, int] = {}
@@ -152,7 +151,7 @@ class SqliteEntities:
             for document_id in self._documents(entity, seeds, scope):
                 best.setdefault(document_id, count)
         found = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
-        return [Neighbour(*pair) for pair in found[: max(limit, 0)]]
+        return dict(found[: max(limit, 0)])
 
     def _documents(self, entity: int, seeds: str, scope: Scope) -> list[int]:
         condition, bindings = documents_in(scope)

@@ -164,9 +164,6 @@ class SqliteProperties:
                 ],
             )
 
-    def of(self, document_id: int) -> list[Property]:
-        return self.many([document_id]).get(document_id, [])
-
     def many(self, document_ids: Iterable[int]) -> dict[int, list[Property]]:
         return self._by_document(_MANY, json.dumps([*document_ids]))
 

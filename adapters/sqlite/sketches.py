@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, unpack
 from clawmem.ports.errors import ModelMismatch
-from clawmem.ports.indexes import SketchCounts
 from clawmem.ports.models import Sketch
 from clawmem.ports.records import FragmentKey
 
@@ -26,8 +25,8 @@ insert into sketches select key, ? from fragments where key = ?
 on conflict (key) do update set sketch = excluded.sketch
 """
 _OF = "select sketches.key, sketch from json_each(?) as asked join sketches on sketches.key = asked.value"
-_COUNTS = """
-select count(sketches.key), count(*) - count(sketches.key)
+_WAITING = """
+select count(*) - count(sketches.key)
   from documents cross join fragments on fragments.key between id << 20 and (id << 20) | 1048575
   left join sketches using (key)
  where documents.inactive is null and kind = 'line'
@@ -63,5 +62,5 @@ class SqliteSketches:
         rows = self._db.rows(_OF, (json.dumps([pack(key) for key in keys]),))
         return {unpack(key): sketch for key, sketch in rows}
 
-    def counts(self) -> SketchCounts:
-        return SketchCounts(*self._db.rows(_COUNTS)[0])
+    def waiting(self) -> int:
+        return int(self._db.value(_WAITING))

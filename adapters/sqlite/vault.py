@@ -13,7 +13,7 @@ from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex, ranking_fault
-from clawmem.adapters.sqlite.links import SqliteChronology, SqliteLinks, SqliteSuccessions
+from clawmem.adapters.sqlite.links import SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
 from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
@@ -67,7 +67,6 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         transactions=SqliteTransactions(db),
         storage=SqliteStorage(db, lexical, embeddings),
         documents=SqliteDocuments(db),
-        chronology=SqliteChronology(db),
         successions=SqliteSuccessions(db),
         links=SqliteLinks(db),
         properties=SqliteProperties(db),

@@ -322,7 +322,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     timeline = Factory(
         service("documents.timeline:ReadTimeline"),
-        *stores(vault, "documents chronology successions sessions"),
+        *stores(vault, "documents successions sessions"),
     )
     diary = Factory(service("capture.diary:Diary"), vault, clock)
     remember = Factory(

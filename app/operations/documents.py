@@ -227,7 +227,7 @@ def text_of(
 
 
 def _properties_of(services: Services, document: Document) -> dict[str, list[str]]:
-    found = services.vault.properties.of(document.id)
+    found = services.vault.properties.many([document.id]).get(document.id, ())
     declared = [(one.name, one.value) for one in found if one.name != TAGS]
     return properties_to_read([*declared, *((TAGS, tag) for tag in document.tags)], document.origin)
 

@@ -141,7 +141,11 @@ class SyncIssues:
             Property(name, value, property_key(value)) for name, value in issue_properties(clean, project)
         )
         served = before if before and before.inactive is None else None
-        if served and served.hash == document.hash and (*self._properties.of(served.id),) == properties:
+        if (
+            served
+            and served.hash == document.hash
+            and (*self._properties.many([served.id]).get(served.id, ()),) == properties
+        ):
             return _StoredIssue(issue.id, served.id, is_new=False, is_changed=False)
         number = self._publisher.publish_text(document, body, Declarations(properties=properties))
         return _StoredIssue(issue.id, number, is_new=served is None, is_changed=True)
@@ -156,23 +160,29 @@ class SyncIssues:
         types: dict[tuple[int, int, RelationKind], list[str]] = defaultdict(list)
         unresolved = 0
         for issue in issues:
-            for one in issue.dependencies:
-                this, other = numbers.get(issue.id), numbers.get(one.target)
+            for target, kind in issue.dependencies:
+                this, other = numbers.get(issue.id), numbers.get(target)
                 if this is None or other is None or this == other:
                     unresolved += 1
                     continue
-                ends = (other, this) if starts_at_target(one.type) else (this, other)
-                types[(*ends, dependency_kind(one.type))].append(one.type)
+                ends = (other, this) if starts_at_target(kind) else (this, other)
+                types[(*ends, dependency_kind(kind))].append(kind)
         now, changed = iso_utc(self._clock.now_ms()), 0
-        for kind in (RelationKind.CAUSAL, RelationKind.SUPPORTING, RelationKind.SEMANTIC):
+        for relation_kind in (RelationKind.CAUSAL, RelationKind.SUPPORTING, RelationKind.SEMANTIC):
             relations = [
                 Relation(
-                    source, target, kind, 1.0, ORIGIN, now, {"origin": ORIGIN, "dep_type": ", ".join(said)}
+                    source,
+                    target,
+                    relation_kind,
+                    1.0,
+                    ORIGIN,
+                    now,
+                    {"origin": ORIGIN, "dep_type": ", ".join(said)},
                 )
                 for (source, target, found), said in types.items()
-                if found is kind
+                if found is relation_kind
             ]
-            changed += self._relations.renew(kind, ORIGIN, numbers.values(), relations)
+            changed += self._relations.renew(relation_kind, ORIGIN, numbers.values(), relations)
         return changed, unresolved
 
 

@@ -24,7 +24,6 @@ from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
 from clawmem.domain.retrieval.late_interaction import READ, read_rows
 from clawmem.ports.errors import EmbeddingError
-from clawmem.ports.indexes import SketchCounts
 from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import FragmentKey
 
@@ -85,7 +84,7 @@ class TestSketching:
     def test_embedding_sketches_every_line(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """One run makes the vectors and then the sketches; a second finds nothing to do."""
         assert embed_pending(notes.vault, minilm)().sketched == 8
-        assert notes.vault.sketches.counts() == SketchCounts(8, 0)
+        assert notes.vault.sketches.waiting() == 0
         assert notes.vault.sketches.fingerprint() == minilm.fingerprint
         assert embed_pending(notes.vault, minilm)().sketched == 0
 

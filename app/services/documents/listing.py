@@ -11,10 +11,10 @@ from clawmem.ports.records import Document
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
     """Return the shortest unique prefix of each document's hash, by document id."""
-    alike: dict[str, list[str]] = {}
-    for other in store.hash_prefixes(DOCID_LENGTH, {document.hash for document in documents}):
-        alike.setdefault(other[:DOCID_LENGTH], []).append(other)
-    return {one.id: docid(one.hash, alike.get(one.hash[:DOCID_LENGTH], ())) for one in documents}
+    return {
+        document.id: docid(document.hash, {one.hash for one in store.by_hash(document.hash[:DOCID_LENGTH])})
+        for document in documents
+    }
 
 
 AT_ONCE = 200  # ten thousand at once take 15 MB, and a transaction for each page takes well under 50 ms

@@ -11,7 +11,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.ports.documents import Chronology, DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
@@ -89,7 +89,6 @@ class ReadTimeline:
     """Reader of the documents written around one document."""
 
     documents: DocumentStore
-    chronology: Chronology
     successions: SuccessionStore
     sessions: SessionStore
 
@@ -128,8 +127,8 @@ class ReadTimeline:
         counts = self.documents.collections()
         within = document.collection if same_collection else None
         total = counts.get(document.collection, 0) if same_collection else sum(counts.values())
-        earlier = self.chronology.before(document.id, before, within)
-        later = self.chronology.after(document.id, after if until is None else total, within)
+        earlier = self.documents.written_before(document.id, before, within)
+        later = self.documents.written_after(document.id, after if until is None else total, within)
         if until is not None:  # documents written at that time or later were not known
             known = bisect_left(
                 later, until, key=lambda number: self.documents.many([number])[number].authored_at

@@ -50,7 +50,7 @@ class SketchPending:
             EmbeddingError, ModelError: the model failed; sketches made before are kept.
         """
         self._sketches.begin(sketcher.fingerprint)
-        total, made = self._sketches.counts().pending, 0
+        total, made = self._sketches.waiting(), 0
         after: FragmentKey | None = None
         while batch := self._sketches.pending(SKETCH_BATCH, after):
             self._sketch(batch, sketcher)

@@ -158,7 +158,7 @@ def _question(
 
 def _companions(entities: EntityStore, seeds: Collection[int], scope: Scope) -> dict[int, float]:
     neighbours = entities.neighbours(seeds, COMPANIONS, scope)
-    return {found.document_id: cooccurrence_score(found.together) for found in neighbours}
+    return {document_id: cooccurrence_score(together) for document_id, together in neighbours.items()}
 
 
 def _ranked(
