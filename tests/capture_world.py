@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
+from wired import session_cases
+
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
+from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -43,8 +45,12 @@ class World:
                 file.write(json.dumps(entry | {"timestamp": "2023-11-14T22:00:00.000Z"}) + "\n")
         return Session(name, str(path))
 
-    def extract(self, session: Session, **rest: object) -> CaptureReport:
-        return DecisionExtractor(self.vault, DiskTranscripts(), self.clock, **rest)(session)  # type: ignore[arg-type]
+    def extract(
+        self, session: Session, generator: Generator | None = None, **options: object
+    ) -> CaptureReport:
+        extract = session_cases(self.vault, self.clock, generator).decision_extractor(**options)
+        report: CaptureReport = extract(session)
+        return report
 
     def kept(self) -> list[Document]:
         return sorted(self.vault.documents.sources(COLLECTION).values(), key=lambda one: one.id)

@@ -7,14 +7,13 @@ from contextlib import ExitStack
 from functools import cache
 from random import Random
 
-from wired import embed_pending, update_collection
+from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
@@ -51,7 +50,7 @@ def some_vault(seed: int) -> Vault:
     }
     vault = filled(open_vault(":memory:"), texts)
     OPENED.callback(vault.close)
-    BuildGraphs(vault, ManualClock(NOW_MS)).temporal()
+    wired(vault, ManualClock(NOW_MS)).build_graphs().temporal()
     return vault
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from notes_vault import NotesVault
 from vault_stores import retrieval_stores
+from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.request import read_request
@@ -31,7 +31,7 @@ class Remembering(NotesVault):
 
     def __init__(self, place: Path) -> None:
         super().__init__(place)
-        self.build = BuildGraphs(self.vault, self.clock)
+        self.build = wired(self.vault, self.clock).build_graphs()
 
     def relate(
         self, source: str, target: str, kind: RelationKind = RelationKind.CAUSAL, weight: float = 0.8

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.injector import providers
@@ -40,6 +41,11 @@ def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
     for name, gateway in chosen.items():
         getattr(container.gateways, name).override(providers.Object(gateway))
     return container.use_cases
+
+
+def session_cases(vault: Vault, clock: Clock, generator: Generator | None = None) -> Any:
+    """Return the use cases over *vault* that read transcripts, from which no secrets were removed before."""
+    return wired(vault, clock, redacted_transcripts=DiskTranscripts(), generator=generator)
 
 
 def publisher(vault: Vault) -> Publisher:

@@ -324,10 +324,10 @@ class UseCases(containers.DeclarativeContainer):
         service("documents.timeline:ReadTimeline"),
         *stores(vault, "documents successions sessions"),
     )
-    diary = Factory(service("capture.diary:Diary"), vault, clock)
+    diary = Factory(service("capture.diary:Diary"), *stores(vault, "documents transactions"), memories, clock)
     remember = Factory(
         service("capture.remembering:Remember"),
-        vault,
+        *stores(vault, "documents successions lexical"),
         clock,
         new_files,
         update,
@@ -349,6 +349,52 @@ class UseCases(containers.DeclarativeContainer):
         service("briefing.compaction:AfterCompaction"), *stores(vault, "documents successions"), search, clock
     )
     file_lessons = Factory(service("briefing.file_lessons:FileLessons"), search, clock)
+
+    # captures of sessions
+    decision_extractor = Callable(
+        service("capture.decisions:DecisionExtractor"),
+        *stores(vault, "captures relations model_failures transactions"),
+        memories,
+        Factory(
+            service("capture.decisions:EarlierDecisions"),
+            *stores(vault, "captures documents lexical relations"),
+            publisher,
+        ),
+        Factory(
+            service("capture.decisions:Statements"),
+            *stores(vault, "entities triples"),
+            publisher.provided.facts,
+            clock,
+        ),
+        gateways.redacted_transcripts,
+        clock,
+        generator,
+    )
+    handoff_generator = Callable(
+        service("capture.handoffs:HandoffGenerator"),
+        *stores(vault, "captures documents sessions transactions"),
+        memories,
+        gateways.redacted_transcripts,
+        clock,
+        generator,
+    )
+    feedback_loop = Factory(
+        service("capture.feedback:FeedbackLoop"),
+        *stores(vault, "captures documents relations telemetry usage transactions"),
+        gateways.redacted_transcripts,
+        clock,
+    )
+    compaction_summary = Factory(
+        service("capture.handoffs:CompactionSummary"),
+        *stores(vault, "documents sessions transactions"),
+        memories,
+        clock,
+    )
+    state_before_compaction = Callable(
+        service("capture.handoffs:state_before_compaction"),
+        vault.provided.captures,
+        gateways.redacted_transcripts,
+    )
 
     # life cycle
     tending = Factory(service("lifecycle.tending:LifecycleActions"), vault, clock)
@@ -385,8 +431,12 @@ class UseCases(containers.DeclarativeContainer):
         older=question_embedder.provided.of,
         by_name=embedder_selection.provided.by_name,
     )
-    build_graphs = Factory(service("graph.build:BuildGraphs"), vault, clock)
-    causal_links = Factory(service("graph.build:CausalLinks"), vault)
+    build_graphs = Factory(
+        service("knowledge.graph:BuildGraphs"),
+        *stores(vault, "documents relations embeddings vectors"),
+        clock,
+    )
+    causal_links = Factory(service("knowledge.graph:CausalLinks"), *stores(vault, "documents relations"))
     enrich = Callable(service("knowledge.enriching:Enrich"), knowledge, clock)
     consolidation_stores = Factory(
         service("maintenance.consolidation:ConsolidationStores"),

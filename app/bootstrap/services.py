@@ -17,14 +17,16 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.briefing.file_lessons import FileLessons
     from clawmem.app.services.briefing.profile import Profile
     from clawmem.app.services.briefing.session import SessionBriefing
+    from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.diary import Diary
+    from clawmem.app.services.capture.feedback import FeedbackLoop
+    from clawmem.app.services.capture.handoffs import CompactionSummary, HandoffGenerator
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import RedactedTranscripts
     from clawmem.app.services.conversations.mining import MineConversations
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
-    from clawmem.app.services.graph.build import BuildGraphs, CausalLinks
     from clawmem.app.services.imports.importing import ImportMemories
     from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.indexing.embed import EmbedPending
@@ -37,6 +39,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.issues import SyncIssues
     from clawmem.app.services.knowledge.asking import Ask
     from clawmem.app.services.knowledge.enriching import Enrich
+    from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
     from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces, Prove
@@ -93,6 +96,7 @@ class Provided:
     build_graphs: BuildGraphs
     causal_links: CausalLinks
     client_checks: ClientChecks
+    compaction_summary: CompactionSummary
     consolidation: Consolidation
     diary: Diary
     doctor: Doctor
@@ -100,6 +104,7 @@ class Provided:
     explain: Explain
     explain_file: ExplainFile
     file_lessons: FileLessons
+    feedback_loop: FeedbackLoop
     find_similar: FindSimilar
     folders: list[Folder]
     forgetting: Forgetting
@@ -142,10 +147,12 @@ class Provided:
     bundle: Callable[..., BundleReader]
     conversation_files: Callable[..., ConversationFiles]
     copy_vault: Callable[..., bool]
+    decision_extractor: Callable[..., DecisionExtractor]
     discard_vault: Callable[[], None]
     draw_report: Callable[[VaultReport, str, str], list[str]]
     editor_of: Callable[..., list[str]]
     enrich: Callable[..., Enrich]
+    handoff_generator: Callable[..., HandoffGenerator]
     intent_search_of: Callable[..., IntentSearch]
     memory_files: Callable[[str], Any]
     memory_import: Callable[..., ImportMemories]
@@ -155,6 +162,7 @@ class Provided:
     repair_vault: Callable[[str, str | None], SalvageReport]
     restore_bundle: Callable[..., RestoredBundle]
     run_command: Callable[..., str]
+    state_before_compaction: Callable[..., str]
     vault_records: Callable[[], VaultRecords]
 
     if not TYPE_CHECKING:  # so that only declared attributes pass the check of types

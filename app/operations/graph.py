@@ -11,7 +11,7 @@ from clawmem.app.operations.fields import Address, DocumentReference, place_of, 
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.graph.build import SIMILAR, BuildReport, CausalStep
+from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalStep
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders

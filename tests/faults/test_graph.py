@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from vault_stores import retrieval_stores
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.graph.build import CausalLinks
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
@@ -59,7 +58,7 @@ class Graph:
     def causes(self, number: int) -> list[str]:
         found = self.vault.documents.get(number)
         assert found is not None
-        return [step.document.path for step in CausalLinks(self.vault)(found)]
+        return [step.document.path for step in wired(self.vault).causal_links()(found)]
 
     def relate(self, *pairs: tuple[int, int], kind: RelationKind = RelationKind.CAUSAL) -> None:
         self.vault.relations.put([Relation(*pair, kind) for pair in pairs])

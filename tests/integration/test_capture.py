@@ -156,15 +156,14 @@ class TestDecisionExtractor:
         world.vault.close()
         code = (
             "import os, signal, sys\n"
-            "from clawmem.adapters.files.transcripts import DiskTranscripts\n"
             "from clawmem.adapters.memory.clock import ManualClock\n"
             "from clawmem.adapters.sqlite.sessions import SqliteCaptures\n"
             "from clawmem.adapters.sqlite.vault import open_vault\n"
-            "from clawmem.app.services.capture.decisions import DecisionExtractor\n"
             "from clawmem.app.services.capture.session import Session\n"
+            "from wired import session_cases\n"
             "SqliteCaptures.advance = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
             "vault = open_vault(sys.argv[1])\n"
-            "DecisionExtractor(vault, DiskTranscripts(), ManualClock())(Session('s1', sys.argv[2]))\n"
+            "session_cases(vault, ManualClock()).decision_extractor()(Session('s1', sys.argv[2]))\n"
         )
         path = str(tmp_path / "vault.sqlite")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

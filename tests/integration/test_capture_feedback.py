@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from capture_world import GREETING, LEDGER, World
+from wired import session_cases
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
-from clawmem.app.services.capture.handoffs import HandoffGenerator, PrecompactExtract
+from clawmem.app.services.capture.feedback import Feedback
+from clawmem.app.services.capture.handoffs import state_before_compaction
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind
@@ -30,7 +31,7 @@ class TestHandoff:
     def test_a_session_leaves_one_document(self, world: World) -> None:
         """A handoff is written anew at every Stop, at one place; the session's entry points at it."""
         session = world.session("s1", *LEDGER)
-        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
+        hand_over = session_cases(world.vault, world.clock).handoff_generator()
 
         first = hand_over(session)
         again = hand_over(session)
@@ -54,7 +55,7 @@ class TestHandoff:
 
     def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
         """Its entry is closed if there is one, and no handoff is written."""
-        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
+        hand_over = session_cases(world.vault, world.clock).handoff_generator()
         world.vault.sessions.save(Session("s1", iso_utc(world.clock.now_ms())))
 
         assert hand_over(world.session("s1", *GREETING)).document_id == 0
@@ -78,7 +79,7 @@ class TestHandoff:
         for script, expected in ((json.dumps(sections), "- Chosen."), ("{}", "- We'll use Postgres")):
             generator = ScriptedGenerator(lambda prompt, script=script: script)  # type: ignore[misc]
 
-            handed = HandoffGenerator(world.vault, DiskTranscripts(), world.clock, generator)(session)
+            handed = session_cases(world.vault, world.clock, generator).handoff_generator()(session)
 
             assert expected in (world.vault.documents.body(handed.document_id) or "")
             assert bool(handed.degraded) is (script == "{}")
@@ -101,7 +102,7 @@ class TestFeedback:
             ("user", "And then?"),
             ("assistant", "That is in later.md."),
         )
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        learn = session_cases(world.vault, world.clock).feedback_loop()
 
         assert learn(session) == Feedback(4, (used, beside, late))
         assert learn(session) == Feedback()
@@ -116,7 +117,7 @@ class TestFeedback:
         """The second Stop attributes its own turn, although the transcript is read onwards only."""
         late = save(world.vault, "adr/later.md", "Of the third turn.")
         session = world.session("s1", *GREETING, *GREETING)
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        learn = session_cases(world.vault, world.clock).feedback_loop()
         learn(session)
         asked = iso_utc(world.clock.now_ms())
         hits = (RecallHit(late, 1, 0.5),)
@@ -134,7 +135,7 @@ class TestFeedback:
             row = Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn, prompt_id=prompt)
             world.vault.telemetry.record(row)
         session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        learn = session_cases(world.vault, world.clock).feedback_loop()
         assert learn(session) == Feedback(1, ())
 
         world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
@@ -148,7 +149,7 @@ class TestFeedback:
         hits = (RecallHit(late, 1, 0.5),)
         asked = iso_utc(world.clock.now_ms())
         world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 7, prompt_id="p1"))
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
+        learn = session_cases(world.vault, world.clock).feedback_loop()
         learn(session)
         world.session("s1", ("assistant", "later.md"))
 
@@ -160,7 +161,7 @@ def test_precompact_reads_the_last_200_messages(world: World) -> None:
     decided = [("user", f"We'll use {name} for the ledger.") for name in ("Redis", "Postgres")]
     session = world.session("s1", *decided, *(("assistant", f"Step {number}.") for number in range(199)))
 
-    state = PrecompactExtract(world.vault.captures, DiskTranscripts())(session)
+    state = state_before_compaction(world.vault.captures, DiskTranscripts(), session)
 
     assert "Postgres" in state
     assert "Redis" not in state
@@ -170,7 +171,9 @@ def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""
     secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
 
-    text = PrecompactExtract(world.vault.captures, DiskTranscripts())(world.session("s1", *LEDGER, secret))
+    text = state_before_compaction(
+        world.vault.captures, DiskTranscripts(), world.session("s1", *LEDGER, secret)
+    )
 
     assert "- We'll use Postgres for the ledger." in text
     assert "hunter2" not in text

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from capture_world import GREETING, World
+from wired import session_cases, wired
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.graph.build import CausalLinks
 from clawmem.contracts.samples import fetch
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.vault import Vault
@@ -64,7 +62,7 @@ def test_what_led_to_what(world: World) -> None:
         "source_fact": "Retries leak handles.",
         "target_fact": "Workers restart at night.",
     }
-    [step] = CausalLinks(world.vault)(restart)
+    [step] = wired(world.vault).causal_links()(restart)
     assert (step.document.id, step.reasoning) == (leak.id, "a leak")
     assert leak.tags == ("origin:assistant", "type:discovery", "concept:gotcha")
 
@@ -115,8 +113,8 @@ def test_a_handoff_does_not_repeat_what_was_injected(world: World) -> None:
     told = "The ledger has been in Postgres since the move in May."
     sections = {"request": ["Fix the leak"], "investigated": [], "learned": [told], "done": ["Fixed it."], "next": []}  # fmt: skip
     generator = ScriptedGenerator(lambda prompt: json.dumps(sections))
-    hand_over = HandoffGenerator(
-        world.vault, DiskTranscripts(), world.clock, generator, is_echo=lambda text: text == told
+    hand_over = session_cases(world.vault, world.clock, generator).handoff_generator(
+        is_echo=lambda text: text == told
     )
 
     handed = hand_over(world.session("s1", *SAID))
@@ -131,6 +129,6 @@ def test_a_handoff_has_the_time_of_its_session(world: World) -> None:
     session = world.session("s1", *SAID)
     world.clock.advance(3 * 86_400_000)
 
-    handed = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)(session)
+    handed = session_cases(world.vault, world.clock).handoff_generator()(session)
 
     assert fetch(world.vault, handed.document_id).authored_at.startswith("2023-11-14T22:00:00")

@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 from capture_world import World
 from command_line import Invoke
-from wired import consolidation, memory_writer, synthesis
+from wired import consolidation, memory_writer, session_cases, synthesis
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.settings.model import Settings
@@ -229,7 +227,7 @@ class TestConversations:
                 ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
             )
             said.extract(session)
-            handed = HandoffGenerator(services.vault, DiskTranscripts(), memory.clock)(session).document_id
+            handed = session_cases(services.vault, memory.clock).handoff_generator()(session).document_id
             [decision] = [one for one in said.kept() if one.content_type == "decision"]
             assert "qx77lantern" in (services.vault.documents.body(handed) or "")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.app.services.documents.listing import AT_ONCE as BATCH
-from clawmem.app.services.graph.build import ORIGIN, BuildReport, CausalLinks
+from clawmem.app.services.knowledge.graph import ORIGIN, BuildReport
 from clawmem.contracts.samples import save
 from clawmem.domain.graph.causal import Direction
 from clawmem.ports.errors import InvalidInput
@@ -139,7 +139,7 @@ class TestCausalLinks:
         middle = memory.vault.documents.at("notes", POSTGRES)
         assert middle is not None
 
-        links = CausalLinks(memory.vault)(middle)
+        links = wired(memory.vault).causal_links()(middle)
 
         assert [(link.document.path, link.direction, link.weight) for link in links] == [
             (OUTAGE, Direction.CAUSED_BY, 0.8),
@@ -156,4 +156,4 @@ class TestCausalLinks:
         first = memory.vault.documents.at("notes", OUTAGE)
         assert first is not None
 
-        assert CausalLinks(memory.vault)(first) == []
+        assert wired(memory.vault).causal_links()(first) == []

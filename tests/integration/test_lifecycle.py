@@ -10,9 +10,8 @@ import apsw
 import pytest
 from capture_world import LEDGER, World
 from command_line import write_notes
-from wired import wired
+from wired import session_cases, wired
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.vault import open_vault
@@ -21,7 +20,6 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.search import AnswerRecorder
 from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.capture.decisions import READER
-from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
 from clawmem.app.services.retrieval.request import read_request
@@ -249,7 +247,7 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         world = World(vault, ManualClock(), tmp_path)
         session = world.session("s1", *LEDGER)
         world.extract(session)
-        HandoffGenerator(vault, DiskTranscripts(), world.clock)(session)
+        session_cases(vault, world.clock).handoff_generator()(session)
     with open_services(
         Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
     ) as services:

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
-from wired import publisher, wired
+from wired import publisher, session_cases, wired
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile
-from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.contracts import samples
 from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
@@ -39,7 +37,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     world = World(vault, ManualClock(), tmp_path)
     session = world.session("s1", *LEDGER)
     world.extract(session)
-    HandoffGenerator(vault, DiskTranscripts(), world.clock)(session)
+    session_cases(vault, world.clock).handoff_generator()(session)
     save(vault, "hub.md", "# People\n\n- Ann keeps the key of the safe\n- short", content_type="hub")
     yield world
     vault.close()
@@ -95,7 +93,7 @@ def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
         "s2", *LEDGER, *(("user", f"We'll use {one} from the yard in Larvik.") for one in goods)
     )
     world.extract(session)
-    HandoffGenerator(world.vault, DiskTranscripts(), world.clock)(session)
+    session_cases(world.vault, world.clock).handoff_generator()(session)
 
     assert profile(world).rebuild()
 

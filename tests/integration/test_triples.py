@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
-from wired import publisher
+from wired import publisher, session_cases
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
+from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.facts import FactsAbout
@@ -65,7 +64,7 @@ class World:
                 else {"observations": noted}
             )
         )
-        extract = DecisionExtractor(self.vault, DiskTranscripts(), ManualClock(), generator)
+        extract = session_cases(self.vault, ManualClock(), generator).decision_extractor()
         return extract(Session(session, str(path)))
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:

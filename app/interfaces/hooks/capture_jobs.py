@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import Job
-from clawmem.app.services.capture.decisions import NOTHING, DecisionExtractor
-from clawmem.app.services.capture.feedback import FeedbackLoop
-from clawmem.app.services.capture.handoffs import CompactionSummary, HandoffGenerator, PrecompactExtract
 from clawmem.app.services.capture.session import Session
 from clawmem.domain.security.fingerprint import fingerprint, is_echo
 from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.models import Generator
 
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
@@ -38,7 +33,6 @@ class CaptureJobs:
     def __init__(self, services: Services, left: Left) -> None:
         self._services = services
         self._left = left
-        self._transcripts = services.redacted_transcripts
 
     def __call__(self, job: Job) -> None:
         """
@@ -49,46 +43,35 @@ class CaptureJobs:
             ClawmemError: raised by the service that executes the job.
         """
         session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
-        jobs: dict[str, Callable[[Session], None]] = {
+        services, summary = self._services, job.event.get("compact_summary", "")
+        jobs: dict[str, Callable[[Session], object]] = {
             "decision-extractor": self._decisions,
             "handoff-generator": self._handoff,
-            "feedback-loop": self._feedback,
+            "feedback-loop": lambda session: services.feedback_loop(session),
             "precompact-extract": self._state,
-            "postcompact-capture": partial(self._summary, job.event.get("compact_summary", "")),
+            "postcompact-capture": lambda session: services.compaction_summary(
+                session.id, summary, is_echo=self._is_echo(session)
+            ),
         }
         if job.hook not in jobs:
             raise LookupError(f"nobody does {job.hook!r}")
         jobs[job.hook](session)
 
     def _decisions(self, session: Session) -> None:
-        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
-        extract = DecisionExtractor(*parts, is_echo=self._is_echo(session), left=self._left)
-        if extract(session) == NOTHING:
-            self._refuse_unknown_format(session)
-
-    def _refuse_unknown_format(self, session: Session) -> None:
-        """Raise `SourceUnreadable` for a transcript without any message, which a newer client may write."""
-        part = self._transcripts.read(session.transcript)
-        if part.end.offset and not (part.messages or part.sidechains):
+        services = self._services
+        report = services.decision_extractor(is_echo=self._is_echo(session), left=self._left)(session)
+        if report.stored or report.merged:
+            return
+        part = services.redacted_transcripts.read(session.transcript)
+        if part.end.offset and not (part.messages or part.sidechains):  # as of a newer client
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 
     def _handoff(self, session: Session) -> None:
-        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
-        hand_over = HandoffGenerator(*parts, is_echo=self._is_echo(session), left=self._left)
-        hand_over(session)
+        self._services.handoff_generator(is_echo=self._is_echo(session), left=self._left)(session)
         self._services.profile.refresh()
 
-    def _feedback(self, session: Session) -> None:
-        FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
-
-    def _summary(self, summary: str, session: Session) -> None:
-        parts = (self._services.vault, self._services.clock)
-        CompactionSummary(*parts, is_echo=self._is_echo(session))(session.id, summary)
-
     def _state(self, session: Session) -> None:
-        parts = (self._services.vault.captures, self._transcripts)
-        extract = PrecompactExtract(*parts, is_echo=self._is_echo(session))
-        state = extract(session)
+        state = self._services.state_before_compaction(session, is_echo=self._is_echo(session))
         if not state:
             return
         files = self._services.conversation_files(session.transcript, session.id)
@@ -103,10 +86,6 @@ class CaptureJobs:
         for folder in self._services.folders:
             if file.resolve().is_relative_to(Path(folder.root).resolve()):
                 self._services.update(folder)
-
-    @cached_property
-    def _generator(self) -> Generator | None:
-        return self._services.generator
 
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         told = InjectedFingerprints(self._services.settings.vault).of(session.id)

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.session import (
+    DEADLINE_S,
     ENOUGH_MESSAGES,
     IsEcho,
     Left,
     Session,
+    model_answer,
     said_first,
     without_secrets,
 )
-from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.next_steps import remaining_steps
@@ -26,21 +27,20 @@ from clawmem.domain.capture.notes import (
     summary_title,
 )
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelError
 from clawmem.ports.models import Generator
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.sessions import CaptureStore
+from clawmem.ports.sessions import CaptureStore, SessionStore
+from clawmem.ports.storage import Transactions
 from clawmem.ports.transcripts import TranscriptMessage, Transcripts
-from clawmem.ports.vault import Vault
 
 CONTENT_TYPE = "handoff"
-DEADLINE_S = 20.0
 MAX_TOKENS = 1000
-LEAST_S = 1.0
+MOST_CHARACTERS = 20_000  # of a summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class HandoffResult:
     degraded: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class HandoffGenerator:
     """
     Writes one document per session, rewritten at the end of every turn, and records the end of the session.
@@ -58,23 +59,16 @@ class HandoffGenerator:
     Repeating the call only updates the time.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        transcripts: Transcripts,
-        clock: Clock,
-        generator: Generator | None = None,
-        *,
-        is_echo: IsEcho = lambda sentence: False,
-        left: Left = lambda: DEADLINE_S,
-    ) -> None:
-        self._vault = vault
-        self._transcripts = transcripts
-        self._clock = clock
-        self._memories = Memories(vault.captures, Publisher(vault), clock)
-        self._generator = generator
-        self._is_echo = is_echo
-        self._left = left
+    captures: CaptureStore
+    documents: DocumentStore
+    sessions: SessionStore
+    transactions: Transactions
+    memories: Memories
+    transcripts: Transcripts
+    clock: Clock
+    generator: Generator | None = None
+    is_echo: IsEcho = lambda sentence: False
+    left: Left = lambda: DEADLINE_S
 
     def __call__(self, session: Session) -> HandoffResult:
         """
@@ -84,79 +78,51 @@ class HandoffGenerator:
             InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
             VaultError: nothing was stored.
         """
-        messages = self._transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
+        messages = self.transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
         sections, degraded = self._sections(messages, session)
         if not sections:
-            with self._vault.transactions.writing():
-                if entry := self._vault.sessions.get(session.id):
-                    now = iso_utc(self._clock.now_ms())
-                    self._vault.sessions.save(replace(entry, ended_at=now))
+            with self.transactions.writing():
+                if known := self.sessions.get(session.id):
+                    self.sessions.save(replace(known, ended_at=iso_utc(self.clock.now_ms())))
             return HandoffResult(degraded=degraded)
         safe = {name: [without_secrets(item) for item in items] for name, items in sections.items()}
-        with self._vault.transactions.writing():
+        with self.transactions.writing():
             return HandoffResult(self._store(safe, session, messages), degraded)
 
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session
     ) -> tuple[Mapping[str, list[str]], str]:
         """Return the sections, empty if none is relevant, and the reason why a model's answer is missing."""
-        found = said_first(messages, self._vault.captures, self._is_echo)
-        steps = self._steps(messages, session)
-        plain = handoff.by_rules(messages, found, steps)
-        written, degraded = self._asked(messages)
-        sections = handoff.by_model(written, plain, steps) if written else plain
-        return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
-
-    def _steps(self, messages: Sequence[TranscriptMessage], session: Session) -> list[str]:
-        """Return the open next steps in *messages*, without those that only repeat injected context."""
-        own = self._body(session)
-        return [
+        path = _path(self.sessions.get(session.id))
+        before = self.documents.at(COLLECTION, path) if path else None
+        own = (self.documents.body(before.id) or "") if before else ""
+        steps = [  # an echo that the stored handoff contains is original
             step
             for step in remaining_steps(messages)
-            if not self._is_echo(step) or without_secrets(step) in own
+            if not self.is_echo(step) or without_secrets(step) in own
         ]
-
-    def _body(self, session: Session) -> str:
-        """Return the stored handoff of *session*; empty if there is none."""
-        path = _path(self._vault.sessions.get(session.id))
-        before = self._vault.documents.at(COLLECTION, path) if path else None
-        return (self._vault.documents.body(before.id) or "") if before else ""
-
-    def _asked(self, messages: Sequence[TranscriptMessage]) -> tuple[Mapping[str, list[str]] | None, str]:
-        """Return the sections written by a model, without echoes, and the reason if they are missing."""
-        if self._generator is None:
-            return None, ""
-        try:
-            written = self._written(self._generator, messages)
-        except ModelError as error:
-            return None, str(error)
-        if written is None:
-            return None, "the model gave no usable answer"
-        return {
-            name: [item for item in items if not self._is_echo(item)] for name, items in written.items()
-        }, ""
-
-    def _written(
-        self, generator: Generator, messages: Sequence[TranscriptMessage]
-    ) -> Mapping[str, list[str]] | None:
-        def ask(text: str) -> str:
-            return generator.generate(
-                text,
-                timeout_s=max(0.0, self._left() - LEAST_S),
-                max_tokens=MAX_TOKENS,
-                temperature=observations.TEMPERATURE,
-                schema=handoff.SCHEMA,
-            )
-
-        prompt = handoff.prompt(without_secrets(observations.transcript_excerpt(messages)))
-        value = json_answer(ask, prompt, handoff.SCHEMA)
-        return value if value and any(value.values()) else None
+        plain = handoff.by_rules(messages, said_first(messages, self.captures, self.is_echo), steps)
+        sections, degraded = plain, ""
+        if self.generator is not None:
+            value = None
+            prompt = handoff.prompt(without_secrets(observations.transcript_excerpt(messages)))
+            try:
+                value = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
+                degraded = "" if value and any(value.values()) else "the model gave no usable answer"
+            except ModelError as error:
+                degraded = str(error)
+            if value and not degraded:
+                written = {
+                    name: [item for item in items if not self.is_echo(item)] for name, items in value.items()
+                }
+                sections = handoff.by_model(written, plain, steps)
+        return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
 
     def _store(
         self, sections: Mapping[str, Sequence[str]], session: Session, messages: Sequence[TranscriptMessage]
     ) -> int:
-        known = self._vault.sessions.get(session.id)
-        now_ms = self._clock.now_ms()
+        known = self.sessions.get(session.id)
+        now_ms = self.clock.now_ms()
         now = iso_utc(now_ms)
         started = known.started_at if known else messages[0].at or now
         moments = [at for message in messages if (at := parse_iso(message.at)) is not None]
@@ -164,14 +130,14 @@ class HandoffGenerator:
         path = _path(known) or handoff_path(started, session.id)
         title = handoff_title(session.id)
         body = handoff.text_of(sections, title)
-        before = self._vault.documents.at(COLLECTION, path)
-        if before and before.inactive is None and self._vault.documents.body(before.id) == body:
+        before = self.documents.at(COLLECTION, path)
+        if before and before.inactive is None and self.documents.body(before.id) == body:
             document_id = before.id
         else:
-            document_id = self._memories.write(
+            document_id = self.memories.write(
                 path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), said_at
             )
-        self._vault.sessions.save(
+        self.sessions.save(
             replace(
                 known or sessions.Session(session.id, started),
                 ended_at=now,
@@ -189,42 +155,34 @@ def _path(known: sessions.Session | None) -> str | None:
     return written.removeprefix(f"{COLLECTION}/") if written else None
 
 
-CONTENT_TYPE = "handoff"
-MOST_CHARACTERS = 20_000
+def state_before_compaction(
+    captures: CaptureStore,
+    transcripts: Transcripts,
+    session: Session,
+    *,
+    is_echo: IsEcho = lambda sentence: False,
+) -> str:
+    """
+    Return the state at the end of a transcript as Markdown; empty when there is nothing to preserve.
+
+    Raises:
+        InvalidInput, SourceUnreadable: the transcript cannot be read.
+    """
+    messages = transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
+    return without_secrets(state_of(messages, said_first(messages, captures, is_echo)))
 
 
-class PrecompactExtract:
-    """Extracts the state from the end of a transcript; the caller stores it."""
-
-    def __init__(
-        self, captures: CaptureStore, transcripts: Transcripts, *, is_echo: IsEcho = lambda sentence: False
-    ) -> None:
-        self._captures = captures
-        self._transcripts = transcripts
-        self._is_echo = is_echo
-
-    def __call__(self, session: Session) -> str:
-        """
-        Return the Markdown of the state; empty when there is nothing to preserve.
-
-        Raises:
-            InvalidInput, SourceUnreadable: the transcript cannot be read.
-        """
-        messages = self._transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
-        found = said_first(messages, self._captures, self._is_echo)
-        return without_secrets(state_of(messages, found))
-
-
+@dataclass(frozen=True, slots=True)
 class CompactionSummary:
     """Stores the last summary of each session as a handoff, in addition to that of the session's end."""
 
-    def __init__(self, vault: Vault, clock: Clock, *, is_echo: IsEcho = lambda sentence: False) -> None:
-        self._vault = vault
-        self._clock = clock
-        self._memories = Memories(vault.captures, Publisher(vault), clock)
-        self._is_echo = is_echo
+    documents: DocumentStore
+    sessions: SessionStore
+    transactions: Transactions
+    memories: Memories
+    clock: Clock
 
-    def __call__(self, session_id: str, summary: str) -> int:
+    def __call__(self, session_id: str, summary: str, *, is_echo: IsEcho = lambda sentence: False) -> int:
         """
         Store the summary part of *summary*; return the id of its document.
 
@@ -233,22 +191,19 @@ class CompactionSummary:
         Raises:
             VaultError: nothing was stored.
         """
-        told = summary_part(summary)[:MOST_CHARACTERS]
-        lines = [line for line in told.splitlines() if not self._is_echo(line)]
-        said = without_secrets("\n".join(lines)).strip()
-        if not said:
+        lines = summary_part(summary)[:MOST_CHARACTERS].splitlines()
+        text = without_secrets("\n".join(line for line in lines if not is_echo(line))).strip()
+        if not text:
             return 0
-        title = summary_title(session_id)
-        with self._vault.transactions.writing():
-            return self._store(session_id, title, f"# {title}\n\n{said}\n")
-
-    def _store(self, session_id: str, title: str, body: str) -> int:
-        known, now = self._vault.sessions.get(session_id), iso_utc(self._clock.now_ms())
-        if known is None:  # its start names the summary, also of a compaction on a later day
-            known = sessions.Session(session_id, now)
-            self._vault.sessions.save(known)
-        path = summary_path(known.started_at, session_id)
-        before = self._vault.documents.at(COLLECTION, path)
-        if before is not None and before.inactive is InactiveReason.FORGOTTEN:
-            return 0
-        return self._memories.write(path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), now)
+        title, now = summary_title(session_id), iso_utc(self.clock.now_ms())
+        with self.transactions.writing():
+            known = self.sessions.get(session_id)
+            if known is None:  # its start names the summary, also of a compaction on a later day
+                known = sessions.Session(session_id, now)
+                self.sessions.save(known)
+            path = summary_path(known.started_at, session_id)
+            before = self.documents.at(COLLECTION, path)
+            if before is not None and before.inactive is InactiveReason.FORGOTTEN:
+                return 0
+            body, confidence = f"# {title}\n\n{text}\n", baseline(CONTENT_TYPE)
+            return self.memories.write(path, title, body, CONTENT_TYPE, confidence, now)

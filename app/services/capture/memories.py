@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -33,13 +34,13 @@ class SavedMemory(NamedTuple):
     action: Action
 
 
+@dataclass(frozen=True, slots=True)
 class Memories:
     """Stores notes, and texts of clawmem itself. To be called inside `Transactions.writing`."""
 
-    def __init__(self, captures: CaptureStore, publisher: Publisher, clock: Clock) -> None:
-        self._captures = captures
-        self._publisher = publisher
-        self._clock = clock
+    captures: CaptureStore
+    publisher: Publisher
+    clock: Clock
 
     def keep(self, note: Note, session_id: str) -> SavedMemory:
         """
@@ -48,27 +49,40 @@ class Memories:
         The time window depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
         """
         place = source(note.message.id, note.quote)
-        if self._captures.is_known(place):
+        if self.captures.is_known(place):
             return SavedMemory(0, Action.KNOWN)
-        now = self._clock.now_ms()
-        window = note.merge_window_ms
-        since = "" if window is None else iso_utc(now - window)
-        said = payload(note.quote)
-        earlier = self._captures.earliest(said, note.content_type, since)
-        document_id = earlier.document_id if earlier else self._insert(note, session_id)
-        sighting = Sighting(
-            place,
-            document_id,
-            said,
-            note.content_type,
-            note.message.speaker.value,
-            session_id,
-            note.message.id,
-            note.message.line,
-            note.quote,
-            iso_utc(now),
+        now = self.clock.now_ms()
+        since = "" if note.merge_window_ms is None else iso_utc(now - note.merge_window_ms)
+        sentence = payload(note.quote)
+        earlier = self.captures.earliest(sentence, note.content_type, since)
+        document_id = (
+            earlier.document_id
+            if earlier
+            else self.write(
+                note_path(note, session_id),
+                note.title,
+                note_body(note, session_id),
+                note.content_type,
+                note.confidence,
+                note.message.at,
+                tags=note.tags,
+                origin=Origin(note.message.speaker),
+            )
         )
-        self._captures.add(sighting)
+        self.captures.add(
+            Sighting(
+                place,
+                document_id,
+                sentence,
+                note.content_type,
+                note.message.speaker.value,
+                session_id,
+                note.message.id,
+                note.message.line,
+                note.quote,
+                iso_utc(now),
+            )
+        )
         return SavedMemory(document_id, Action.MERGED if earlier else Action.INSERTED)
 
     def write(
@@ -93,38 +107,10 @@ class Memories:
         Raises:
             InvalidInput: the document at *path* was forgotten on request.
         """
-        origin = least_trusted([origin, *(one.origin for one in sources)])
-        return self._publish(
-            path, title, body, content_type, confidence, authored_at, origin, *tags, domain=domain
-        )
-
-    def _insert(self, note: Note, session_id: str) -> int:
-        return self._publish(
-            note_path(note, session_id),
-            note.title,
-            note_body(note, session_id),
-            note.content_type,
-            note.confidence,
-            note.message.at,
-            Origin(note.message.speaker),
-            *note.tags,
-        )
-
-    def _publish(
-        self,
-        path: str,
-        title: str,
-        body: str,
-        content_type: str,
-        confidence: float,
-        said_at: str,
-        origin: Origin,
-        *tags: str,
-        domain: str | None = None,
-    ) -> int:
-        now = iso_utc(self._clock.now_ms())
-        said_ms = parse_iso(said_at)
-        authored = now if said_ms is None else iso_utc(said_ms)
+        origin = least_trusted([origin, *(source.origin for source in sources)])
+        now = iso_utc(self.clock.now_ms())
+        authored_ms = parse_iso(authored_at)
+        authored = now if authored_ms is None else iso_utc(authored_ms)
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
-        return self._publisher.publish_text(with_origin(document, origin, tags), body)
+        return self.publisher.publish_text(with_origin(document, origin, tags), body)

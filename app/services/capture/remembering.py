@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
@@ -28,11 +28,12 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.files import NewFiles
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Grain
-from clawmem.ports.vault import Vault
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
 ASKED_CHARACTERS = 1_000  # of the text, to find notes that may state it
@@ -65,6 +66,7 @@ class SavedNote(NamedTuple):
     resembles: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Remember:
     """
     Saves texts as Markdown files and indexes each file at once.
@@ -74,23 +76,15 @@ class Remember:
             usual one. Empty for ``_clawmem`` in the collection.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        clock: Clock,
-        files: NewFiles,
-        update: UpdateCollection,
-        lookup: Lookup,
-        folders: Callable[[], Sequence[Folder]],
-        inbox: str = "",
-    ) -> None:
-        self._vault = vault
-        self._clock = clock
-        self._files = files
-        self._update = update
-        self._lookup = lookup
-        self._folders = folders
-        self._inbox = inbox
+    documents: DocumentStore
+    successions: SuccessionStore
+    lexical: LexicalIndex
+    clock: Clock
+    files: NewFiles
+    update: UpdateCollection
+    lookup: Lookup
+    folders: Callable[[], Sequence[Folder]]
+    inbox: str = ""
 
     def __call__(self, note: NewNote, *, anyway: bool = False) -> SavedNote:
         """
@@ -112,33 +106,40 @@ class Remember:
         clean, title, *tags = redact_parts([text, title, *tags])
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
-        like = [*self._alike(clean)]
-        if not anyway and (known := self._stated(clean, past, like)):
+        alike = [*self._alike(clean)]
+        newer = current_successors(self.documents, self.successions, [document.id for document, _ in alike])
+        if not anyway and (known := _stated(clean, past, alike, newer)):
             return known
-        resembles = "" if past else self._resembled(clean, like)
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
-        created = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).astimezone(self._clock.zone())
+        created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
+        supersedes = None
+        if past:  # a path is exact
+            supersedes = past.path if past.collection == folder.name else past.display_path
         content = note_text(
-            clean, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=_address(past, folder)
+            clean, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=supersedes
         )
         names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
-        free = (one for one in names if self._vault.documents.at(folder.name, f"{inbox}/{one}") is None)
-        path = self._files.create(folder.root, inbox, free, content)
+        free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
+        path = self.files.create(folder.root, inbox, free, content)
         document = self._indexed(folder, path)
-        if past and not self._supersedes(document, past):
-            self._files.remove(folder.root, path)
-            self._update(replace(folder, only=frozenset([path])))
+        if past and not any(
+            claim.document_id == document.id and claim.place == (past.collection, past.path)
+            for claim in self.successions.claims()
+        ):
+            self.files.remove(folder.root, path)
+            self.update(replace(folder, only=frozenset([path])))
             raise InvalidInput(
                 "NOT_SAVED",
                 f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
             )
+        resembles = "" if past else _resembled(clean, alike, newer)
         return SavedNote(document, None, clean != text, past, resembles=resembles)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
-        folders = self._folders()
+        folders = self.folders()
         if not folders:
             raise ConfigError(
                 "No collections yet, so there is no folder for the note. Run: clawmem collection add PATH"
@@ -158,19 +159,19 @@ class Remember:
                 raise NotFound("collection", name, suggestions=sorted(known))
             chosen = known[name]
         if home is None:
-            return chosen, self._inbox or FOLDER
-        below = PurePath(self._inbox).relative_to(home.root).as_posix()
+            return chosen, self.inbox or FOLDER
+        below = PurePath(self.inbox).relative_to(home.root).as_posix()
         return chosen, below if chosen is home else FOLDER
 
     def _collection_of_inbox(self, folders: Sequence[Folder]) -> Folder | None:
         """Return the innermost collection that has the absolute inbox; ``None`` for an inbox below each collection."""
-        inbox = PurePath(self._inbox)
+        inbox = PurePath(self.inbox)
         if not inbox.is_absolute():
             return None
         around = [one for one in folders if inbox.is_relative_to(one.root)]
         if not around:
             raise ConfigError(
-                f"inbox: {self._inbox} is in no collection, so its notes would not be found. Choose a folder in one of them: "
+                f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of them: "
                 f"{', '.join(one.root for one in folders)}"
             )
         return max(around, key=lambda one: len(root_of(one)))
@@ -184,68 +185,30 @@ class Remember:
                 f"A note in {folder.name} supersedes nothing, because the collection is not trusted. Choose another "
                 f"with --in, or run: clawmem trust set {folder.name} user",
             )
-        return self._lookup.target(address)
+        return self.lookup.target(address)
 
     def _alike(self, text: str) -> Iterator[tuple[Document, str]]:
         """Yield the verified notes that are closest to *text*, each with its body."""
         query = query_forms(text[:ASKED_CHARACTERS]).relaxed
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
-        hits = [hit for grain in grains for hit in self._vault.lexical.search(query, grain, LOOKED_AT)]
+        hits = [hit for grain in grains for hit in self.lexical.search(query, grain, LOOKED_AT)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))
-        known, bodies = self._vault.documents.many(numbers), self._vault.documents.bodies(numbers)
+        known, bodies = self.documents.many(numbers), self.documents.bodies(numbers)
         for number in numbers:
             document = known.get(number)
             if document and not document.inactive and is_verified(document.origin):
                 yield document, bodies.get(number, "")
 
-    def _stated(
-        self, text: str, past: Document | None, like: Sequence[tuple[Document, str]]
-    ) -> SavedNote | None:
-        """Return the note that states *text* already; one to be superseded only if its text is the same."""
-        newer = current_successors(
-            self._vault.documents, self._vault.successions, [one.id for one, _ in like]
-        )
-        for document, body in like:
-            if document.id in newer or (past and document.id == past.id and body.strip() != text):
-                continue
-            found = statement_of(text, body)
-            if found and found.updated_by is None:
-                is_part = document.stamp is not None and is_longer_note(text, body)
-                return SavedNote(document, document.body_line + found.line - 1, is_part=is_part)
-        return None
-
-    def _resembled(self, text: str, like: Sequence[tuple[Document, str]]) -> str:
-        """Return the first line that states *text* and does not hold any more, or that contradicts it; or nothing."""
-        newer = current_successors(
-            self._vault.documents, self._vault.successions, [one.id for one, _ in like]
-        )
-        for document, body in like:
-            if found := statement_of(text, body):
-                line, update = (number and document.body_line + number - 1 for number in found)
-                why = succession_mark(newer.get(document.id)) or (
-                    f"updated by line {update}" if update else ""
-                )
-                if why:
-                    return f"The text resembles {document.display_path}:{line}, {why}."
-            elif document.id not in newer and (denied := contradicted_line(text, body)):
-                return f"The text contradicts {document.display_path}:{document.body_line + denied - 1}."
-        return ""
-
-    def _supersedes(self, document: Document, past: Document) -> bool:
-        """Return whether the claim of *document* was aimed at *past*."""
-        places = {one.place for one in self._vault.successions.claims() if one.document_id == document.id}
-        return (past.collection, past.path) in places
-
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""
         try:
-            problems = self._update(replace(folder, only=frozenset([path]))).problems
+            problems = self.update(replace(folder, only=frozenset([path]))).problems
         except ClawmemError:
-            self._files.remove(folder.root, path)
+            self.files.remove(folder.root, path)
             raise
-        document = self._vault.documents.at(folder.name, path)
+        document = self.documents.at(folder.name, path)
         if document is None or document.inactive:
-            self._files.remove(folder.root, path)
+            self.files.remove(folder.root, path)
             why = " ".join(problems) or (
                 f"collection {folder.name} does not read {path}: another collection, its pattern {folder.pattern} or an "
                 "exclusion keeps it out. Set inbox: FOLDER in the config file, or choose another collection."
@@ -254,8 +217,28 @@ class Remember:
         return document
 
 
-def _address(past: Document | None, folder: Folder) -> str | None:
-    """Return how a note in *folder* names *past*: by its path, which is exact."""
-    if past is None:
-        return None
-    return past.path if past.collection == folder.name else past.display_path
+def _stated(
+    text: str, past: Document | None, alike: Sequence[tuple[Document, str]], newer: Mapping[int, Document]
+) -> SavedNote | None:
+    """Return the note that states *text* already; one to be superseded only if its text is the same."""
+    for document, body in alike:
+        if document.id in newer or (past and document.id == past.id and body.strip() != text):
+            continue
+        known = statement_of(text, body)
+        if known and known.updated_by is None:
+            is_part = document.stamp is not None and is_longer_note(text, body)
+            return SavedNote(document, document.body_line + known.line - 1, is_part=is_part)
+    return None
+
+
+def _resembled(text: str, alike: Sequence[tuple[Document, str]], newer: Mapping[int, Document]) -> str:
+    """Return the first line that states *text* and does not hold any more, or that contradicts it; or nothing."""
+    for document, body in alike:
+        if known := statement_of(text, body):
+            line, update = (number and document.body_line + number - 1 for number in known)
+            why = succession_mark(newer.get(document.id)) or (f"updated by line {update}" if update else "")
+            if why:
+                return f"The text resembles {document.display_path}:{line}, {why}."
+        elif document.id not in newer and (contradicted := contradicted_line(text, body)):
+            return f"The text contradicts {document.display_path}:{document.body_line + contradicted - 1}."
+    return ""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from clawmem.domain.capture.extraction import CaptureFinding, findings, source
+from clawmem.domain.capture.observations import TEMPERATURE
+from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.ports.models import Generator, JsonSchema
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.transcripts import BEGINNING, TranscriptMessage, TranscriptPart, Transcripts
 
@@ -46,9 +50,38 @@ def without_secrets(text: str) -> str:
 IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
+DEADLINE_S = 20.0  # for all model calls of one capture
+LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
 ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers to, if only the end is read
 
 _BEFORE = "/before"
+
+
+def model_answer(
+    generator: Generator,
+    left: Left,
+    prompt: str,
+    schema: JsonSchema,
+    max_tokens: int,
+    tell_dropped: Callable[[int], None] = lambda dropped: None,
+) -> Any | None:
+    """
+    Return the model's answer in the shape of *schema*, see `json_answer`; ``None`` without a usable one.
+
+    Raises:
+        ModelError: see `Generator.generate`.
+    """
+
+    def ask(text: str) -> str:
+        return generator.generate(
+            text,
+            timeout_s=max(0.0, left() - LEAST_S),
+            max_tokens=max_tokens,
+            temperature=TEMPERATURE,
+            schema=schema,
+        )
+
+    return json_answer(ask, prompt, schema, tell_dropped=tell_dropped)
 
 
 class CursorConflict(Exception):
@@ -102,6 +135,7 @@ def said_first(
     return [one for one in findings(messages) if not is_echo(one.sentence) or is_own(one)]
 
 
+@dataclass(frozen=True, slots=True)
 class SessionReader:
     """
     Reads transcripts incrementally, for one purpose.
@@ -110,10 +144,9 @@ class SessionReader:
     never process a message twice.
     """
 
-    def __init__(self, captures: CaptureStore, transcripts: Transcripts, name: str) -> None:
-        self._captures = captures
-        self._transcripts = transcripts
-        self._name = name
+    captures: CaptureStore
+    transcripts: Transcripts
+    name: str
 
     def news(self, session: Session) -> UnreadMessages | None:
         """
@@ -122,8 +155,8 @@ class SessionReader:
         Raises:
             InvalidInput, SourceUnreadable: see `clawmem.ports.transcripts.Transcripts.read`.
         """
-        stored = seen = self._captures.cursor(session.id, self._name)
-        before = self._captures.cursor(session.id, self._name + _BEFORE)
+        stored = seen = self.captures.cursor(session.id, self.name)
+        before = self.captures.cursor(session.id, self.name + _BEFORE)
         part = self._read(session, before)
         if part.end.offset < seen.offset:
             seen = Cursor()
@@ -133,15 +166,15 @@ class SessionReader:
 
     def finish(self, session: Session, news: UnreadMessages) -> None:
         """
-        Advance the cursor past *news*. To be called inside `Vault.writing`, with the results.
+        Advance the cursor past *news*. To be called inside `Transactions.writing`, with the results.
 
         Raises:
             CursorConflict: another process has processed these messages.
         """
-        if self._captures.cursor(session.id, self._name) != news.stored:
+        if self.captures.cursor(session.id, self.name) != news.stored:
             raise CursorConflict
-        self._captures.advance(session.id, self._name + _BEFORE, news.seen)
-        self._captures.advance(session.id, self._name, news.part.end)
+        self.captures.advance(session.id, self.name + _BEFORE, news.seen)
+        self.captures.advance(session.id, self.name, news.part.end)
 
     def _read(self, session: Session, since: Cursor) -> TranscriptPart:
-        return self._transcripts.read(session.transcript, since, enough=ENOUGH_MESSAGES)
+        return self.transcripts.read(session.transcript, since, enough=ENOUGH_MESSAGES)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from clawmem.app.services.graph.build import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.asking import DAY, Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts
+from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.model_enrichment import KnowledgeStores, ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc

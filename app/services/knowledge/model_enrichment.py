@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from clawmem.app.services.capture.session import without_secrets
-from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.knowledge.graph import nearest_documents
 from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.domain.knowledge import enrichment, notes
 from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, DescriptionUpdate, Link, ModelTask

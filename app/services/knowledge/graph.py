@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from clawmem.app.services.documents.listing import every_served, pages
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
+from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
-from clawmem.ports.knowledge import Relation, RelationKind
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 
@@ -36,6 +36,7 @@ class BuildReport:
     changed: int
 
 
+@dataclass(frozen=True, slots=True)
 class BuildGraphs:
     """
     Rebuilds the relations that follow from the documents.
@@ -44,16 +45,23 @@ class BuildGraphs:
     other origins are kept, and take precedence over those built here.
     """
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
-        self._clock = clock
+    documents: DocumentStore
+    relations: RelationStore
+    embeddings: EmbeddingStore
+    vectors: VectorSearch
+    clock: Clock
 
     def temporal(self, progress: Progress = lambda done, total: None) -> BuildReport:
         """Relate every document to the next one of its collection by time of writing, with weight 1."""
+        written: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
+        for document in every_served(self.documents):
+            written[document.collection].append((document.authored_at, document.id))
         following = {
-            older: [(newer, 1.0)] for ids in self._by_time().values() for older, newer in pairwise(ids)
+            older: [(newer, 1.0)]
+            for entries in written.values()
+            for (_, older), (_, newer) in pairwise(sorted(entries))
         }
-        return self._write(RelationKind.TEMPORAL, lambda one: following.get(one, ()), progress)
+        return self._write(RelationKind.TEMPORAL, lambda number: following.get(number, ()), progress)
 
     def semantic(
         self, threshold: float = SIMILAR, progress: Progress = lambda done, total: None
@@ -73,36 +81,27 @@ class BuildGraphs:
             )
         return self._write(
             RelationKind.SEMANTIC,
-            lambda document_id: nearest_documents(
-                self._vault.embeddings, self._vault.vectors, document_id, threshold
-            ),
+            lambda number: nearest_documents(self.embeddings, self.vectors, number, threshold),
             progress,
         )
 
     def _write(
         self, kind: RelationKind, targets: Callable[[int], Sequence[tuple[int, float]]], progress: Progress
     ) -> BuildReport:
-        written_at = iso_utc(self._clock.now_ms())
-        total = sum(self._vault.documents.collections().values())
+        written_at = iso_utc(self.clock.now_ms())
+        total = sum(self.documents.collections().values())
         changed = done = 0
-        for batch in pages(self._vault.documents):
+        for batch in pages(self.documents):
             sources = [document.id for document in batch]
             relations = [
                 Relation(source, target, kind, weight, ORIGIN, written_at)
                 for source in sources
                 for target, weight in targets(source)
             ]
-            changed += self._vault.relations.renew(kind, ORIGIN, sources, relations)
+            changed += self.relations.renew(kind, ORIGIN, sources, relations)
             done += len(batch)
             progress(done, max(done, total))
-        return BuildReport(self._vault.relations.counts().get(kind, 0), changed)
-
-    def _by_time(self) -> Mapping[str, list[int]]:
-        """Return the documents of each collection, oldest first."""
-        written: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-        for document in every_served(self._vault.documents):
-            written[document.collection].append((document.authored_at, document.id))
-        return {name: [number for _, number in sorted(ones)] for name, ones in written.items()}
+        return BuildReport(self.relations.counts().get(kind, 0), changed)
 
 
 def nearest_documents(
@@ -146,30 +145,34 @@ class CausalStep:
     origin: Origin
 
 
+@dataclass(frozen=True, slots=True)
 class CausalLinks:
     """Chains of causal relations, between served documents."""
 
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
+    documents: DocumentStore
+    relations: RelationStore
 
     def __call__(
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
     ) -> list[CausalStep]:
         links = causal_links(document.id, self, direction, depth)
-        documents = self._vault.documents.many(link.document_id for link in links)
-        return [_step(documents[link.document_id], link) for link in links]
+        documents = self.documents.many(link.document_id for link in links)
+        return [
+            CausalStep(
+                documents[link.document_id],
+                link.depth,
+                link.direction,
+                link.relation.weight,
+                str(link.relation.metadata.get("reasoning", "")),
+                link.relation.trust,
+            )
+            for link in links
+        ]
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest relations to effects."""
-        return self._vault.relations.outbound(nodes, kinds, limit=RELATIONS)
+        return self.relations.outbound(nodes, kinds, limit=RELATIONS)
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest relations to causes."""
-        return self._vault.relations.inbound(nodes, kinds, limit=RELATIONS)
-
-
-def _step(document: Document, link: CausalLink) -> CausalStep:
-    reasoning = str(link.relation.metadata.get("reasoning", ""))
-    return CausalStep(
-        document, link.depth, link.direction, link.relation.weight, reasoning, link.relation.trust
-    )
+        return self.relations.inbound(nodes, kinds, limit=RELATIONS)

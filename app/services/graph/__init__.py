@@ -1,1 +1,0 @@
-"""The graph of relations between documents: construction, traversal and export."""
