@@ -95,7 +95,7 @@ class TestANewVault:
         [
             ("sqlite", "FTS5", "sqlite-vec"),
             ("tantivy", "tantivy", "sqlite-vec"),
-            ("lancedb", "lancedb", "lancedb exact scan"),
+            ("lancedb", "lancedb", "lancedb"),
         ],
     )
     def test_bootstrap(self, invoke: Invoke, notes: Path, backend: str, words: str, vectors: str) -> None:

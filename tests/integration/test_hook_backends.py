@@ -34,7 +34,7 @@ def test_an_index_elsewhere(
     write_file(config, f"backend_options:\n  uri: '{tmp_path}/elsewhere'\n")
     assert invoke("--backend", "lancedb", "bootstrap", notes).exit_code == 0
 
-    assert served_by(environ) == ("lancedb", "lancedb exact scan")
+    assert served_by(environ) == ("lancedb", "lancedb")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
     assert "Redis for 14 days" in context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ)).context
 

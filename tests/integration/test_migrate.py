@@ -41,7 +41,7 @@ AGREED = "Files, records and indexes agree.\n"
 METHODS = {
     "sqlite": ("FTS5", "sqlite-vec"),
     "tantivy": ("tantivy", "sqlite-vec"),
-    "lancedb": ("lancedb", "lancedb exact scan"),
+    "lancedb": ("lancedb", "lancedb"),
 }
 
 
