@@ -73,11 +73,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class VaultReport:
-    """
-    The tables of a report: documents at the time *now*, recalls *since* a time (``None``: since the first).
-
-    ``documents`` counts the served documents, ``recalls`` the recorded questions. ``files`` are the exported files.
-    """
+    """The tables of a report at the time *now*, with recalls *since* a time (``None``: all), and the exported files."""
 
     now: str
     since: str | None
@@ -97,9 +93,7 @@ class Analytics(Protocol):
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
         """
-        Add documents (each id once) and stored recalls, which may be long.
-
-        Hits on documents that were not loaded count only towards their recall.
+        Add documents (each id once) and recalls; a hit on a document that is not loaded counts for its recall alone.
         """
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
@@ -109,10 +103,7 @@ class Analytics(Protocol):
         """
         Write the loaded data to the existing *folder* as the files documents, recalls and hits; return their paths.
 
-        The format is Parquet if the engine supports it. An existing file of the same name is replaced.
-
-        Raises:
-            InvalidInput: a file cannot be written to *folder*.
+        Existing files are replaced. Raises InvalidInput if a file cannot be written.
         """
 
     def close(self) -> None:

@@ -48,10 +48,7 @@ class DocumentStore(Protocol):
 
     def forget(self, document_ids: Iterable[int]) -> int:
         """
-        Deactivate documents as ``forgotten`` and delete their content; return how many were not forgotten before.
-
-        Everything the vault recorded about them is deleted, except the place, so that the file is not indexed again,
-        and bodies that other documents share.
+        Deactivate documents as ``forgotten``, delete all but their places, and return how many were not forgotten.
         """
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
@@ -124,15 +121,10 @@ class DocumentStore(Protocol):
         """Return the number of active documents in *scope* per collection, by name."""
 
     def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """
-        Return up to *limit* served documents directly before this one, oldest first.
-
-        The order is by ``authored_at``, then by id. With a *collection*, only its documents are considered; the
-        document itself may be inactive or in another one.
-        """
+        """Return up to *limit* served documents directly before this one by ``authored_at``, then id, oldest first."""
 
     def written_after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
-        """Return up to *limit* served documents directly after this one, oldest first; else like `written_before`."""
+        """Return up to *limit* served documents directly after this one by ``authored_at``, then id, oldest first."""
 
 
 TAGS = "tags"  # the property of the tags of a note: in its front matter and in its text
@@ -147,11 +139,7 @@ class Property(NamedTuple):
 
 
 class PropertyFilter(NamedTuple):
-    """
-    Condition on the property ``name`` of a note: one of its values is ``key``, or none is with ``is_negated``.
-
-    Without ``key`` any value suffices. Names are compared without the case of ASCII letters.
-    """
+    """Condition on a property: one of its values has ``key`` (None: any), or none has if ``is_negated``."""
 
     name: str
     key: str | None = None
@@ -175,10 +163,7 @@ class PropertyStore(Protocol):
 
     def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """
-        Return the values of a property with the number of served documents in scope that have them, most frequent
-        first.
-
-        Values with equal keys are counted together, in one spelling; ties are ordered by key.
+        Return the values of a property, one spelling for each key, with their numbers of documents, highest first.
         """
 
     def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
@@ -265,7 +250,7 @@ class LinkStore(Protocol):
         """Return the ids of up to *limit* changed documents, lowest first."""
 
     def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
-        """Return the links from these changed documents, to them, or with one of their names; others lead as before."""
+        """Return the links from these changed documents, to them, or with one of their names."""
 
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
         """Return the served documents with these names, by name; each name's ordered by kind, collection and path."""
@@ -344,8 +329,4 @@ class SuccessionStore(Protocol):
         """Set the place of the claim with this document, kind and address, if there is such a claim."""
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
-        """
-        Return every succession whose older document is one of these, with both documents served, regardless of age.
-
-        Only one step. A document never supersedes itself; if two claim to supersede each other, both are returned.
-        """
+        """Return every succession between served documents whose older one is among these: one step, also if mutual."""

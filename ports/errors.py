@@ -71,12 +71,7 @@ class NotFound(InvalidInput):
 
 
 class NotServed(NotFound):
-    """
-    An address names a document that was forgotten, archived or superseded, or whose file was removed.
-
-    ``candidates`` are the documents that are served instead; ``shown_title`` is the title for messages, see
-    `Candidate`.
-    """
+    """An address names a document that was forgotten, archived, superseded or removed; see ``candidates``."""
 
     def __init__(
         self, document: Document, shown_title: str, remedy: str, successors: Sequence[Candidate] = ()
@@ -112,12 +107,8 @@ class ConfirmationMissing(InvalidInput):
     """
     An irreversible operation was requested without confirmation; nothing was changed.
 
-    Args:
-        would_remove: What would be removed, for programs.
-        remedy: The sentence that says how to confirm.
-        preview: What would be removed, as sentences.
-        question: The question for a person who can confirm.
-        confirmed: The parameters that confirm the request.
+    ``would_remove`` describes the removal for programs, ``preview`` as sentences; *remedy* says how to confirm.
+    ``question`` is for a person who can confirm, ``confirmed`` the parameters that do.
     """
 
     def __init__(
@@ -175,12 +166,7 @@ class BackendUnavailable(ConfigError):
 
 
 class LocatedError(ClawmemError):
-    """
-    A file, a vault or an index cannot be used.
-
-    ``path`` is its place, and ``reason`` a clause without a full stop, or the whole message where the template has
-    nothing else.
-    """
+    """Something at ``path`` cannot be used; ``reason`` is a clause without a full stop, or the whole message."""
 
     template = "{reason}"
     remedy = ""
@@ -257,11 +243,7 @@ class ExtensionMissing(VaultError):
 
 
 class IndexUnavailable(VaultError):
-    """
-    An index cannot be reached at the moment; the records and the other indexes can.
-
-    ``partial`` holds the hits that were found without it.
-    """
+    """An index cannot be reached at the moment; ``partial`` are the hits that were found without it."""
 
     code = "INDEX_UNAVAILABLE"
     template = "The index at {path} cannot be reached: {reason}. Try again later."
@@ -366,8 +348,7 @@ class ModelError(ClawmemError):
     """
     A model, on a server or in this process, failed to execute a request; no result was stored.
 
-    ``model`` identifies the model and its location, for example ``'embedding' at http://localhost:8088``; ``reason`` is
-    a clause without a full stop.
+    *model* identifies it and its location, such as ``'embedding' at http://localhost:8088``; ``reason`` is a clause.
     """
 
     code = "MODEL"
@@ -381,11 +362,7 @@ class ModelError(ClawmemError):
 
 
 class ModelUnavailable(ModelError):
-    """
-    The model is unreachable, busy, or too slow for the remaining time; a later request may succeed.
-
-    ``retry_after_s`` is the minimum wait before a retry, None if unknown.
-    """
+    """The model is unreachable, busy or too slow; a request after ``retry_after_s`` (None: unknown) may succeed."""
 
     code = "MODEL_UNAVAILABLE"
     template = "The model {model} cannot answer now: {reason}. {remedy}."
@@ -408,11 +385,7 @@ class ModelRefused(ModelError):
 
 
 class InputTooLong(ModelRefused):
-    """
-    The input exceeds the model's context.
-
-    The input has ``tokens`` instead of at most ``limit``; None if the model does not report them.
-    """
+    """The input has ``tokens`` instead of at most ``limit`` (None: unknown), the context of the model."""
 
     code = "INPUT_TOO_LONG"
     remedy = "Give it less text, or run it with a larger context"

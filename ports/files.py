@@ -108,11 +108,7 @@ class FolderWatcher(Protocol):
         """
 
     def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
-        """
-        Return the changes since the last call as soon as there are any; empty after *seconds* or when *stop* is set.
-
-        A path is reported for each root above it, and a root if its folder was created, removed or replaced.
-        """
+        """Return the changes since the last call as soon as there are any; empty after *seconds* or at *stop*."""
 
     def close(self) -> None:
         """Stop watching until the next `arm`."""

@@ -13,11 +13,7 @@ RawTime = str | float | None
 
 
 class ImportedMessage(NamedTuple):
-    """
-    One message as recorded, without tool calls and hidden text.
-
-    ``role`` is ``None`` between people; ``name`` is the name of the speaker, empty for that of the role.
-    """
+    """One message without tool calls; ``role`` is ``None`` between people, ``name`` empty for that of the role."""
 
     id: str
     text: str
@@ -72,18 +68,13 @@ class ConversationExports(Protocol):
     """Reader of exports, which recognises their formats by their content. Paths of files are absolute."""
 
     def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
-        """
-        Return the files below *paths* that may hold conversations, sorted by path, and the paths that cannot be read.
-
-        Folders of programs are skipped. Raises SourceUnreadable if none of *paths* can be read.
-        """
+        """Return the files that may hold conversations, by path, and what cannot be read; raise if nothing can."""
 
     def read(self, changed: Sequence[SourceFile], every: Sequence[SourceFile]) -> Iterator[ExportPart]:
         """
         Yield the conversations in *changed* files one by one, parts that could not be read, and each finished file.
 
-        *every* are the files of the same folders, because some exports spread a conversation over several files. Memory
-        is bounded by the longest conversation.
+        *every* are the files of the same folders, because some exports spread a conversation over several files.
         """
 
 
@@ -111,8 +102,7 @@ class ForeignMemory(NamedTuple):
     """
     A memory of another tool; ``project`` names the project or the user that it belongs to.
 
-    ``id`` is permanent in its store, so that a second import finds the same memory. ``authored_at`` is empty if
-    unknown.
+    ``id`` is permanent in its store, so that a second import finds the same memory. Unknown times are empty.
     """
 
     id: str
@@ -136,11 +126,7 @@ class Unmatched(NamedTuple):
 
 
 class ForeignStore(NamedTuple):
-    """
-    Reader of the stores of one tool, with their usual places below the home folder. No store is ever changed.
-
-    ``read`` yields the memories at a place, and raises StoreUnreadable if there is no store of the tool.
-    """
+    """Reader of the stores of one tool, with usual places below the home folder; may raise StoreUnreadable."""
 
     name: str
     usual: tuple[str, ...]
@@ -175,7 +161,7 @@ class AgentSessions(Protocol):
 
 class Issue(NamedTuple):
     """
-    An issue of a tracker; ``sections`` are titles with texts. ``is_deleted`` issues are only markers.
+    An issue of a tracker, with titled ``sections``; deleted ones are only markers.
 
     ``dependencies`` are the issues that it depends on, each with the type of the dependency, such as ``blocks``.
     """

@@ -38,11 +38,7 @@ _ASCII_WORD = re.compile("[0-9a-z]+")
 
 
 def surfaces(text: str) -> list[str]:
-    """
-    Return the words of *text*: runs of letters and digits in lower case, without Latin diacritics, but not stemmed.
-
-    All lexical indexes share this definition of a word.
-    """
+    """Return the words of *text*: runs of letters and digits in lower case, without Latin diacritics, not stemmed."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
@@ -79,11 +75,10 @@ class SearchIndex(Protocol):
 
 class DerivedIndex(SearchIndex, Protocol):
     """
-    Common interface of all indexes: an index can be rebuilt from the records, and it knows how current it is.
+    Index that can be rebuilt from the records, and knows how current it is.
 
-    An index inside the records' own store changes in their transaction. An external index is updated afterwards by a
-    single indexer, and its marker tells which changes it has seen. Every method raises IndexUnavailable or IndexDamaged
-    if the index cannot be reached or read.
+    One inside the records' own store changes in their transaction. An external one is updated afterwards by a single
+    indexer, and its marker tells which changes it has seen. Methods raise IndexUnavailable or IndexDamaged.
     """
 
     def marker(self) -> Marker | None:
@@ -107,9 +102,7 @@ class DerivedIndex(SearchIndex, Protocol):
 
 class LexicalIndex(DerivedIndex, Protocol):
     """
-    Full-text index of fragments at every granularity, ranked by BM25 with separate statistics for each granularity.
-
-    Texts are split into words as by `surfaces`; English words match by their stem.
+    Full-text index, with BM25 statistics for each granularity; words are those of `surfaces`, English ones stemmed.
     """
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -136,11 +129,7 @@ class LexicalIndex(DerivedIndex, Protocol):
 
 
 class UnknownWord(NamedTuple):
-    """
-    A word that no entry contains, as the stem that would be stored.
-
-    ``alike`` maps the stored words with the same first letter to the number of documents that contain them.
-    """
+    """A word in no entry: its stem, and the stored words with its first letter by number of documents."""
 
     stem: str
     alike: Mapping[str, int]
@@ -178,11 +167,8 @@ class VectorSearch(SearchIndex, Protocol):
 
         A store may keep vectors with less precision: a score may then be off by .02, and a fragment may be missing for
         one whose score is as close as that. None is missing otherwise, except from a backend without the capability
-        EXACT. The scope is applied before the limit. An all-zero vector has no neighbours.
-
-        Raises:
-            BadVector: *vector* has another length than those in the index.
-            IndexDamaged: the vectors cannot be read.
+        EXACT. The scope is applied before the limit. An all-zero vector has no neighbours; one of another length raises
+        BadVector.
         """
 
     def count(self) -> int:
@@ -193,9 +179,7 @@ class VectorIndex(VectorSearch, DerivedIndex, Protocol):
     """Index outside of the vault, filled from its embeddings."""
 
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        """
-        Add vectors, replacing those with the same keys; raise BadVector for one that is zero, not finite or too long.
-        """
+        """Add vectors, replacing those with the same keys; raise BadVector for an unusable one."""
 
     def remove(self, document_id: int) -> None:
         """Delete every vector of a document."""
@@ -248,12 +232,7 @@ class Outbox(Protocol):
         """Return the marker of an index that has seen every change."""
 
     def knows(self, marker: Marker) -> bool:
-        """
-        Whether all changes after *marker* are still available, so that an index at *marker* can catch up.
-
-        False for a marker of another vault or of a history that a restored backup cut off, and for one ahead or too
-        old.
-        """
+        """Whether all changes after *marker* are available: it is of this history, not ahead, and not too old."""
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
         """Return at most *limit* changes after *marker* for this role; ``upto`` is *marker* if nothing changed."""
@@ -269,10 +248,7 @@ class Outbox(Protocol):
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
         """
-        Store that an index has seen the changes up to *marker*.
-
-        Changes that every building and serving index has seen are deleted, except the last one, which must be
-        recognised.
+        Store that an index has seen the changes up to *marker*; those that all have seen, but the last, are deleted.
         """
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
@@ -328,17 +304,12 @@ class EmbeddingStore(VectorSearch, Protocol):
         """
         Store vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
-        A store may round the numbers of a vector to steps of 1/127 or less.
-
-        Raises:
-            ModelMismatch: vectors of another fingerprint are stored, or no such space is being built.
-            BadVector: a vector is empty, not finite, not unit length, or not of the same length as the stored ones.
+        Numbers may be rounded to steps of 1/127. Raises ModelMismatch for another fingerprint or without such a space,
+        and BadVector unless each is a finite unit vector of the same length as the stored ones.
         """
 
     def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
-        """
-        Count one failed attempt for each text; at the third, the text is given up and its documents become ``failed``.
-        """
+        """Count one failed attempt for each text; at the third, its documents become ``failed``."""
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         """Return the vectors of a document's fragments, in fragment order; empty for an inactive document."""
@@ -351,9 +322,7 @@ class EmbeddingStore(VectorSearch, Protocol):
 
     def clean(self) -> int:
         """
-        Delete vectors and failures that no active document uses, in both spaces; return the number of serving vectors.
-
-        If no serving vector remains, the vault has no model any more, and indexes of that model are outdated.
+        Delete vectors and failures that no active document uses, in both spaces; return the number of serving ones.
         """
 
     def begin(self, fingerprint: str) -> None:
@@ -392,9 +361,7 @@ class SketchStore(Protocol):
         """Return up to *limit* lines of active documents without a sketch, in order, starting after *after*."""
 
     def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
-        """
-        Store sketches, ignoring lines that no longer exist; raise ModelMismatch if those of another model are stored.
-        """
+        """Store sketches of lines that still exist; raise ModelMismatch for those of another model."""
 
     def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
         """Return the sketches of those of these lines that have one."""

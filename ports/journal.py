@@ -44,11 +44,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """
-    One document that is served instead of others; ``id`` is 0 until it is stored.
-
-    ``undone_at`` is empty while the replacement is in effect.
-    """
+    """One document that is served instead of others, until ``undone_at``; ``id`` is 0 until it is stored."""
 
     document_id: int
     replaced: tuple[int, ...]
@@ -59,21 +55,13 @@ class Replacement:
 
 
 class Journal(Protocol):
-    """
-    Log of automatic maintenance: runs and replacements.
-
-    Part of the vault's transactions. Document ids in the log are not checked. New ids are > 0 and increasing.
-    """
+    """Log of maintenance runs and replacements, in the vault's transactions; document ids are not checked."""
 
     def begin(self, run: Run) -> int:
         """Store *run* and return its id."""
 
     def update(self, run: Run) -> None:
-        """
-        Update the stored run with the id of *run*; an unknown id changes nothing.
-
-        Call this in the transaction of the run's effects, so that the log records what was committed.
-        """
+        """Update the stored run with this id, in the transaction of its effects; an unknown id changes nothing."""
 
     def run(self, run_id: int) -> Run | None:
         """Return the run with this id as last updated, or ``None``."""
@@ -82,21 +70,13 @@ class Journal(Protocol):
         """Return up to *limit* runs, newest first, optionally of one lane and one phase."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
-        """
-        Delete the runs that began before *before* (exclusive), the oldest *at_most* of them; return their number.
-
-        The replacements that these runs made are retained.
-        """
+        """Delete the runs that began before *before* (exclusive), the oldest *at_most*, and return their number."""
 
     def replace(self, replacement: Replacement) -> int:
         """Record that one document replaces others and return the record's id."""
 
     def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
-        """
-        Return the replacements in effect (or, with *undone*, those undone), by id.
-
-        With *document_id*, only those in which the document replaces or is replaced.
-        """
+        """Return the replacements (of one document) that are in effect, or with *undone* those undone, by id."""
 
     def undo(self, replacement_id: int, at: str) -> bool:
         """Mark a replacement as undone at the time *at* and return whether it was in effect before."""
@@ -119,8 +99,7 @@ class ActEntry(NamedTuple):
     """
     One action on one document; ``by`` is a command, a tool or a hook. ``id`` is 0 until the entry is stored.
 
-    ``before`` holds the previous end of a snooze, or the docid of a document that was forgotten, because the
-    document itself no longer has one.
+    ``before`` holds the previous end of a snooze, or the docid of a document that was forgotten.
     """
 
     document_id: int
@@ -160,22 +139,14 @@ class ForgottenPlace(NamedTuple):
 
 
 class ForgetRecord(NamedTuple):
-    """
-    Content of a forget log: every readable place once, the first forgotten one first.
-
-    ``is_damaged`` reports that places may be missing.
-    """
+    """The readable places of a forget log, the first forgotten one first; if it is damaged, places may be missing."""
 
     places: Sequence[ForgottenPlace] = ()
     is_damaged: bool = False
 
 
 class ForgetLog(Protocol):
-    """
-    Log of the places of forgotten documents, stored outside the vault so that it outlives the vault.
-
-    A log that cannot be read or changed raises VaultReadOnly, and VaultFull if the disk is full; it is then as before.
-    """
+    """Log of forgotten places outside the vault, which it outlives; may raise VaultReadOnly or VaultFull."""
 
     @property
     def location(self) -> str:
@@ -195,11 +166,7 @@ class ForgetLog(Protocol):
 
 
 class ForgottenTexts(Protocol):
-    """
-    Fingerprints of bodies forgotten on request, as salted digests. Append-only; part of the vault's transactions.
-
-    A fingerprint identifies an identical body, also in another vault; the body cannot be reconstructed from it.
-    """
+    """Salted digests of bodies forgotten on request. Append-only; part of the vault's transactions."""
 
     def add(self, hashes: Iterable[str]) -> None:
         """Store the fingerprints of bodies by their hash; a second call with the same hash changes nothing."""

@@ -20,10 +20,9 @@ DOCUMENTS_EACH = 10  # documents taken from each of these entities
 
 class Entity(NamedTuple):
     """
-    Person or thing that documents mention.
+    Person or thing that documents mention; ``id`` is ``<vault>:<kind>:<slug>``.
 
-    ``id`` is ``<vault>:<kind>:<slug>``; ``kind`` is one of person, project, service, tool, concept, org, location.
-    ``mention_count`` is the number of served documents that mention the entity; it is never stored.
+    ``kind`` is one of person, project, service, tool, concept, org, location. ``mention_count`` is never stored.
     """
 
     id: str
@@ -37,26 +36,20 @@ class EntityStore(Protocol):
     Entities and the documents that mention them.
 
     Two entities co-occur once for each served document that mentions both. All counts and results consider served
-    documents only. Words are runs of letters and digits, compared without case and Latin diacritics. A limit below 1
-    returns none.
+    documents only. Words are compared without case and Latin diacritics.
     """
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
-        """
-        Replace the entities that a known document mentions, each entity once. A known entity keeps its name and kind.
-        """
+        """Replace the entities that a known document mentions. A known entity keeps its name and kind."""
 
     def forget(self, document_id: int) -> int:
-        """
-        Delete the mentions of a document, and entities that nothing refers to any more; return the number of mentions.
-        """
+        """Delete the mentions of a document, and unreferenced entities; return the number of mentions."""
 
     def merge(self, entity_id: str, into: Entity) -> bool:
         """
         Replace an entity by *into* in every mention and triple of all documents, and return whether it was known.
 
-        Triples of one document that become equal are stored once; a triple that would relate *into* to itself is
-        dropped. Merging an entity into itself changes nothing and returns False.
+        Equal triples of one document are stored once; one that would relate *into* to itself is dropped.
         """
 
     def mentions(self, document_id: int) -> list[Entity]:
@@ -69,11 +62,7 @@ class EntityStore(Protocol):
         """Return the entities with these ids that exist, by id, whether or not a served document mentions them."""
 
     def search(self, text: str, limit: int) -> list[Entity]:
-        """
-        Return mentioned entities whose name has, for each word of *text*, a word that begins with it.
-
-        Ordered by number of mentions, highest first, then by id; empty if *text* contains no word.
-        """
+        """Return mentioned entities whose name has a word beginning with each word of *text*, most mentioned first."""
 
     def frequent(self, limit: int) -> list[Entity]:
         """Return the entities that served documents mention, by number of mentions, highest first, then by id."""
@@ -144,10 +133,8 @@ class TripleStore(Protocol):
 
     def add(self, triples: Iterable[Triple]) -> int:
         """
-        Store the triples that are new, see `check_triple`, and return their number; no other triple ends.
-
-        A triple that its document already states and that is still valid is not new. A known entity keeps its name and
-        kind.
+        Store the triples that are new and pass `check_triple`, and return their number; known entities keep their
+        names.
         """
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
@@ -161,9 +148,7 @@ class TripleStore(Protocol):
 
     def reopen(self, document_id: int) -> list[Triple]:
         """
-        Make the triples that a document ended valid again, and return those of served documents, in order.
-
-        A triple stays ended if its document has stated it again since.
+        Make the triples that a document ended, and not stated again, valid again; return those of served documents.
         """
 
     def of_document(self, document_id: int) -> list[Triple]:
@@ -199,16 +184,12 @@ class TripleStore(Protocol):
 
     def forget(self, document_id: int) -> int:
         """
-        Delete the statements of a document, and entities that nothing refers to; return the number of statements.
-
-        Statements that this document ended become valid again.
+        Delete the statements of a document, and unreferenced entities, and reopen what it ended; return their number.
         """
 
 
 def check_triple(triple: Triple) -> None:
-    """
-    Raise InvalidInput for an empty part, a confidence outside (0, 1], an invalid day, or an end before the beginning.
-    """
+    """Raise InvalidInput for an empty part, a wrong confidence or day, or an end before the beginning."""
     if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
         raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
     if not 0 < triple.confidence <= 1:
@@ -289,8 +270,7 @@ class RelationStore(Protocol):
         """
         Add relations, replacing those with the same source, target and kind; return how many were added or changed.
 
-        The last of equal ones wins. A relation that differs from the existing one in ``created_at`` only is not
-        written.
+        A relation that differs from the existing one in ``created_at`` only is not written.
         """
 
     def renew(
@@ -299,8 +279,7 @@ class RelationStore(Protocol):
         """
         Replace all relations of this kind and origin that start at *sources*; return how many were changed or deleted.
 
-        All of *relations* must be of this kind and origin and start at one of *sources*. A relation written by another
-        origin is retained and prevents a new one with the same source, target and kind.
+        A relation written by another origin is retained and prevents a new one with the same source, target and kind.
         """
 
     def outbound(
@@ -314,9 +293,8 @@ class RelationStore(Protocol):
         """
         Return the *limit* strongest relations that start at each of these documents, for each kind.
 
-        The targets are in *scope*, which is applied before the limit. Ordered by source, kind (its name), descending
-        weight, target. The cost depends on the limit and not on the number of a document's relations, if most are in
-        scope.
+        The targets are in *scope*, which is applied before the limit. Ordered by source, kind, descending weight,
+        target.
         """
 
     def inbound(
@@ -327,10 +305,7 @@ class RelationStore(Protocol):
         limit: int,
         scope: Scope = EVERYTHING,
     ) -> list[Relation]:
-        """
-        Return the strongest relations that end at these documents, by target, kind, weight, source; else like
-        `outbound`.
-        """
+        """Return the strongest relations that end at these documents; otherwise like `outbound`."""
 
     def forget(self, document_id: int) -> int:
         """Delete every relation from and to a document, served or not, and return their number."""
@@ -389,22 +364,16 @@ class NoteStore(Protocol):
         """Return all versions of the note about a served document, oldest first."""
 
     def put(self, note: Note) -> int:
-        """
-        Store a note about a known document as the latest version, unless that is equal, and return the version number.
-        """
+        """Store a note about a known document as the latest version, unless it is equal, and return the version."""
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
         """
-        Return up to *limit* waiting documents with ids above *after*, by id.
-
-        With *by_model* also those settled by rules alone, unless a model failed on them `ATTEMPTS` times.
+        Return waiting documents with ids above *after*, by id; *by_model* also those that only rules have settled.
         """
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         """
-        Mark a document as settled for this source.
-
-        Settling by a model resets the failure count. Settling by rules does not revert a document settled by a model.
+        Mark a document as settled for this source, which resets the failures of a model; rules do not revert a model.
         """
 
     def fail(self, document_id: int, source_hash: str, error: str) -> int:
@@ -417,6 +386,5 @@ class NoteStore(Protocol):
         """
         Delete every note about a document, and every note that it caused; return their number.
 
-        A note that it caused about another document is deleted together with all later versions: that document waits
-        again and keeps the version before.
+        A note that it caused is deleted together with all later versions: its document waits again.
         """

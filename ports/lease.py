@@ -2,11 +2,7 @@ from typing import NamedTuple, Protocol
 
 
 class Lease(NamedTuple):
-    """
-    Lease on ``name`` held by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
-
-    ``token`` is 16 random bytes in lower-case hex, new for each acquisition: a write with a stale token is refused.
-    """
+    """Lease on ``name`` until ``expires_ms`` (exclusive), with a random token of its own for each acquisition."""
 
     name: str
     holder: str
@@ -15,21 +11,13 @@ class Lease(NamedTuple):
 
 
 class LeaseStore(Protocol):
-    """
-    Durable leases: at most one live holder per name.
-
-    The caller passes all times, as epoch milliseconds. Every method is atomic across processes and durable when it
-    returns.
-    """
+    """Durable leases, one live holder per name. The caller passes the time; methods are atomic across processes."""
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         """
         Acquire *name* until ``now_ms + ttl_ms`` if it is free or expired (``expires_ms <= now_ms``); else ``None``.
 
-        A live lease is refused to its own holder too.
-
-        Args:
-            holder: Identifier unique per process, for example ``"host:pid:nonce"``.
+        A live lease is refused to its own holder too. *holder* is unique per process, such as ``"host:pid:nonce"``.
         """
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
@@ -37,10 +25,7 @@ class LeaseStore(Protocol):
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         """
-        Extend a lease until ``now_ms + ttl_ms``, keeping its token; also an expired one that nobody acquired since.
-
-        Raises:
-            LeaseLost: the lease was released or taken over, even if the new holder has released it since.
+        Extend a lease, also an expired one that nobody acquired since, keeping its token; otherwise raise LeaseLost.
         """
 
     def check(self, lease: Lease, *, now_ms: int) -> None:

@@ -28,10 +28,9 @@ class ModelRole(StrEnum):
 
 class Embedder(Protocol):
     """
-    Model that maps text to vectors: the same text gives the same bytes in every process.
+    Model that maps text to vectors of unit length: the same text gives the same bytes in every process.
 
-    Every vector has unit length, except that of a text without any known token: it is all zeros, and no index stores
-    it.
+    The vector of a text without any known token is all zeros, and no index stores it.
     """
 
     @property
@@ -50,12 +49,7 @@ class Embedder(Protocol):
 
 
 def for_background(embedder: Embedder) -> Embedder:
-    """
-    Return the same embedder, configured for background work.
-
-    An embedder behind a server then allows the time-out of a batch for each request, and retries when the server is
-    busy.
-    """
+    """Return the same embedder for background work: with longer time-outs, and retries where a server is busy."""
     configure: Callable[[], Embedder] | None = getattr(embedder, "for_background", None)
     return embedder if configure is None else configure()
 
@@ -93,9 +87,7 @@ def sketcher_of(embedder: object) -> Sketcher | None:
 
 class WordSimilarities(NamedTuple):
     """
-    Result of a word-by-word comparison: the weights of the query words, which sum to 1, and similarities in [0, 1].
-
-    ``nearest`` has one row per text: for each query word, the similarity of the most similar word of the text.
+    Weights of the query words, which sum to 1, and for each text the nearest word's similarity to each, in [0, 1].
     """
 
     weights: tuple[float, ...]
@@ -149,19 +141,11 @@ class GeneratedText(str):
 
 
 class Generator(Protocol):
-    """
-    Language model that completes a prompt.
-
-    The returned text is untrusted: parse it with `clawmem.domain.knowledge.llm_answer`, never execute it.
-    """
+    """Language model that completes a prompt. Its text is untrusted: parse it, never execute it."""
 
     @property
     def fingerprint(self) -> str:
-        """
-        Return the identifier of the model and its location; a cache may store answers under it.
-
-        A model on a server is occasionally asked for it, which raises ModelUnavailable.
-        """
+        """Return the identifier of the model and its location; asking a server for it may raise ModelUnavailable."""
 
     def generate(
         self,
@@ -200,11 +184,7 @@ class ModelAnswers(Protocol):
         """Return the answer stored last, unchanged; None if there is none."""
 
     def keep(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
-        """
-        Store the answers to questions, all or none, replacing earlier ones; *at* is their time, for `trim`.
-
-        An answer with an unpaired surrogate raises InvalidInput.
-        """
+        """Store answers to questions at the time *at*, all or none; raise InvalidInput for an unpaired surrogate."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """Delete the answers stored before *before* (exclusive), the oldest *at_most*, and return their number."""
@@ -215,11 +195,7 @@ class ModelAnswers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFailure:
-    """
-    Failure of a model to execute a request: its name and location, the time, and the reason as a sentence.
-
-    ``answered_at`` is the first time at which it was seen to work again, None before that.
-    """
+    """Failure of a model, its reason as a sentence, and the first time at which it was seen to work again."""
 
     role: ModelRole
     model: str
@@ -239,11 +215,7 @@ class ModelFailures(Protocol):
 
 
 class Cost(NamedTuple):
-    """
-    Cost of the calls of one model for one purpose, on one day (``YYYY-MM-DD``) or, if ``day`` is empty, in total.
-
-    Tokens that the model does not report are estimated at four characters each; ``calls`` includes ``failed`` calls.
-    """
+    """Cost of one model for one purpose, on one day or (``day`` is empty) in total; tokens may be estimated."""
 
     day: str
     model: str

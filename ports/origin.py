@@ -24,10 +24,5 @@ _RANKS = {origin: rank for rank, origin in enumerate(Origin)}
 
 
 def least_trusted(lineage: Iterable[Origin]) -> Origin:
-    """
-    Return the origin of a text that was derived from several sources: the least trusted of *lineage*.
-
-    Raises:
-        ValueError: *lineage* is empty.
-    """
+    """Return the least trusted of *lineage*, the origins of a derived text; raise ValueError if it is empty."""
     return max(lineage, key=_RANKS.__getitem__)

@@ -20,11 +20,7 @@ _JOINERS = "\u200c\u200d"  # needed to spell Persian and Indic words and emoji s
 
 
 def one_line(name: str) -> str:
-    """
-    Return *name* on one line: line ends, tabs and other white space become spaces.
-
-    Control characters, direction marks and other unprintable characters become ``U+FFFD``.
-    """
+    """Return *name* on one line: white space becomes spaces, other unprintable characters ``U+FFFD``."""
     if name.isprintable():
         return name
     return "".join(
@@ -203,8 +199,7 @@ class Candidate(NamedTuple):
     Document that an address may refer to.
 
     ``docid`` begins with ``#``. ``state`` is empty while the document is served, otherwise its `InactiveReason`. For a
-    forgotten document only the file is known. ``shown_title`` is the title for messages: a title of others is quoted
-    there and names its origin.
+    forgotten document only the file is known. ``shown_title`` quotes a title of others and names its origin.
     """
 
     docid: str
@@ -242,10 +237,9 @@ class Hit(NamedTuple):
 
 class Scope(NamedTuple):
     """
-    Restriction of a search by collection, time of writing and document. An index applies it before its limit.
+    Restriction of a search, which an index applies before its limit. ``None`` and no collections do not restrict.
 
-    An empty ``collections`` allows all collections. ``authored_from`` is inclusive, ``authored_until`` exclusive, both
-    in the format of records. ``documents`` are ids; an empty set allows none. ``None`` does not restrict.
+    ``authored_from`` is inclusive, ``authored_until`` exclusive, both in the format of records.
     """
 
     collections: frozenset[str] = frozenset()
@@ -329,11 +323,10 @@ class IndexState(StrEnum):
 
 class IndexRecord(NamedTuple):
     """
-    Registration of an external index in the vault.
+    Registration of an external index in the vault: its role, its engine, and its generation.
 
-    ``engine`` names the engine of the index, ``generation`` distinguishes it from its predecessors. The index
-    has seen at least the changes up to ``since``. While it is building, it contains the documents up to the
-    id ``built_to``. An index of vectors that no longer serve is ``outdated``: it must be rebuilt before a search.
+    It has seen the changes up to ``since``; while it is building, it contains the documents up to the id ``built_to``.
+    An index of vectors that no longer serve is ``outdated``: it must be rebuilt before a search.
     """
 
     role: Role
@@ -354,11 +347,10 @@ class SourceFile(NamedTuple):
 
 class Scan(NamedTuple):
     """
-    All files found by one scan. If ``root_exists`` is False, the root folder is missing and its files are unknown.
+    All files found by one scan; without the root folder, ``root_exists`` is False and the files are unknown.
 
-    ``unreadable`` are folders that could not be listed, ``misnamed`` files and folders omitted because their names are
-    not UTF-8, in a printable spelling. ``links`` are the symbolic links in the folders that were entered, those to
-    folders with a ``/`` at the end.
+    ``unreadable`` folders could not be listed, ``misnamed`` files and folders have names that are not UTF-8. ``links``
+    are the symbolic links in the folders that were entered, those to folders with a ``/`` at the end.
     """
 
     files: tuple[SourceFile, ...]

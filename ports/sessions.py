@@ -10,12 +10,7 @@ from typing import NamedTuple, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """
-    One session of a user or agent that worked with the memory.
-
-    ``ended_at`` is ``None`` while the session is open. ``handoff_path`` is the document that hands the work over,
-    ``machine`` the name of the host.
-    """
+    """One session with the memory, open while ``ended_at`` is ``None``; ``handoff_path`` hands the work over."""
 
     id: str
     started_at: str
@@ -51,12 +46,7 @@ class SessionStore(Protocol):
         """Return up to *limit* sessions, those that began last (earlier than *before*) first, then by id."""
 
     def covering(self, moment: str) -> Session | None:
-        """
-        Return the session whose interval, ends included, contains *moment*; an open session has no end.
-
-        Of several sessions, the one that began last is returned, ties by id: a session that a user forgot to end does
-        not hide later ones.
-        """
+        """Return the session that contains *moment* (ends included), of several the one that began last, then by id."""
 
 
 class Cursor(NamedTuple):
@@ -103,11 +93,7 @@ class CaptureStore(Protocol):
         """Store the position of *reader*; it may move backwards, for example when a transcript was truncated."""
 
     def add(self, sighting: Sighting) -> bool:
-        """
-        Store one sighting and return whether its source is new; a known source changes nothing.
-
-        The document's ``duplicate_count`` becomes the number of its sightings.
-        """
+        """Store one sighting, count it in the document's ``duplicate_count``, and return whether its source is new."""
 
     def is_known(self, source: str) -> bool:
         """Whether this sentence of this message was captured before, even if its document was deleted since."""
@@ -122,19 +108,14 @@ class CaptureStore(Protocol):
         """Set the document's ``duplicate_count`` until its next sighting, because it replaces other documents."""
 
     def forget(self, document_id: int) -> int:
-        """
-        Clear the quotes and payloads of a document's sightings and return the number of the sightings.
-
-        The sources stay known, so the same sentence is not captured again from the same place.
-        """
+        """Clear the quotes and payloads of a document's sightings, whose sources stay known; return their number."""
 
 
 class RecallStats(NamedTuple):
     """
-    Statistics over the times at which one document was surfaced.
+    Statistics over the times at which one document was surfaced, see `clawmem.domain.lifecycle.recall`.
 
-    ``queries`` and ``days`` count distinct values; ``negatives`` counts the times at which the conversation did not use
-    the document. ``diversity`` and ``spacing`` are in [0, 1]: see `clawmem.domain.lifecycle.recall`.
+    ``queries`` and ``days`` count distinct values; ``negatives`` the times at which the document was not used.
     """
 
     document_id: int

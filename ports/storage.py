@@ -15,9 +15,7 @@ class Transactions(Protocol):
 
     def reading(self) -> AbstractContextManager[None]:
         """
-        Return a context manager for reads of one thread that see the same state.
-
-        Nested blocks are part of the outermost one. Keep the block short, because `Storage.scrub` waits for its end.
+        Return a context manager for reads of one thread that see the same state; keep it short, see `Storage.scrub`.
         """
 
     def writing(self) -> AbstractContextManager[None]:
@@ -51,9 +49,7 @@ class Storage(Protocol):
 
     def scrub(self) -> None:
         """
-        Overwrite deleted data in free pages and logs, by rewriting the whole vault; call it outside of `writing`.
-
-        Raises VaultLocked while another process reads or writes; the call may be repeated.
+        Overwrite deleted data by rewriting the vault, outside of `writing`; raise VaultLocked while others use it.
         """
 
     def check(self) -> list[str]:
@@ -68,17 +64,11 @@ class Storage(Protocol):
 
 class SalvageReport(NamedTuple):
     """
-        Report on the records saved from a damaged vault.
+    Report on the records saved from a damaged vault.
 
-    <<<<<<< HEAD
-        ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their
-        number is unknown. ``notes`` are documents whose text is lost, as ``collection/path``; ``damaged`` are
-        documents whose text is partly damaged.
-    =======
-        ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
-        unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly
-        damaged. ``nameless`` is the number of texts left out because the names of their documents are lost.
-    >>>>>>> 887d80ee (Shorten the docstrings of ports)
+    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
+    unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``damaged`` those whose text is partly
+    damaged.
     """
 
     kept: Mapping[str, int]

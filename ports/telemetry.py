@@ -5,11 +5,7 @@ from typing import NamedTuple, Protocol
 
 
 class RecallHit(NamedTuple):
-    """
-    One document in an answer: its rank, from 1, and its score as reported by the interface that answered.
-
-    ``was_referenced`` tells whether the conversation used the document afterwards.
-    """
+    """One document in an answer: its rank from 1, its score, and whether the conversation used it afterwards."""
 
     document_id: int
     rank: int
@@ -53,16 +49,11 @@ class Telemetry(Protocol):
         """
         Append a recall with its hits and a *receipt*, all or nothing, and return its id, larger than all stored ids.
 
-        The entry survives the end of the process, but not necessarily a power failure. Of several hits with one rank,
-        one is stored.
+        The entry survives the end of the process, but not necessarily a power failure.
         """
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
-        """
-        Iterate the recalls from *since* (inclusive) until *until* (exclusive); ``None`` leaves that side open.
-
-        Rows are read lazily: exhaust the iterator before the next change.
-        """
+        """Iterate the recalls from *since* until *until* (exclusive); exhaust the iterator before the next change."""
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """Mark hits of one recall as used by the conversation, and return the number of those not marked before."""
@@ -75,9 +66,7 @@ class Telemetry(Protocol):
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Delete the recalls asked before *before* (exclusive), with their hits and receipts; return their number.
-
-        *at_most* limits the number of recalls deleted, oldest first. Nothing is written if no recall is that old.
+        Delete the recalls asked before *before*, the oldest *at_most*, with hits and receipts; return their number.
         """
 
 
@@ -97,11 +86,7 @@ class ReceiptCounts(NamedTuple):
 
 
 class Receipts(Protocol):
-    """
-    Explanations of past answers, written by `Telemetry.record`; deleted with their recall, or earlier.
-
-    They are written like the telemetry, with the same errors.
-    """
+    """Explanations of past answers, written by `Telemetry.record`; deleted with their recall, or earlier."""
 
     def get(self, receipt_id: int) -> StoredReceipt | None:
         """Return one receipt, or ``None`` if there is none with this id."""

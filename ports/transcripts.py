@@ -68,9 +68,6 @@ class Transcripts(Protocol):
 
         A last line without a line break is left to the next call. A transcript that ends before *since* was rewritten
         and is read from its beginning. If more than 10 MB are unread, only the last 2 MB are read; this window is
-        doubled up to four times until it contains *enough* messages.
-
-        Raises:
-            InvalidInput: the path is not absolute or does not end in ``.jsonl``.
-            SourceUnreadable: the path does not exist, is not a file, or is larger than 1 GB.
+        doubled up to four times until it contains *enough* messages. Raises InvalidInput for a path that is not
+        absolute or no ``.jsonl``, and SourceUnreadable for a missing file, or one larger than 1 GB.
         """

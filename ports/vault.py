@@ -21,9 +21,8 @@ class Vault:
     """
     Records and indexes that belong together, with transactions across all of them.
 
-    A service receives the stores that it uses. Only use cases that change everything, such as forgetting, receive the
-    whole vault. ``lexical`` and ``vectors`` are the serving indexes; ``tail`` is the vault's own lexical index, which
-    holds the newest changes while an external index serves.
+    ``lexical`` and ``vectors`` are the serving indexes; ``tail`` is the vault's own lexical index, which holds the
+    newest changes while an external index serves.
     """
 
     transactions: Transactions
