@@ -25,21 +25,17 @@ def is_referenced(document: Document, answer: str) -> bool:
     return any(_occurs(one, answer) for one in names if len(one) >= SHORTEST_NAME)
 
 
-def answers_by_turn(messages: Sequence[TranscriptMessage], first_turn: int) -> dict[int, str]:
-    """
-    Return the assistant's text of each turn.
-
-    A prompt begins a turn. The first prompt in *messages* begins *first_turn*; text before it belongs to the
-    previous turn.
-    """
-    said: dict[int, list[str]] = {}
-    turn = first_turn - 1
+def answers_by_text(messages: Sequence[TranscriptMessage]) -> dict[str, str]:
+    """Return the assistant's text in reply to each prompt, by the text of the prompt; of equal prompts the last one's."""
+    answers: dict[str, list[str]] = {}
+    prompt = None
     for message in messages:
         if message.speaker is Speaker.USER:
-            turn += 1
-        else:
-            said.setdefault(turn, []).append(message.text)
-    return {turn: "\n".join(texts) for turn, texts in said.items()}
+            prompt = message.text
+            answers[prompt] = []
+        elif prompt is not None:
+            answers[prompt].append(message.text)
+    return {prompt: "\n".join(texts) for prompt, texts in answers.items() if texts}
 
 
 def answers_by_prompt(messages: Sequence[TranscriptMessage], before: str = "") -> dict[str, str]:

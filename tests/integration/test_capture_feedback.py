@@ -14,6 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.services.capture.feedback import Feedback
 from clawmem.app.services.capture.handoffs import state_before_compaction
+from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind
@@ -91,15 +92,17 @@ class TestFeedback:
         used = save(world.vault, "adr/ledger.md", "About it.")
         beside = save(world.vault, "adr/audit.md", "About that.")
         late = save(world.vault, "adr/later.md", "Of the next turn.")
+        prompts = ("What about the ledger?", "And then?")
         for turn, ids in ((0, (used, beside, late)), (1, (late,))):
             hits = tuple(RecallHit(number, rank, 0.5) for rank, number in enumerate(ids, start=1))
             asked = iso_utc(world.clock.now_ms() + turn)
-            world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn))
+            asked_by = query_hash(prompts[turn])
+            world.vault.telemetry.record(Recall(asked, "s", asked_by, 1.0, 5, (), hits, "s1", turn))
         session = world.session(
             "s1",
-            ("user", "What about the ledger?"),
+            ("user", prompts[0]),
             ("assistant", "See adr/ledger.md and audit.md."),
-            ("user", "And then?"),
+            ("user", prompts[1]),
             ("assistant", "That is in later.md."),
         )
         learn = session_cases(world.vault, world.clock).feedback_loop()
@@ -121,7 +124,7 @@ class TestFeedback:
         learn(session)
         asked = iso_utc(world.clock.now_ms())
         hits = (RecallHit(late, 1, 0.5),)
-        world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 2))
+        world.vault.telemetry.record(Recall(asked, "s", query_hash("And?"), 1.0, 5, (), hits, "s1", 2))
         world.session("s1", ("user", "And?"), ("assistant", "later.md"))
 
         assert learn(session) == Feedback(1, (late,))

@@ -103,13 +103,13 @@ class TestAPrompt:
         assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
 
     def test_turns_are_counted(self, run: Run, hook: Run, bootstrapped: Path) -> None:
-        """Skipped prompts count as prompts and not as blocks."""
+        """Prompts that need no search count neither as prompts nor as blocks."""
         for prompt in ("hi", QUESTION, "ok thanks"):
             hook(prompt)
 
         (found,) = spent(run)
 
-        assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 3, 1)
+        assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 1, 1)
         assert 0 < found["tokens"] <= 800
 
     def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:

@@ -23,6 +23,7 @@ CONTAINER = {
     "clawmem.app.bootstrap.container",
     "clawmem.adapters.sqlite.vault",
 }
+SETTINGS = {"clawmem.adapters", "clawmem.app.settings", "pydantic", "apsw"}
 MODELS = {"clawmem.adapters.models", "numpy", "tokenizers"}
 
 
@@ -66,8 +67,8 @@ def embedded(invoke: Invoke, bootstrapped: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "profile", "left_alone"),
     [
-        ("hi", "balanced", NEVER | CONTAINER | MODELS),
-        ("/compact", "balanced", NEVER | CONTAINER | MODELS),
+        ("hi", "balanced", NEVER | CONTAINER | MODELS | SETTINGS),
+        ("/compact", "balanced", NEVER | CONTAINER | MODELS | SETTINGS),
         (PROMPT, "speed", NEVER | MODELS),
         (PROMPT, "balanced", NEVER),
     ],
@@ -76,17 +77,12 @@ def test_what_a_prompt_loads(
     embedded: None, environ: dict[str, str], home: Path, prompt: str, profile: str, left_alone: set[str]
 ) -> None:
     """
-    A greeting opens no vault and builds no container; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
+    A greeting reads no settings and opens no vault; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
 
     The answer is there all the same.
     """
     told, modules = loaded(environ, home, prompt, profile)
 
-    files = {"clawmem.adapters.files", "clawmem.adapters.files.disk"}  # the settings are read with these
-    adapters = {name for name in modules if name.startswith("clawmem.adapters.")} - files
     assert among(modules, left_alone) == set()
-    assert (adapters == {"clawmem.adapters.sqlite", "clawmem.adapters.sqlite.silent_turn"}) == (
-        prompt != PROMPT
-    )
     assert bool(told) == (prompt == PROMPT)
     assert ("clawmem.adapters.models.static" in modules) == (prompt == PROMPT and profile == "balanced")

@@ -10,11 +10,10 @@ import pytest
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.silent_turn import record_silent_turn
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import BlockRendering
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
+from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.errors import EmbeddingError, VaultError
 from clawmem.ports.records import Vector
@@ -61,15 +60,14 @@ class TestTurns:
     """Steps 1, 2, 4, 7 and 19."""
 
     def test_every_turn_has_a_row(self, home: Home) -> None:
-        """Skipped, silent and answered turns are counted through, in any order."""
+        """Silent and answered turns are counted through, in any order."""
         home.ask()
-        record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s1")
         home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
         home.ask("Who keeps the key of the safe?")
 
         rows = sorted(home.rows(), key=lambda row: row.turn_index)
-        assert [row.turn_index for row in rows] == [0, 1, 2, 3]
-        assert [bool(row.hits) for row in rows] == [True, False, False, True]
+        assert [row.turn_index for row in rows] == [0, 1, 2]
+        assert [bool(row.hits) for row in rows] == [True, False, True]
 
     def test_each_note_is_given_once(self, home: Home) -> None:
         """A note of which two lines are shown is one hit of the turn; every note of the block is one."""
@@ -80,29 +78,6 @@ class TestTurns:
         assert len(said.answer.results) > len(given)
         assert given == list(dict.fromkeys(given))
         assert set(given) == {home.id_of(path) for path in places(said)}
-
-    def test_a_silent_row_is_as_telemetry_writes_it(self, home: Home) -> None:
-        """The light way and the port's own leave the same row, but for the moment and the question's hash."""
-        turns = turns_of(home.vault.telemetry, "s2")
-        home.vault.telemetry.record(gated(turns, "hi", home.clock.now_ms()))
-
-        assert record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s3")
-
-        (by_port,), (light,) = home.rows("s2"), home.rows("s3")
-        fields = ("verb", "took_ms", "limit", "degraded", "hits", "turn_index")
-        assert [getattr(light, name) for name in fields] == [getattr(by_port, name) for name in fields]
-        assert len(light.asked_at) == len(by_port.asked_at)
-        assert light.asked_at.endswith("Z")
-
-    def test_a_silent_row_waits_for_nobody(self, home: Home, tmp_path: Path) -> None:
-        """While somebody writes, and where there is no vault, the row is left out."""
-        with home.vault.transactions.writing():
-            began = time.monotonic()
-            assert not record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s1")
-            assert time.monotonic() - began < 2
-
-        assert not record_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")
-        assert not (tmp_path / "none.sqlite").exists()
 
     def test_looking_back(self, home: Home) -> None:
         """

@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.settings.model import Settings, load_settings
-from clawmem.domain.surfacing.gate import why_skip
+from clawmem.domain.surfacing.gate import Skip, why_skip
 
-CONTEXT_SURFACING = "context-surfacing"
+if TYPE_CHECKING:
+    from clawmem.app.settings.model import Settings
 
 
 def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
     """
     Return the block for the prompt of *event*, or silence.
 
-    Silent for subagents and timers, and without a vault. For a prompt that needs no search, only a row of telemetry
-    is written, without opening the whole vault.
+    Silent for subagents and timers, without a vault, and for a prompt that needs no search: such a prompt is no turn.
     """
-    settings = load_settings(environ=context.environ, lenient=True)
-    if event.in_subagent or not event.prompted_by_person or not settings.vault.is_file():
+    if event.in_subagent or not event.prompted_by_person:
         return SILENCE
-    if why_skip(
-        event.prompt, heartbeats=settings.heartbeat_patterns, with_heartbeats=settings.with_heartbeats
-    ):
-        _record_silent_turn(event, settings)
-        return SILENCE
-    return _surfaced(event, settings, context)
+    if why_skip(event.prompt) not in (None, Skip.HEARTBEAT):
+        return SILENCE  # without the settings, which take most of the time of such a prompt
+    return _surfaced(event, context)
 
 
-def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> HookOutput:
+def _surfaced(event: HookEvent, context: HookContext) -> HookOutput:
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
+    from clawmem.app.settings.model import load_settings
     from clawmem.domain.surfacing.profiles import profile_named
 
+    settings = load_settings(environ=context.environ, lenient=True)
+    heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
+    if not settings.vault.is_file() or why_skip(
+        event.prompt, heartbeats=heartbeats, with_heartbeats=with_heartbeats
+    ):
+        return SILENCE
     with context.services() as services:
         if services is None:
             return SILENCE
@@ -57,13 +59,6 @@ def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> Hoo
         surface = services.prompt_surfacing(settings, profile)
         surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))
         return HookOutput(surfaced.block)
-
-
-def _record_silent_turn(event: HookEvent, settings: Settings) -> None:
-    if not settings.records_questions or not event.session_id:
-        return
-    record = lazy("adapters.sqlite.silent_turn:record_silent_turn")  # without the container, which costs more
-    record(str(settings.vault), CONTEXT_SURFACING, event.session_id)
 
 
 def _topic(event: HookEvent, settings: Settings) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, permutations
 
 from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
-from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn, is_referenced
+from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.domain.capture.references import answers_by_prompt, answers_by_text, is_referenced
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -17,7 +18,7 @@ from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Recall, Telemetry
-from clawmem.ports.transcripts import Speaker, Transcripts
+from clawmem.ports.transcripts import Transcripts
 
 READER = "feedback-loop"
 
@@ -62,7 +63,7 @@ class FeedbackLoop:
             return Feedback()
         surfaced, referenced = 0, dict[int, list[int]]()
         recalls = [recall for recall in self.telemetry.of_session(session.id) if recall.hits]
-        answer_to = _answers(news, recalls)
+        answer_to = _answers(news)
         for recall in recalls:
             if answer := answer_to(recall):
                 new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
@@ -94,22 +95,12 @@ class FeedbackLoop:
         )
 
 
-def _answers(news: UnreadMessages, recalls: list[Recall]) -> Callable[[Recall], str]:
-    """
-    Return a function for the answer to a recall: by the client's prompt id, or else by turn number.
-
-    Turn numbers are wrong if a prompt was retracted, or if a session starts with the history of another one.
-    """
-    fresh = sum(message.speaker is Speaker.USER for message in news.fresh)
-    first_turn = news.part.end.turns - fresh
-    if news.part.is_tail:  # the start of the transcript was skipped: count back from the last recalled turn
-        first_turn = max((recall.turn_index for recall in recalls), default=0) - fresh + 1
-    by_turn = answers_by_turn(news.fresh, first_turn)
-    if not any(message.prompt_id for message in news.messages):
-        return lambda recall: by_turn.get(recall.turn_index, "")
+def _answers(news: UnreadMessages) -> Callable[[Recall], str]:
+    """Return a function for the answer to a recall: by the client's prompt id, or else by the text of the prompt."""
+    by_text = {query_hash(prompt): answer for prompt, answer in answers_by_text(news.fresh).items()}
     # The first new messages may still answer the last prompt before them.
     before = (message.prompt_id for message in reversed(news.messages) if message.line <= news.seen.line)
     by_prompt = answers_by_prompt(news.fresh, next(filter(None, before), ""))
     return lambda recall: (
-        by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_turn.get(recall.turn_index, "")
+        by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_text.get(recall.query_hash, "")
     )

@@ -14,7 +14,7 @@ from clawmem.domain.capture.extraction import CaptureFinding, findings, payload,
 from clawmem.domain.capture.handoff import by_rules, summary_of, text_of
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
-from clawmem.domain.capture.references import answers_by_turn
+from clawmem.domain.capture.references import answers_by_text
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.sessions import session_key
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
@@ -191,11 +191,11 @@ def test_long_titles_are_cut_between_words() -> None:
     assert "everythin…" not in cut
 
 
-def test_turns() -> None:
-    """What stands before the first prompt belongs to the turn before; each prompt begins the next."""
-    messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"))
+def test_answers_by_text() -> None:
+    """Of equal prompts the last counts; what stands before the first prompt answers none."""
+    messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"), (U, "one"), (A, "again"))
 
-    assert answers_by_turn(messages, 4) == {3: "late", 4: "first\nmore"}
+    assert answers_by_text(messages) == {"one": "again"}
 
 
 def test_handoff_by_rules() -> None:
