@@ -13,7 +13,7 @@ from wired import indexed_stores
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.embeddings import stored_vectors
+from clawmem.adapters.sqlite.records import stored_vectors
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named

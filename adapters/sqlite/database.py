@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import count
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import apsw
 
@@ -26,7 +25,6 @@ from clawmem.ports.errors import (
 
 Row: TypeAlias = tuple[Any, ...]
 Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
-Record = TypeVar("Record")
 
 MEMORY = ":memory:"
 BUSY_TIMEOUT_S = 10.0
@@ -188,17 +186,9 @@ class Database:
         row = self.row(sql, bindings)
         return row[0] if row else None
 
-    def records(self, sql: str, keys: Iterable[int], make: Callable[[Row], Record]) -> dict[int, Record]:
-        """
-        Return the records with these keys, in ascending order of the keys; keys without a record are left out.
-
-        Args:
-            sql: Query for the records with the keys in a JSON list; its first column is the key.
-            make: Makes the record from its row.
-        """
-        wanted = sorted(set(keys))
-        found = {row[0]: make(row) for row in self.rows(sql, (json.dumps(wanted),))} if wanted else {}
-        return {key: found[key] for key in wanted if key in found}
+    def values(self, sql: str, bindings: Bindings = ()) -> list[Any]:
+        """Return the first column of all rows of a query."""
+        return [row[0] for row in self.rows(sql, bindings)]
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """Iterate over the rows of a query, for results that are too large to hold in memory."""
@@ -255,8 +245,9 @@ class Database:
         with self._explained_errors():
             self._writer().executemany(sql, bindings)
 
-    def changes(self) -> int:
-        """Return the number of rows that the last statement changed."""
+    def change(self, sql: str, bindings: Bindings = ()) -> int:
+        """Run one statement on the writer and return the number of rows that it changed."""
+        self.write(sql, bindings)
         return self._writer().changes()
 
     @property

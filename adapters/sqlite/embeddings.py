@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.adapters.sqlite.abandoning import broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
-from clawmem.adapters.sqlite.keys import span, unpack
-from clawmem.adapters.sqlite.scope import conditions
+from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
 from clawmem.ports.errors import BadVector, IndexDamaged, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry, embedding_text
-from clawmem.ports.storage import RecordTable
 
 if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
@@ -128,7 +126,7 @@ class EmbeddingSpace(NamedTuple):
         return f"vectors_{self.id}"
 
 
-class SqliteEmbeddings:
+class SqliteEmbeddings(Store):
     """
     ``EmbeddingStore`` in the tables ``spaces`` and ``texts``, and one ``vec0`` table for each space.
 
@@ -139,9 +137,6 @@ class SqliteEmbeddings:
 
     in_process = True
     method = "sqlite-vec"
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def fingerprint(self) -> str | None:
         space = self._space(SERVING)
@@ -294,8 +289,7 @@ class SqliteEmbeddings:
             for space in self._spaces(RETIRED):
                 self._drop_vectors(space)
                 sql = "delete from texts where id in (select id from texts where space = ? limit ?)"
-                self._db.write(sql, (space.id, max(left, 0)))
-                left -= self._db.changes()
+                left -= self._db.change(sql, (space.id, max(left, 0)))
                 if not self._db.value("select exists (select 1 from texts where space = ?)", (space.id,)):
                     self._db.write("delete from spaces where id = ?", (space.id,))
         return limit - left
@@ -485,51 +479,6 @@ class SqliteEmbeddings:
         lost = [(number,) for number in texts if number not in sound]
         self._db.write_many("delete from texts where id = ?", lost)
         return len(lost)
-
-
-# -- bundles ----------------------------------------------------------------------------------------
-
-VECTOR_TABLES = {
-    "spaces": ("id", "fingerprint", "state", "dimensions"),
-    "texts": ("id", "space", "hash", "vector"),
-}
-
-
-def stored_vectors(db: Database) -> Iterator[RecordTable]:
-    """Iterate over the serving space, and its texts with their vectors in int8 numbers, as tables of a bundle."""
-    sql = "select id, fingerprint, state, dimensions from spaces where state = 'serving' and dimensions > 0"
-    for space in db.rows(sql):
-        yield RecordTable("spaces", VECTOR_TABLES["spaces"], [space])
-        sql = f"""
-            select id, space, hash, embedding from texts join vectors_{space[0]} as vectors on vectors.rowid = id
-             where space = ? order by id
-            """
-        yield RecordTable("texts", VECTOR_TABLES["texts"], db.stream(sql, space[:1]))
-
-
-def load_vectors(db: Database, table: RecordTable) -> None:
-    """
-    Fill a new vault with one of the tables of `stored_vectors`, which come in their order.
-
-    Raises:
-        ValueError: A column does not exist, or a value is not of its kind.
-    """
-    if tuple(table.columns) != VECTOR_TABLES[table.name]:
-        raise ValueError(f"unknown columns in {table.name}")
-    if table.name == "spaces":
-        for number, fingerprint, _, dimensions in table.rows:
-            if not isinstance(number, int) or not isinstance(dimensions, int):
-                raise ValueError("an embedding space has no number or no dimensions")  # noqa: TRY004
-            sql = "insert into spaces (id, fingerprint, state, dimensions) values (?, ?, 'serving', ?)"
-            db.write(sql, (number, fingerprint, dimensions))
-            create_vectors(db, f"vectors_{number}", dimensions)
-        return
-    number, dimensions = db.rows("select id, dimensions from spaces")[0]
-    for text, _, name, codes in table.rows:
-        if not isinstance(codes, bytes) or len(codes) != dimensions:
-            raise ValueError("a vector has another length than its embedding space")
-        db.write("insert into texts (id, space, hash) values (?, ?, ?)", (text, number, name))
-        db.write(f"insert into vectors_{number} (rowid, embedding) values (?, vec_int8(?))", (text, codes))
 
 
 def create_vectors(db: Database, name: str, dimensions: int) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Row
-from clawmem.adapters.sqlite.keys import pack, unpack
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
+from clawmem.adapters.sqlite.store import pack, unpack
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     Fragment,
@@ -39,6 +39,7 @@ select fragments.key, kind, start_line, end_line, start, "end", label, {from_fir
   from json_each(?) as asked
   join fragments on fragments.key = asked.value
   join documents on documents.id = fragments.key >> 20 and inactive is null
+ order by fragments.key
 """
 # A dictionary, because a query looks up hundreds of spans and calling the enum takes five times as long.
 _KINDS = {kind.value: kind for kind in FragmentKind}
@@ -66,7 +67,16 @@ def fragment_rows(document_id: int, fragments: Sequence[Fragment]) -> Iterator[R
 def read_fragments(rows: Sequence[Row], body: str) -> list[Fragment]:
     """Return the fragments of the rows of `FRAGMENTS`, all of one document with this *body*."""
     headings, contexts = ({unpack(row[0]).seq: row[place] for row in rows} for place in (_HEADING, _CONTEXT))
-    return [_fragment(row, body, headings, contexts) for row in rows]
+    fragments = []
+    for key, kind, start_line, end_line, start, end, label, heading, context, own in rows:
+        text = body[start:end] if own is None else own
+        above, about = (
+            stored_text(headings.get(heading, heading)),
+            stored_text(contexts.get(context, context)),
+        )
+        place = (start_line, end_line, start, end)
+        fragments.append(Fragment(unpack(key).seq, _kind(kind), *place, text, label, above, about))
+    return fragments
 
 
 def read_span(row: Row) -> Span:
@@ -102,15 +112,6 @@ def whole_name(stored: bytes, text: str) -> str:
 def _text_or_seq(text: str, seq: int, first: dict[str, int]) -> str | int:
     """Return *text* for the first fragment that has it, and for others the seq of that one."""
     return text if not text or first.setdefault(text, seq) == seq else first[text]
-
-
-def _fragment(
-    row: Row, body: str, headings: Mapping[int, object], contexts: Mapping[int, object]
-) -> Fragment:
-    key, kind, start_line, end_line, start, end, label, heading, context, own = row
-    text = body[start:end] if own is None else own
-    above, about = stored_text(headings.get(heading, heading)), stored_text(contexts.get(context, context))
-    return Fragment(unpack(key).seq, _kind(kind), start_line, end_line, start, end, text, label, above, about)
 
 
 def _kind(word: str) -> FragmentKind:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
 
-from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.adapters.sqlite.database import Bindings, Row
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
-from clawmem.ports.errors import InvalidInput
+from clawmem.adapters.sqlite.store import Store, documents_in
 from clawmem.ports.knowledge import (
     DOCUMENTS_EACH,
     EVERY_KIND,
@@ -53,14 +53,14 @@ select companion, max(count) as together
 """
 _DOCUMENTS = """
 select document_id from mentions join documents on documents.id = document_id and inactive is null
- where entity = :entity and document_id not in (select value from json_each(:seeds)) {seen}
+ where entity = :entity and document_id not in (select value from json_each(:seeds)) {within}
  order by document_id desc limit :each
 """
 _MENTIONING = """
 select document_id from mentions join documents on documents.id = document_id and inactive is null
  where entity = (select key from entities where id = ?) order by document_id desc limit ?
 """
-_UNKNOW = """
+_DROP_UNUSED = """
 delete from entities
  where key = ?1
    and not exists (select 1 from mentions where entity = ?1)
@@ -78,86 +78,79 @@ _MOVE = (
 _WORD = re.compile(r"[^\W_]+")
 
 
-class SqliteEntities:
+class SqliteEntities(Store):
     """``EntityStore`` in three tables of the vault; triggers maintain the counts."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         with self._db.atomic():
-            if not self._db.value("select 1 from documents where id = ?", (document_id,)):
-                raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {document_id}, so it cannot mention entities."
-                )
+            self._require_document(document_id)
             self._db.write("delete from mentions where document_id = ?", (document_id,))
-            for one in entities:
-                self._db.write(_SAVE_ENTITY, (one.id, one.name, one.kind))
-                self._db.write(_MENTION, (document_id, one.id))
+            for entity in entities:
+                self._db.write(_SAVE_ENTITY, entity[:3])
+                self._db.write(_MENTION, (document_id, entity.id))
 
     def forget(self, document_id: int) -> int:
         with self._db.atomic():
             # All mentions go first: the trigger that counts co-occurrences needs the other entities to exist.
-            gone = self._db.rows("select entity from mentions where document_id = ?", (document_id,))
+            mentioned = self._db.rows("select entity from mentions where document_id = ?", (document_id,))
             self._db.write("delete from mentions where document_id = ?", (document_id,))
-            self._db.write_many(_UNKNOW, gone)
-        return len(gone)
+            self._db.write_many(_DROP_UNUSED, mentioned)
+        return len(mentioned)
 
     def merge(self, entity_id: str, into: Entity) -> bool:
         with self._db.atomic():
             gone = self._db.value(_KEY, (entity_id,))
             if gone is None or entity_id == into.id:
                 return False
-            self._db.write(_SAVE_ENTITY, (into.id, into.name, into.kind))
+            self._db.write(_SAVE_ENTITY, into[:3])
             mentioning = self._db.write(
                 "delete from mentions where entity = ? returning document_id", (gone,)
             )
-            for (document_id,) in mentioning:
-                self._db.write(_MENTION, (document_id, into.id))
+            self._db.write_many(_MENTION, [(document_id, into.id) for (document_id,) in mentioning])
             moved = {"gone": gone, "into": self._db.value(_KEY, (into.id,))}
             for sql in _MOVE:
                 self._db.write(sql, moved)
             # the triggers may have deleted the target entity when its last reference went
-            self._db.write(_SAVE_ENTITY, (into.id, into.name, into.kind))
+            self._db.write(_SAVE_ENTITY, into[:3])
         return True
 
     def mentions(self, document_id: int) -> list[Entity]:
-        return [Entity(*row) for row in self._db.rows(_MENTIONS, (document_id,))]
+        return self._entities(_MENTIONS, (document_id,))
 
     def mentioning(self, entity_id: str, limit: int) -> list[int]:
-        return [number for (number,) in self._db.rows(_MENTIONING, (entity_id, max(limit, 0)))]
+        return self._db.values(_MENTIONING, (entity_id, max(limit, 0)))
 
     def known(self, ids: Iterable[str]) -> dict[str, Entity]:
         sql = f"select {_ENTITY_COLUMNS} from entities where id in (select value from json_each(?))"
-        return {row[0]: Entity(*row) for row in self._db.rows(sql, (json.dumps(list(ids)),))}
+        return {entity.id: entity for entity in self._entities(sql, (json.dumps(list(ids)),))}
 
     def search(self, text: str, limit: int) -> list[Entity]:
         words = _WORD.findall(unicodedata.normalize("NFC", text))
         if not words:
             return []
         match = " ".join(f'"{word}"*' for word in words)
-        return [Entity(*row) for row in self._db.rows(_SEARCH, (match, max(limit, 0)))]
+        return self._entities(_SEARCH, (match, max(limit, 0)))
 
     def frequent(self, limit: int) -> list[Entity]:
-        return [Entity(*row) for row in self._db.rows(_FREQUENT, (max(limit, 0),))]
+        return self._entities(_FREQUENT, (max(limit, 0),))
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
     ) -> dict[int, int]:
         seeds = json.dumps(list(document_ids))
-        followed = self._db.rows(_COMPANIONS, {"seeds": seeds, "most": MOST_COMPANIONS})
-        best: dict[int, int] = {}
-        for entity, count in followed:  # the most frequent companion first
-            for document_id in self._documents(entity, seeds, scope):
-                best.setdefault(document_id, count)
-        found = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
-        return dict(found[: max(limit, 0)])
-
-    def _documents(self, entity: int, seeds: str, scope: Scope) -> list[int]:
         condition, bindings = documents_in(scope)
-        seen = f"and document_id in ({condition})" if condition else ""
-        asked = {**bindings, "entity": entity, "seeds": seeds, "each": DOCUMENTS_EACH}
-        return [row[0] for row in self._db.rows(_DOCUMENTS.format(seen=seen), asked)]
+        sql = _DOCUMENTS.format(within=f"and document_id in ({condition})" if condition else "")
+        companions = self._db.rows(_COMPANIONS, {"seeds": seeds, "most": MOST_COMPANIONS})
+        best: dict[int, int] = {}
+        for entity, count in companions:  # the most frequent companion first
+            values = {**bindings, "entity": entity, "seeds": seeds, "each": DOCUMENTS_EACH}
+            for document_id in self._db.values(sql, values):
+                best.setdefault(document_id, count)
+        ranked = sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+        return dict(ranked[: max(limit, 0)])
+
+    def _entities(self, sql: str, bindings: Bindings) -> list[Entity]:
+        return [Entity(*row) for row in self._db.rows(sql, bindings)]
 
 
 _ADD = """
@@ -167,7 +160,7 @@ select key, :predicate, (select key from entities where id = :object), :literal,
        nullif(:valid_to, ''), :confidence, :said, :ended_by
   from entities where id = :subject
 """
-_OWN = ("document_id", "valid_from", "valid_to", "confidence", "said", "ended_by")
+
 _END = """
 update triples set valid_to = :day, ended_by = :by
  where subject = (select key from entities where id = :subject) and predicate = :predicate
@@ -217,27 +210,28 @@ select count(*) from (
 """
 
 
-class SqliteTriples:
+class SqliteTriples(Store):
     """``TripleStore`` in one table with an index for subject and object."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def add(self, triples: Iterable[Triple]) -> int:
-        given = list(triples)
+        count = 0
         with self._db.atomic():
-            for triple in given:
-                self._refuse(triple)
-            return sum([self._add(triple) for triple in given])
+            for triple in triples:
+                check_triple(triple)
+                self._require_document(triple.document_id)
+                for end in (triple.subject, triple.object):
+                    if isinstance(end, Entity):
+                        self._db.write(_SAVE_ENTITY, end[:3])
+                count += self._db.change(_ADD, _bindings(triple))
+        return count
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         check_day(day)
-        self._db.write(_END, {**_named(triple), "day": day, "by": by})
-        return self._db.changes()
+        return self._db.change(_END, {**_bindings(triple), "day": day, "by": by})
 
     def reopen(self, document_id: int) -> list[Triple]:
-        opened = [number for (number,) in self._db.write(_REOPEN, (document_id,))]
-        return [_triple(row) for row in self._db.rows(_THESE, (json.dumps(opened),))] if opened else []
+        reopened = [number for (number,) in self._db.write(_REOPEN, (document_id,))]
+        return [_triple(row) for row in self._db.rows(_THESE, (json.dumps(reopened),))]
 
     def of_document(self, document_id: int) -> list[Triple]:
         return [_triple(row) for row in self._db.rows(_OF_DOCUMENT, (document_id,))]
@@ -254,13 +248,14 @@ class SqliteTriples:
         on: str | None = None,
         predicate: str | None = None,
     ) -> list[Triple]:
-        when, asked = "true", {"entity": entity_id}
+        when = "true"
         if on is not None:
             check_day(on)
-            when, asked = _ON_A_DAY, {**asked, "day": on}
+            when = _ON_A_DAY
         if predicate is not None:
-            when, asked = f"{when} and predicate = :predicate", {**asked, "predicate": predicate}
-        return self._first(_RECORDED, when, asked, limit, direction)
+            when += " and predicate = :predicate"
+        bindings = {"entity": entity_id, "day": on, "predicate": predicate}
+        return self._first(_RECORDED, when, bindings, limit, direction)
 
     def counts(self) -> Mapping[str, int]:
         return dict(self._db.rows(_TRIPLE_COUNTS))
@@ -271,42 +266,21 @@ class SqliteTriples:
     def forget(self, document_id: int) -> int:
         with self._db.atomic():
             self.reopen(document_id)
-            self._db.write("delete from triples where document_id = ?", (document_id,))
-            return self._db.changes()
-
-    def _refuse(self, triple: Triple) -> None:
-        check_triple(triple)
-        if self._db.value("select 1 from documents where id = ?", (triple.document_id,)) is None:
-            raise InvalidInput(
-                "INVALID_INPUT", f"There is no document {triple.document_id}, so it cannot state facts."
-            )
-
-    def _add(self, triple: Triple) -> int:
-        for one in (triple.subject, triple.object):
-            if isinstance(one, Entity):
-                self._db.write(_SAVE_ENTITY, (one.id, one.name, one.kind))
-        rest = {name: getattr(triple, name) for name in _OWN}
-        self._db.write(_ADD, {**_named(triple), **rest})
-        return self._db.changes()
+            return self._db.change("delete from triples where document_id = ?", (document_id,))
 
     def _first(
-        self, sql: str, when: str, bindings: Mapping[str, str], limit: int, direction: Direction
+        self, sql: str, when: str, bindings: Mapping[str, str | None], limit: int, direction: Direction
     ) -> list[Triple]:
         """Return the first *limit* distinct triples of both ends, reading no more rows than needed."""
-        streams = [
-            self._db.stream(sql.format(end=end, when=when), bindings) for end in _TRIPLE_ENDS[direction]
-        ]
-        return list(islice(_distinct(chain.from_iterable(streams)), max(limit, 0)))
-
-
-def _distinct(rows: Iterable[Row]) -> Iterator[Triple]:
-    seen = set()
-    for row in rows:
-        triple = _triple(row)
-        key = (triple.subject.id, triple.predicate, triple.object_id, triple.object_name, triple.valid_to)
-        if key not in seen:
-            seen.add(key)
-            yield triple
+        distinct: dict[tuple[str, ...], Triple] = {}
+        for end in _TRIPLE_ENDS[direction]:
+            for row in self._db.stream(sql.format(end=end, when=when), bindings):
+                if len(distinct) >= limit:
+                    break
+                triple = _triple(row)
+                ends = (triple.subject.id, triple.object_id, triple.object_name)
+                distinct.setdefault((*ends, triple.predicate, triple.valid_to), triple)
+        return [*distinct.values()]
 
 
 def _triple(row: Row) -> Triple:
@@ -314,10 +288,10 @@ def _triple(row: Row) -> Triple:
     return Triple(Entity(*subject), predicate, literal if literal is not None else Entity(*object_), *rest)
 
 
-def _named(triple: Triple) -> dict[str, object]:
+def _bindings(triple: Triple) -> dict[str, Any]:
     return {
+        **{field.name: getattr(triple, field.name) for field in fields(Triple)},
         "subject": triple.subject.id,
-        "predicate": triple.predicate,
         "object": triple.object_id or None,
         "literal": None if triple.object_id else triple.object_name,
     }
@@ -335,12 +309,12 @@ on conflict (source, kind, target) do update
        metadata = excluded.metadata
  where {_DIFFERS}
 """
-_PUT_BESIDE_OTHERS = f"{_PUT} and origin = excluded.origin"
+_PUT_OWN = f"{_PUT} and origin = excluded.origin"
 _REMOVE_OTHERS = """
 delete from relations
  where source in (select value from json_each(:sources)) and kind = :kind and origin = :origin
    and (source, target) not in (
-       select value ->> 0, value ->> 1 from json_each(:kept)
+       select value ->> 0, value ->> 1 from json_each(:pairs)
    )
 """
 # For each node and kind only the first rows of an index are read, so a node with a hundred thousand relations
@@ -364,29 +338,22 @@ select kind, count(*) from relations where source not in inactive and target not
 """
 
 
-class SqliteRelations:
+class SqliteRelations(Store):
     """``RelationStore`` in one table with an index for each direction."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def put(self, relations: Iterable[Relation]) -> int:
-        given = list(relations)
         with self._db.atomic():
-            self._refuse(given)
-            return self._insert(_PUT, given)
+            return self._insert(_PUT, self._checked(relations))
 
     def renew(
         self, kind: RelationKind, origin: str, sources: Iterable[int], relations: Iterable[Relation]
     ) -> int:
-        given = list(relations)
-        kept = json.dumps([(relation.source, relation.target) for relation in given])
-        bindings = {"sources": json.dumps(list(sources)), "kind": kind, "origin": origin, "kept": kept}
+        renewed = self._checked(relations)
+        pairs = json.dumps([(relation.source, relation.target) for relation in renewed])
+        bindings = {"sources": json.dumps(list(sources)), "kind": kind, "origin": origin, "pairs": pairs}
         with self._db.atomic():
-            self._refuse(given)
-            self._db.write(_REMOVE_OTHERS, bindings)
-            removed = self._db.changes()
-            return removed + self._insert(_PUT_BESIDE_OTHERS, given)
+            removed = self._db.change(_REMOVE_OTHERS, bindings)
+            return removed + self._insert(_PUT_OWN, renewed)
 
     def outbound(
         self,
@@ -409,8 +376,7 @@ class SqliteRelations:
         return self._strongest("inbound", document_ids, kinds, limit, scope)
 
     def forget(self, document_id: int) -> int:
-        self._db.write("delete from relations where source = ? or target = ?", (document_id, document_id))
-        return self._db.changes()
+        return self._db.change("delete from relations where source = ?1 or target = ?1", (document_id,))
 
     def counts(self) -> dict[RelationKind, int]:
         return {RelationKind(kind): count for kind, count in self._db.rows(_RELATION_COUNTS)}
@@ -436,36 +402,28 @@ class SqliteRelations:
         rows = self._db.rows(sql, {**bindings, **asked, "limit": max(limit, 0)})
         return [_relation(row) for row in rows]
 
-    def _insert(self, sql: str, relations: list[Relation]) -> int:
-        changed = 0
-        for relation in relations:
-            self._db.write(sql, _row(relation))
-            changed += self._db.changes()
-        return changed
-
-    def _refuse(self, relations: list[Relation]) -> None:
-        for relation in relations:
+    def _checked(self, relations: Iterable[Relation]) -> list[Relation]:
+        checked = list(relations)
+        for relation in checked:
             check_relation(relation)
-        ends = sorted({end for relation in relations for end in (relation.source, relation.target)})
-        sql = "select value from json_each(?) where value not in (select id from documents) limit 1"
-        unknown = self._db.value(sql, (json.dumps(ends),))
-        if unknown is not None:
-            raise InvalidInput("INVALID_INPUT", f"There is no document {unknown}. No relation was stored.")
+            self._require_document(relation.source)
+            self._require_document(relation.target)
+        return checked
 
-
-def _row(relation: Relation) -> Row:
-    r = relation
-    metadata = json.dumps(dict(r.metadata), ensure_ascii=False, sort_keys=True)
-    return (r.source, r.target, r.kind, r.weight, r.origin, r.created_at, metadata)
+    def _insert(self, sql: str, relations: list[Relation]) -> int:
+        count = 0
+        for relation in relations:
+            metadata = json.dumps(dict(relation.metadata), ensure_ascii=False, sort_keys=True)
+            count += self._db.change(sql, (*relation[:6], metadata))
+        return count
 
 
 def _relation(row: Row) -> Relation:
-    source, target, kind, weight, origin, created_at, metadata, *ends = row
+    source, target, kind, *rest, metadata, source_origin, target_origin = row
     try:
-        said = (
-            {} if metadata == "{}" else json.loads(metadata)
-        )  # most relations have no metadata, and there are many relations
-        trust = least_trusted(map(_ORIGINS.__getitem__, ends))
-        return Relation(source, target, RelationKind(kind), weight, origin, created_at, said, trust)
+        # most relations have no metadata, and there are many relations
+        values = {} if metadata == "{}" else json.loads(metadata)
+        trust = least_trusted([_ORIGINS[source_origin], _ORIGINS[target_origin]])
+        return Relation._make((source, target, RelationKind(kind), *rest, values, trust))
     except (KeyError, ValueError) as error:
         raise invalid_record() from error

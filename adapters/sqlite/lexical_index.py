@@ -14,8 +14,7 @@ import apsw
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.database import MEMORY, Database, Row
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
-from clawmem.adapters.sqlite.keys import pack, span, unpack
-from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.adapters.sqlite.store import documents_in, pack, span, unpack
 from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 

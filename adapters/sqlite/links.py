@@ -6,8 +6,8 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.adapters.sqlite.database import Database, Row
-from clawmem.adapters.sqlite.scope import conditions
+from clawmem.adapters.sqlite.database import Row
+from clawmem.adapters.sqlite.store import Store, documents_in
 from clawmem.ports.documents import (
     Claim,
     ClaimKind,
@@ -20,7 +20,6 @@ from clawmem.ports.documents import (
     StoredLink,
     Succession,
 )
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
 _FIELDS = ", ".join(f"links.{name}" for name in Link._fields)
@@ -29,6 +28,9 @@ _SELECT = f"""
 select links.document_id, links.seq, {_FIELDS}, target.id from links
   join documents as source on source.id = links.document_id and source.inactive is null
   left join documents as target on target.id = links.target_id and target.inactive is null
+"""
+_ADD = f"""
+insert into links (document_id, seq, {", ".join(Link._fields)}) values (?, ?{", ?" * len(Link._fields)})
 """
 _IN = "in (select value from json_each(?))"
 _OUTGOING = f"{_SELECT} where links.document_id {_IN} order by links.document_id, links.seq"
@@ -61,30 +63,18 @@ select document_id from links join documents on id = document_id and inactive is
 _COUNT = "select count(*) from links join documents on id = document_id where inactive is null"
 
 
-class SqliteLinks:
+class SqliteLinks(Store):
     """``LinkStore`` in a table of links, one of names, and one of changed documents that triggers fill."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
         with self._db.atomic():
-            if self._db.value("select 1 from documents where id = ?", (document_id,)) is None:
-                raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {document_id}, so it has no links."
-                )
+            self._require_document(document_id)
             self._db.write("delete from note_names where document_id = ?", (document_id,))
-            self._db.write_many(
-                "insert or ignore into note_names values (?, ?, ?)",
-                [(name.key, document_id, int(name.kind)) for name in names],
-            )
+            rows = [(name.key, document_id, int(name.kind)) for name in names]
+            self._db.write_many("insert or ignore into note_names values (?, ?, ?)", rows)
             if links is not None:
                 self._db.write("delete from links where document_id = ?", (document_id,))
-                self._db.write_many(
-                    f"insert into links (document_id, seq, {', '.join(Link._fields)}) "
-                    f"values (?, ?{', ?' * len(Link._fields)})",
-                    [(document_id, seq, *link) for seq, link in enumerate(links)],
-                )
+                self._db.write_many(_ADD, [(document_id, seq, *link) for seq, link in enumerate(links)])
             self._db.write("insert or ignore into changed_notes values (?)", (document_id,))
 
     def forget(self, document_id: int) -> None:
@@ -94,22 +84,20 @@ class SqliteLinks:
 
     def changed(self, limit: int) -> list[int]:
         sql = "select document_id from changed_notes order by 1 limit ?"
-        return [number for (number,) in self._db.rows(sql, (max(limit, 0),))]
+        return self._db.values(sql, (max(limit, 0),))
 
     def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
         return self._links(_OUTDATED, changed)
 
     def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
-        found: dict[str, list[NamedNote]] = defaultdict(list)
-        for key, number, collection, path, kind in self._db.rows(_NAMED, (json.dumps(sorted(set(keys))),)):
-            found[key].append(NamedNote(number, collection, path, NameKind(kind)))
-        return found
+        notes: dict[str, list[NamedNote]] = defaultdict(list)
+        for key, *note, kind in self._db.rows(_NAMED, (json.dumps(sorted(set(keys))),)):
+            notes[key].append(NamedNote._make((*note, NameKind(kind))))
+        return notes
 
     def aim(self, links: Iterable[StoredLink]) -> None:
-        self._db.write_many(
-            "update links set target_id = ? where document_id = ? and seq = ?",
-            [(one.target_id, one.document_id, one.seq) for one in links],
-        )
+        rows = [(link.target_id, link.document_id, link.seq) for link in links]
+        self._db.write_many("update links set target_id = ? where document_id = ? and seq = ?", rows)
 
     def settle(self, changed: Iterable[int]) -> None:
         self._db.write(f"delete from changed_notes where document_id {_IN}", (json.dumps(list(changed)),))
@@ -121,14 +109,14 @@ class SqliteLinks:
         return self._links(_INCOMING, document_ids)
 
     def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
-        limits, bindings = conditions(scope)
-        within = f"and source.id in (select id from documents where {' and '.join(limits)})" if limits else ""
+        documents, bindings = documents_in(scope)
+        within = f"and source.id in ({documents})" if documents else ""
         where = f"where (target.id is null or links.part <> '') {within}"
         sql = f"{_SELECT} {where} order by source.collection, source.path, links.seq"
         return [_stored(row) for row in self._db.rows(sql, bindings)]
 
     def with_most(self, least: int) -> list[int]:
-        return [number for (number,) in self._db.rows(_WITH_MOST, (least,))]
+        return self._db.values(_WITH_MOST, (least,))
 
     def count(self) -> int:
         return int(self._db.value(_COUNT))
@@ -175,7 +163,7 @@ with asked as (
       cross join documents as newer on newer.id = claim.document_id and newer.inactive is null
      where newer.id <> known_as.id
 )
-select older, json_group_array(newer) from direct group by older
+select older, newer from direct
 """
 
 _CLAIMS = """
@@ -189,26 +177,18 @@ update succession_claims set collection = ?, target = ? where document_id = ? an
 """
 
 
-class SqliteSuccessions:
+class SqliteSuccessions(Store):
     """``SuccessionStore`` in one table of addresses, each with the path that it resolves to."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def claim(self, document_id: int, claims: Claims) -> None:
-        said = [(ClaimKind.SUPERSEDES, address) for address in claims.supersedes]
-        said += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
+        addresses = [(ClaimKind.SUPERSEDES, address) for address in claims.supersedes]
+        addresses += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
         with self._db.atomic():
+            self._require_document(document_id)
             collection = self._db.value("select collection from documents where id = ?", (document_id,))
-            if collection is None:
-                raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {document_id}, so it cannot supersede others."
-                )
             self._db.write("delete from succession_claims where document_id = ?", (document_id,))
-            self._db.write_many(
-                "insert or ignore into succession_claims values (?, ?, ?, ?, ?)",
-                [(document_id, kind, address, collection, address) for kind, address in said],
-            )
+            rows = [(document_id, kind, address, collection, address) for kind, address in addresses]
+            self._db.write_many("insert or ignore into succession_claims values (?, ?, ?, ?, ?)", rows)
 
     def claims(self) -> list[Claim]:
         return [
@@ -220,5 +200,4 @@ class SqliteSuccessions:
         self._db.write(_AIM, (*claim.place, claim.document_id, claim.kind, claim.address))
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
-        found = self._db.records(_DIRECT, document_ids, lambda row: json.loads(row[1]))
-        return {Succession(older, newer) for older, every in found.items() for newer in every}
+        return {Succession(*row) for row in self._db.rows(_DIRECT, (json.dumps(sorted(set(document_ids))),))}

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.scope import conditions
+from clawmem.adapters.sqlite.store import Store, conditions
 from clawmem.ports.documents import Property, PropertyFilter
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import ATTEMPTS, RULES, Note, NoteCounts
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -57,25 +55,22 @@ select count(latest.origin), coalesce(sum(latest.origin <> '{RULES}'), 0),
 _CAUSED = "select document_id, min(version) from notes where cause = ? and document_id <> cause group by document_id"
 
 
-class SqliteNotes:
+class SqliteNotes(Store):
     """``NoteStore`` in two tables of the vault."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def get(self, document_id: int) -> Note | None:
         return next(reversed(self.history(document_id)), None)
 
     def history(self, document_id: int) -> list[Note]:
-        return [_note(*row) for row in self._db.rows(_ALL, (document_id,))]
+        return [
+            Note(number, tuple(json.loads(keywords)), tuple(json.loads(tags)), *rest)
+            for number, keywords, tags, *rest in self._db.rows(_ALL, (document_id,))
+        ]
 
     def put(self, note: Note) -> int:
         written = (*(json.dumps(part) for part in (note.keywords, note.tags)), note.context, note.origin)
         with self._db.atomic():
-            if not self._db.value("select 1 from documents where id = ?", (note.document_id,)):
-                raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {note.document_id}, so it cannot have a note."
-                )
+            self._require_document(note.document_id)
             last = self._db.row(_LAST, (note.document_id,))
             if last is not None and last[1:] == written:
                 return int(last[0])
@@ -85,8 +80,7 @@ class SqliteNotes:
         return int(version)
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
-        asked = {"limit": max(limit, 0), "by_model": by_model, "after": after}
-        return [number for (number,) in self._db.rows(_WAITING, asked)]
+        return self._db.values(_WAITING, {"limit": max(limit, 0), "by_model": by_model, "after": after})
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         self._db.write(_SETTLE, (document_id, source_hash, by_model))
@@ -100,21 +94,12 @@ class SqliteNotes:
 
     def forget(self, document_id: int) -> int:
         with self._db.atomic():
-            gone = self._dropped(document_id, 0)
-            self._db.write("delete from enriched where document_id = ?", (document_id,))
-            for other, version in self._db.rows(_CAUSED, (document_id,)):
-                gone += self._dropped(other, version)
-                self._db.write("delete from enriched where document_id = ?", (other,))
-        return gone
-
-    def _dropped(self, document_id: int, version: int) -> int:
-        """Delete the notes about a document from *version* on, and return their number."""
-        sql = "delete from notes where document_id = ? and version >= ? returning version"
-        return len(self._db.write(sql, (document_id, version)))
-
-
-def _note(document_id: int, keywords: str, tags: str, *rest: object) -> Note:
-    return Note(document_id, tuple(json.loads(keywords)), tuple(json.loads(tags)), *rest)  # type: ignore[arg-type]
+            count = 0
+            for number, version in [(document_id, 0), *self._db.rows(_CAUSED, (document_id,))]:
+                sql = "delete from notes where document_id = ? and version >= ?"
+                count += self._db.change(sql, (number, version))
+                self._db.write("delete from enriched where document_id = ?", (number,))
+        return count
 
 
 _MANY = """
@@ -136,33 +121,24 @@ select min(value), count(distinct document_id) as number from properties
   join documents on id = document_id and inactive is null
  where name = :name collate nocase{within} group by coalesce(key, value) order by number desc, coalesce(key, value)
 """
-_SERVED = "select id from documents where inactive is null"
 _HAVING = """
 select document_id from properties
  where name = :name collate nocase and case when :key is null then value <> '' else coalesce(key, value) = :key end
 """
 
 
-class SqliteProperties:
+class SqliteProperties(Store):
     """``PropertyStore`` in one table; the form for comparison is stored where it differs from the value."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def put(self, document_id: int, properties: Iterable[Property]) -> None:
         with self._db.atomic():
-            if self._db.value("select 1 from documents where id = ?", (document_id,)) is None:
-                raise InvalidInput(
-                    "INVALID_INPUT", f"There is no document {document_id}, so it has no properties."
-                )
+            self._require_document(document_id)
             self._db.write("delete from properties where document_id = ?", (document_id,))
-            self._db.write_many(
-                "insert into properties values (?, ?, ?, ?, ?)",
-                [
-                    (document_id, seq, one.name, one.value, one.key if one.key != one.value else None)
-                    for seq, one in enumerate(properties)
-                ],
-            )
+            rows = [
+                (document_id, seq, name, value, key if key != value else None)
+                for seq, (name, value, key) in enumerate(properties)
+            ]
+            self._db.write_many("insert into properties values (?, ?, ?, ?, ?)", rows)
 
     def many(self, document_ids: Iterable[int]) -> dict[int, list[Property]]:
         return self._by_document(_MANY, json.dumps([*document_ids]))
@@ -179,17 +155,14 @@ class SqliteProperties:
         return dict(self._db.rows(_VALUES.format(within=within), {**bindings, "name": name}))
 
     def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
-        found = self._ids(_SERVED, {})
-        for one in filters:
-            having = self._ids(_HAVING, {"name": one.name, "key": one.key})
-            found = found - having if one.is_negated else found & having
-        return found
+        documents = frozenset(self._db.values("select id from documents where inactive is null"))
+        for condition in filters:
+            having = frozenset(self._db.values(_HAVING, {"name": condition.name, "key": condition.key}))
+            documents = documents - having if condition.is_negated else documents & having
+        return documents
 
     def _by_document(self, sql: str, binding: str) -> dict[int, list[Property]]:
-        found: dict[int, list[Property]] = {}
+        properties: dict[int, list[Property]] = {}
         for document_id, *row in self._db.rows(sql, (binding,)):
-            found.setdefault(document_id, []).append(Property(*row))
-        return found
-
-    def _ids(self, sql: str, bindings: Mapping[str, str | None]) -> frozenset[int]:
-        return frozenset(number for (number,) in self._db.rows(sql, bindings))
+            properties.setdefault(document_id, []).append(Property(*row))
+        return properties

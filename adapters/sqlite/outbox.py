@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.store import Store
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.indexes import Changes
 from clawmem.ports.lease import Lease
@@ -22,11 +22,8 @@ _TRIM = "delete from outbox where seq < (select min(since_seq) from indexes wher
 _AFTER = "select seq, epoch, document_id, is_text from outbox where seq > ? order by seq limit ?"
 
 
-class SqliteOutbox:
+class SqliteOutbox(Store):
     """``Outbox`` in two tables; triggers on the records append the changes."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def head(self) -> Marker:
         row = self._db.row("select seq, epoch from outbox order by seq desc limit 1")
@@ -34,25 +31,38 @@ class SqliteOutbox:
 
     def knows(self, marker: Marker) -> bool:
         epoch = self._db.value("select epoch from outbox where seq = ?", (marker.seq,))
-        return marker == self._marker(marker.seq, epoch or "") and (epoch is not None or self._is_untouched())
+        if marker != self._marker(marker.seq, epoch or ""):
+            return False
+        # without an epoch, only the beginning of an outbox that was never used is known
+        return epoch is not None or not self._db.value("select 1 from sqlite_sequence where name = 'outbox'")
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
         rows = self._db.rows(_AFTER, (marker.seq, -1 if limit is None else max(limit, 0)))
         if not rows:
             return Changes((), marker)
         seq, epoch, *_ = rows[-1]
-        return Changes(_documents(rows, role), self._marker(seq, epoch))
+        changed = [number for _, _, number, is_text in rows if number and (is_text or role is Role.VECTORS)]
+        return Changes(tuple(dict.fromkeys(changed)), self._marker(seq, epoch))
 
     def indexes(self) -> Sequence[IndexRecord]:
-        return [self._record(row) for row in self._db.rows(_INDEXES)]
+        return [
+            IndexRecord(
+                Role(role),
+                engine,
+                generation,
+                IndexState(state),
+                self._marker(*since),
+                built_to,
+                bool(outdated),
+            )
+            for role, engine, generation, state, *since, built_to, outdated in self._db.rows(_INDEXES)
+        ]
 
     def register(self, role: Role, engine: str) -> IndexRecord:
+        sql = "insert into outbox (document_id, is_text) values (0, 0) returning seq, epoch"
         with self._db.atomic():
-            # Registration appends a change of its own, so that the starting point of every index has an
-            # epoch.
-            seq, epoch = self._db.write(
-                "insert into outbox (document_id, is_text) values (0, 0) returning seq, epoch"
-            )[0]
+            # A change of its own gives the starting point of every index an epoch.
+            seq, epoch = self._db.write(sql)[0]
             generation = self._db.write(_REGISTER, (role.value, engine, seq, epoch))[0][0]
         return IndexRecord(role, engine, generation, IndexState.BUILDING, self._marker(seq, epoch))
 
@@ -60,41 +70,27 @@ class SqliteOutbox:
         self._db.write("update indexes set built_to = ? where generation = ?", (to, record.generation))
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
+        sql = "update indexes set since_seq = ?, since_epoch = ? where generation = ?"
         with self._db.atomic():
-            self._db.write(
-                "update indexes set since_seq = ?, since_epoch = ? where generation = ?",
-                (marker.seq, marker.epoch, record.generation),
-            )
+            self._db.write(sql, (marker.seq, marker.epoch, record.generation))
             self._db.write(_TRIM)
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
-        serving = record.generation if record else 0
+        sql = "update indexes set state = 'retired' where role = ? and state = 'serving'"
         with self._db.atomic():
-            self._db.write(
-                "update indexes set state = 'retired' where role = ? and state = 'serving'", (role.value,)
-            )
-            self._db.write("update indexes set state = 'serving' where generation = ?", (serving,))
+            self._db.write(sql, (role.value,))
+            if record:
+                self._db.write(
+                    "update indexes set state = 'serving' where generation = ?", (record.generation,)
+                )
 
     def unregister(self, record: IndexRecord) -> None:
         with self._db.atomic():
             self._db.write("delete from indexes where generation = ?", (record.generation,))
             self._db.write("delete from outbox where not exists (select 1 from indexes)")
 
-    def _is_untouched(self) -> bool:
-        return not self._db.value("select 1 from sqlite_sequence where name = 'outbox'")
-
     def _marker(self, seq: int, epoch: str) -> Marker:
         return Marker(str(self._db.meta("vault_id")), seq, epoch)
-
-    def _record(self, row: Row) -> IndexRecord:
-        role, engine, generation, state, seq, epoch, built_to, outdated = row
-        since = self._marker(seq, epoch)
-        return IndexRecord(Role(role), engine, generation, IndexState(state), since, built_to, bool(outdated))
-
-
-def _documents(rows: Sequence[Row], role: Role) -> tuple[int, ...]:
-    wanted = [number for _, _, number, is_text in rows if number and (is_text or role is Role.VECTORS)]
-    return tuple(dict.fromkeys(wanted))
 
 
 # The rules of `clawmem.domain.maintenance.lease`. Each operation is one statement, so no other process can come between
@@ -102,26 +98,23 @@ def _documents(rows: Sequence[Row], role: Role) -> tuple[int, ...]:
 _IS_LIVE = "expires_ms > :now"
 _IS_CURRENT = "name = :name and holder = :holder and token = :token"
 _ACQUIRE = f"""
-insert into leases (name, holder, token, expires_ms) values (:name, :holder, :token, :until)
-on conflict (name) do update set holder = :holder, token = :token, expires_ms = :until
+insert into leases (name, holder, token, expires_ms) values (:name, :holder, :token, :expires_ms)
+on conflict (name) do update set holder = :holder, token = :token, expires_ms = :expires_ms
  where not {_IS_LIVE}
 returning token
 """
-_RENEW = f"update leases set expires_ms = :until where {_IS_CURRENT} returning token"
+_RENEW = f"update leases set expires_ms = :expires_ms where {_IS_CURRENT} returning token"
 _CURRENT = f"select name, holder, token, expires_ms from leases where name = :name and {_IS_LIVE}"
 _CHECK = f"select 1 from leases where {_IS_CURRENT} and {_IS_LIVE}"
 _RELEASE = f"delete from leases where {_IS_CURRENT}"
 
 
-class SqliteLeases:
+class SqliteLeases(Store):
     """``LeaseStore`` in one table of the vault."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         lease = Lease(name, holder, secrets.token_hex(16), now_ms + ttl_ms)
-        rows = self._db.write(_ACQUIRE, {**_named(lease), "until": lease.expires_ms, "now": now_ms})
+        rows = self._db.write(_ACQUIRE, {**lease._asdict(), "now": now_ms})
         return lease if rows else None
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
@@ -129,18 +122,14 @@ class SqliteLeases:
         return Lease(*row) if row else None
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
-        until = now_ms + ttl_ms
-        if not self._db.write(_RENEW, {**_named(lease), "until": until}):
+        renewed = lease._replace(expires_ms=now_ms + ttl_ms)
+        if not self._db.write(_RENEW, renewed._asdict()):
             raise LeaseLost(lease.name, lease.holder)
-        return lease._replace(expires_ms=until)
+        return renewed
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
-        if not self._db.write(_CHECK, {**_named(lease), "now": now_ms}):
+        if not self._db.write(_CHECK, {**lease._asdict(), "now": now_ms}):
             raise LeaseLost(lease.name, lease.holder)
 
     def release(self, lease: Lease) -> None:
-        self._db.write(_RELEASE, _named(lease))
-
-
-def _named(lease: Lease) -> dict[str, str | int]:
-    return {"name": lease.name, "holder": lease.holder, "token": lease.token}
+        self._db.write(_RELEASE, lease._asdict())

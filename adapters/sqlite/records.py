@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.embeddings import VECTOR_TABLES, SqliteEmbeddings, load_vectors, stored_vectors
+from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, create_vectors
 from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
 from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
 from clawmem.ports.storage import RecordTable
@@ -19,6 +19,11 @@ _PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, 
 _HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
 _PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
 _DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})
+# The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
+_VECTOR_TABLES = {
+    "spaces": ("id", "fingerprint", "state", "dimensions"),
+    "texts": ("id", "space", "hash", "vector"),
+}
 
 
 class SqliteRecords:
@@ -95,8 +100,8 @@ def load_records(
             for name in layout:
                 db.write(f"delete from {name}")
             for table in tables:
-                if table.name in VECTOR_TABLES:
-                    load_vectors(db, table)
+                if table.name in _VECTOR_TABLES:
+                    _load_vectors(db, table)
                     continue
                 if not {*table.columns} <= {*layout.get(table.name, ())}:
                     raise ValueError(f"unknown table or column in {table.name}")
@@ -128,3 +133,40 @@ def _layout(db: Database) -> dict[str, tuple[str, ...]]:
 
 def _quoted(name: str) -> str:
     return f'"{name}"'
+
+
+def stored_vectors(db: Database) -> Iterator[RecordTable]:
+    """Iterate over the serving space, and its texts with their vectors in int8 numbers, as tables of a bundle."""
+    sql = "select id, fingerprint, state, dimensions from spaces where state = 'serving' and dimensions > 0"
+    for space in db.rows(sql):
+        yield RecordTable("spaces", _VECTOR_TABLES["spaces"], [space])
+        sql = f"""
+            select id, space, hash, embedding from texts join vectors_{space[0]} as vectors on vectors.rowid = id
+             where space = ? order by id
+            """
+        yield RecordTable("texts", _VECTOR_TABLES["texts"], db.stream(sql, space[:1]))
+
+
+def _load_vectors(db: Database, table: RecordTable) -> None:
+    """
+    Fill a new vault with one of the tables of `stored_vectors`, which come in their order.
+
+    Raises:
+        ValueError: A column does not exist, or a value is not of its kind.
+    """
+    if tuple(table.columns) != _VECTOR_TABLES[table.name]:
+        raise ValueError(f"unknown columns in {table.name}")
+    if table.name == "spaces":
+        for number, fingerprint, _, dimensions in table.rows:
+            if not isinstance(number, int) or not isinstance(dimensions, int):
+                raise ValueError("an embedding space has no number or no dimensions")  # noqa: TRY004
+            sql = "insert into spaces (id, fingerprint, state, dimensions) values (?, ?, 'serving', ?)"
+            db.write(sql, (number, fingerprint, dimensions))
+            create_vectors(db, f"vectors_{number}", dimensions)
+        return
+    number, dimensions = db.rows("select id, dimensions from spaces")[0]
+    for text, _, name, codes in table.rows:
+        if not isinstance(codes, bytes) or len(codes) != dimensions:
+            raise ValueError("a vector has another length than its embedding space")
+        db.write("insert into texts (id, space, hash) values (?, ?, ?)", (text, number, name))
+        db.write(f"insert into vectors_{number} (rowid, embedding) values (?, vec_int8(?))", (text, codes))

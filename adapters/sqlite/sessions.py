@@ -4,55 +4,47 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from itertools import combinations
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.store import Store
 from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
-_SAVE = "insert or replace into sessions values (?, ?, ?, ?, ?, ?, ?)"
-_RECENT = "where :before is null or started_at < :before order by started_at desc, id limit :limit"
-_COVERING = """
-where started_at <= :moment and (ended_at is null or ended_at >= :moment) order by started_at desc, id limit 1
+_RECENT = f"{_SELECT} where :before is null or started_at < :before order by started_at desc, id limit :limit"
+_COVERING = f"""
+{_SELECT} where started_at <= :moment and (ended_at is null or ended_at >= :moment)
+ order by started_at desc, id limit 1
 """
-
 _FORGET = """
 update sessions set summary = '', files_changed = '[]'
  where handoff_path = ? and (summary <> '' or files_changed <> '[]')
 """
 
 
-class SqliteSessions:
+class SqliteSessions(Store):
     """``SessionStore`` in one table of the vault."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def save(self, session: Session) -> None:
-        times = (session.id, session.started_at, session.ended_at)
-        files = json.dumps(session.files_changed, ensure_ascii=False)
-        self._db.write(_SAVE, (*times, session.handoff_path, session.summary, files, session.machine))
+        *row, files, machine = astuple(session)
+        row += [json.dumps(files, ensure_ascii=False), machine]
+        self._db.write("insert or replace into sessions values (?, ?, ?, ?, ?, ?, ?)", row)
 
     def get(self, session_id: str) -> Session | None:
-        return _session(self._db.row(f"{_SELECT} where id = ?", (session_id,)))
+        return next(iter(self._sessions(f"{_SELECT} where id = :id", {"id": session_id})), None)
 
     def forget(self, handoff_path: str) -> int:
-        self._db.write(_FORGET, (handoff_path,))
-        return self._db.changes()
+        return self._db.change(_FORGET, (handoff_path,))
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
-        rows = self._db.rows(f"{_SELECT} {_RECENT}", {"limit": max(limit, 0), "before": before})
-        return [found for row in rows if (found := _session(row))]
+        return self._sessions(_RECENT, {"limit": max(limit, 0), "before": before})
 
     def covering(self, moment: str) -> Session | None:
-        return _session(self._db.row(f"{_SELECT} {_COVERING}", {"moment": moment}))
+        return next(iter(self._sessions(_COVERING, {"moment": moment})), None)
 
-
-def _session(row: Row | None) -> Session | None:
-    if row is None:
-        return None
-    session_id, started_at, ended_at, handoff_path, summary, files, machine = row
-    return Session(session_id, started_at, ended_at, handoff_path, summary, tuple(json.loads(files)), machine)
+    def _sessions(self, sql: str, bindings: Mapping[str, str | int | None]) -> list[Session]:
+        rows = self._db.rows(sql, bindings)
+        return [Session(*(*row[:5], tuple(json.loads(row[5])), row[6])) for row in rows]
 
 
 _COLUMNS = ", ".join(Sighting._fields)
@@ -68,11 +60,8 @@ select {_COLUMNS} from sightings
 _SIGHTINGS = f"select {_COLUMNS} from sightings where document_id = ? order by seen_at, source"
 
 
-class SqliteCaptures:
+class SqliteCaptures(Store):
     """``CaptureStore`` in two tables of the vault; a trigger maintains the counts of the documents."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def cursor(self, session_id: str, reader: str) -> Cursor:
         row = self._db.row(_CURSOR, (session_id, reader))
@@ -82,11 +71,7 @@ class SqliteCaptures:
         self._db.write(_ADVANCE, (session_id, reader, *cursor))
 
     def add(self, sighting: Sighting) -> bool:
-        with self._db.atomic():
-            if self.is_known(sighting.source):
-                return False
-            self._db.write(_ADD, tuple(sighting))
-        return True
+        return self._db.change(_ADD, sighting) > 0
 
     def is_known(self, source: str) -> bool:
         return self._db.row("select 1 from sightings where source = ?", (source,)) is not None
@@ -102,8 +87,8 @@ class SqliteCaptures:
         self._db.write("update documents set duplicate_count = ? where id = ?", (times, document_id))
 
     def forget(self, document_id: int) -> int:
-        self._db.write("update sightings set quote = '', payload = '' where document_id = ?", (document_id,))
-        return self._db.changes()
+        sql = "update sightings set quote = '', payload = '' where document_id = ?"
+        return self._db.change(sql, (document_id,))
 
 
 _ACCESSED = """
@@ -125,15 +110,13 @@ _PUT_STATS = (
 )
 
 
-class SqliteUsage:
+class SqliteUsage(Store):
     """``UsageStore`` in two tables of the vault, and in the access columns of documents."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def note(self, used: Iterable[int], at: str) -> None:
+        sql = "select id from documents where id in (select value from json_each(?)) order by id"
         with self._db.atomic():
-            known = self._known(used)
+            known = self._db.values(sql, (json.dumps(list(used)),))
             self._db.write_many(_ACCESSED, [{"id": number, "at": at} for number in known])
             pairs = combinations(known, 2)
             self._db.write_many(_TOGETHER, [{"one": a, "other": b, "at": at} for a, b in pairs])
@@ -142,16 +125,13 @@ class SqliteUsage:
         return dict(self._db.rows(_PARTNERS, {"id": document_id}))
 
     def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
-        given = list(stats)
         with self._db.atomic():
-            self._db.write_many(_PUT_STATS, [tuple(one) for one in given if one.recalls])
-            gone = [(one.document_id,) for one in given if not one.recalls]
-            self._db.write_many("delete from recall_stats where document_id = ?", gone)
+            for row in stats:
+                if row.recalls:
+                    self._db.write(_PUT_STATS, row)
+                else:
+                    self._db.write("delete from recall_stats where document_id = ?", (row.document_id,))
 
     def recall_stats(self) -> Mapping[int, RecallStats]:
         rows = self._db.rows(f"select {_USES} from recall_stats order by document_id")
         return {row[0]: RecallStats(*row) for row in rows}
-
-    def _known(self, used: Iterable[int]) -> list[int]:
-        sql = "select id from documents where id in (select value from json_each(?)) order by id"
-        return [row[0] for row in self._db.rows(sql, (json.dumps(list(used)),))]

@@ -3,8 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.keys import pack, unpack
+from clawmem.adapters.sqlite.store import Store, pack, unpack
 from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.models import Sketch
 from clawmem.ports.records import FragmentKey
@@ -33,11 +32,8 @@ select count(*) - count(sketches.key)
 """
 
 
-class SqliteSketches:
+class SqliteSketches(Store):
     """``SketchStore`` in a table of blobs by fragment; a trigger deletes sketches with their fragments."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def fingerprint(self) -> str | None:
         return self._db.meta(_MODEL)

@@ -19,6 +19,7 @@ from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
 from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
 from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
 from clawmem.adapters.sqlite.sketches import SqliteSketches
+from clawmem.adapters.sqlite.store import Store
 from clawmem.adapters.sqlite.telemetry import (
     SqliteLedger,
     SqliteModelAnswers,
@@ -95,11 +96,8 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     )
 
 
-class SqliteTransactions:
+class SqliteTransactions(Store):
     """``Transactions`` of one database."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def reading(self) -> AbstractContextManager[None]:
         return self._db.snapshot()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.sqlite.keys import pack
+from clawmem.adapters.sqlite.store import pack
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import document
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind

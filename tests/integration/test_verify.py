@@ -15,8 +15,8 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
-from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.lexical_index import TABLES
+from clawmem.adapters.sqlite.store import pack, span
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.ports.records import (

@@ -1,0 +1,66 @@
+"""What the stores of a vault share: packed keys of fragments, conditions of a scope, and checks."""
+
+from __future__ import annotations
+
+import json
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import FragmentKey, Scope
+
+_BITS = 20
+_LAST = (1 << _BITS) - 1
+
+
+class Store:
+    """Base class of the stores of one database."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def _require_document(self, document_id: int) -> None:
+        """Raise `InvalidInput` if there is no such document."""
+        if self._db.value("select 1 from documents where id = ?", (document_id,)) is None:
+            raise InvalidInput("INVALID_INPUT", f"There is no document {document_id}. Nothing was stored.")
+
+
+def pack(key: FragmentKey) -> int:
+    """
+    Return ``document_id * 2^20 + seq``, which preserves the order of keys.
+
+    One integer per fragment makes a document one range of every table and index.
+    """
+    return (key.document_id << _BITS) | key.seq
+
+
+def unpack(packed: int) -> FragmentKey:
+    """Return the key that `pack` turned into *packed*."""
+    return FragmentKey(packed >> _BITS, packed & _LAST)
+
+
+def span(document_id: int) -> tuple[int, int]:
+    """Return the first and the last possible packed key of a document, for ``between``."""
+    return document_id << _BITS, (document_id << _BITS) | _LAST
+
+
+def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:
+    """Return a query for the ids of the documents in *scope*, with its bindings; empty text for an unlimited scope."""
+    wanted, bindings = conditions(scope)
+    return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
+
+
+def conditions(scope: Scope) -> tuple[list[str], dict[str, str]]:
+    """Return the conditions on a row of ``documents`` to be in *scope*, with their bindings."""
+    possible = {
+        "collection in (select value from json_each(:collections))": scope.collections,
+        "authored_at >= :authored_from": scope.authored_from is not None,
+        "authored_at < :authored_until": scope.authored_until is not None,
+        "id in (select value from json_each(:only_documents))": scope.documents is not None,
+    }
+    bindings = {
+        "collections": json.dumps(sorted(scope.collections)),
+        "authored_from": scope.authored_from or "",
+        "authored_until": scope.authored_until or "",
+        "only_documents": json.dumps(sorted(scope.documents or ())),
+    }
+    return [condition for condition, holds in possible.items() if holds], bindings
