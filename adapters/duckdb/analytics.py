@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -13,8 +13,20 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall
 
-# Shared by several questions: active documents, their recalls, formatted times and ages.
-VIEWS = """
+# The views and macros are shared by several questions: active documents, their recalls, formatted times and ages.
+SCHEMA = """
+create table documents (
+    id bigint, collection varchar, path varchar, title varchar, content_type varchar, tags varchar[],
+    authored_at timestamptz, modified_at timestamptz, indexed_at timestamptz, review_by timestamptz,
+    last_accessed_at timestamptz, bytes bigint, body_length bigint, pinned boolean, inactive varchar,
+    embed_state varchar, confidence double, quality_score double, access_count bigint, revision_count bigint,
+    duplicate_count bigint
+);
+create table recalls (
+    id bigint, asked_at timestamptz, verb varchar, query_hash varchar, took_ms double, "limit" bigint,
+    degraded varchar[], session_id varchar, turn_index bigint
+);
+create table hits (recall_id bigint, rank bigint, document_id bigint, score double, was_referenced boolean);
 create view served as
     select *, collection || '/' || path as document from documents where inactive is null;
 create view recalled as
@@ -31,6 +43,7 @@ create macro age_days(moment, now) as
     cast(floor((epoch_ms(now::timestamptz) - epoch_ms(moment)) / 86400000.0) as bigint);
 """
 
+Item = TypeVar("Item")
 _SPEED = """
     count(*), count(*) filter (not was_answered), count(*) filter (was_degraded),
     quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
@@ -114,140 +127,8 @@ QUERIES: Mapping[Question, str] = {
 }
 
 
-Item = TypeVar("Item")
-
 BATCH = 5_000  # records; some megabytes
-
-_TIME = pa.timestamp("ms", tz="UTC")
-
-DOCUMENTS = pa.schema(
-    {
-        "id": pa.int64(),
-        "collection": pa.string(),
-        "path": pa.string(),
-        "title": pa.string(),
-        "content_type": pa.string(),
-        "tags": pa.list_(pa.string()),
-        "authored_at": _TIME,
-        "modified_at": _TIME,
-        "indexed_at": _TIME,
-        "review_by": _TIME,
-        "last_accessed_at": _TIME,
-        "bytes": pa.int64(),
-        "characters": pa.int64(),
-        "pinned": pa.bool_(),
-        "inactive": pa.string(),  # null for an active document
-        "embed_state": pa.string(),
-        "confidence": pa.float64(),
-        "quality_score": pa.float64(),
-        "access_count": pa.int64(),
-        "revision_count": pa.int64(),
-        "duplicate_count": pa.int64(),
-    }
-)
-RECALLS = pa.schema(
-    {
-        "id": pa.int64(),
-        "asked_at": _TIME,
-        "verb": pa.string(),
-        "query_hash": pa.string(),
-        "took_ms": pa.float64(),
-        "asked_for": pa.int64(),
-        "degraded": pa.list_(pa.string()),
-        "session_id": pa.string(),
-        "turn_index": pa.int64(),
-    }
-)
-HITS = pa.schema(
-    {
-        "recall_id": pa.int64(),
-        "rank": pa.int64(),
-        "document_id": pa.int64(),
-        "score": pa.float64(),
-        "was_referenced": pa.bool_(),
-    }
-)
-
-
-def document_tables(documents: Iterable[Document]) -> Iterator[pa.Table]:
-    """Iterate over tables with the schema `DOCUMENTS`, of at most `BATCH` rows each."""
-    for batch in _batches(documents):
-        yield _table(DOCUMENTS, [_document_row(document) for document in batch])
-
-
-def recall_tables(recalls: Iterable[Recall]) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """
-    Iterate over tables of recalls and of their hits (schemas `RECALLS` and `HITS`), for at most `BATCH`
-    recalls each.
-    """
-    for batch in _batches(recalls):
-        hits = [(recall.id, *_hit_row) for recall in batch for _hit_row in _hit_rows(recall)]
-        yield _table(RECALLS, [_recall_row(recall) for recall in batch]), _table(HITS, hits)
-
-
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    waiting = iter(items)
-    while batch := list(islice(waiting, BATCH)):
-        yield batch
-
-
-def _table(schema: pa.Schema, rows: list[tuple[object, ...]]) -> pa.Table:
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pa.table(list(map(_array, columns, schema.types)), schema=schema)
-
-
-def _array(column: tuple[object, ...], kind: pa.DataType) -> pa.Array:
-    if kind == _TIME:  # Arrow parses the texts itself, which is fast
-        return pa.array(column, pa.string()).cast(kind)
-    return pa.array(column, kind)
-
-
-def _document_row(document: Document) -> tuple[object, ...]:
-    return (
-        document.id,
-        document.collection,
-        document.path,
-        document.title,
-        document.content_type,
-        document.tags,
-        document.authored_at,
-        document.modified_at,
-        document.indexed_at,
-        document.review_by,
-        document.last_accessed_at,
-        document.stamp.size if document.stamp else document.body_length,
-        document.body_length,
-        document.pinned,
-        document.inactive,
-        document.embed_state,
-        document.confidence,
-        document.quality_score,
-        document.access_count,
-        document.revision_count,
-        document.duplicate_count,
-    )
-
-
-def _recall_row(recall: Recall) -> tuple[object, ...]:
-    return (
-        recall.id,
-        recall.asked_at,
-        recall.verb,
-        recall.query_hash,
-        recall.took_ms,
-        recall.limit,
-        recall.degraded,
-        recall.session_id,
-        recall.turn_index,
-    )
-
-
-def _hit_rows(recall: Recall) -> Iterator[tuple[object, ...]]:
-    for hit in recall.hits:
-        yield hit.rank, hit.document_id, hit.score, hit.was_referenced
-
-
-_TABLES = {"documents": DOCUMENTS, "recalls": RECALLS, "hits": HITS}
+_TABLES = ("documents", "recalls", "hits")
 
 # By default DuckDB downloads missing extensions, which takes seconds and is not announced.
 _OFFLINE: dict[str, str | bool | int | float | list[str]] = {
@@ -262,16 +143,24 @@ class DuckdbAnalytics:
     def __init__(self) -> None:
         self._db = duckdb.connect(":memory:", config=_OFFLINE)
         self._db.execute("set TimeZone = 'UTC'")
-        for name, schema in _TABLES.items():
-            self._with(schema.empty_table(), f"create table {name} as from incoming")
-        self._db.execute(VIEWS)
+        self._db.execute(SCHEMA)
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
-        for rows in document_tables(documents):
-            self._with(rows, "insert into documents from incoming")
-        for rows, hits in recall_tables(recalls):
-            self._with(rows, "insert into recalls from incoming")
-            self._with(hits, "insert into hits from incoming")
+        for batch in _batches(documents):
+            sizes = [document.stamp.size if document.stamp else document.body_length for document in batch]
+            self._insert("documents", batch, bytes=sizes)
+        for asked in _batches(recalls):
+            self._insert("recalls", asked)
+            ids = [recall.id for recall in asked for _ in recall.hits]
+            self._insert("hits", [hit for recall in asked for hit in recall.hits], recall_id=ids)
+
+    def _insert(self, table: str, records: Sequence[object], **columns: Sequence[object]) -> None:
+        """Add the attributes of *records*, and further *columns*; DuckDB converts the texts of times."""
+        names = [name for name in self._db.table(table).columns if name not in columns]
+        values = {name: [getattr(record, name) for record in records] for name in names}
+        self._db.register("incoming", pa.table({**values, **columns}))
+        self._db.execute(f"insert into {table} by name from incoming")
+        self._db.unregister("incoming")
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         query = QUERIES[question]
@@ -279,20 +168,19 @@ class DuckdbAnalytics:
         return Table(COLUMNS[question], tuple(found.fetchall() if limit is None else found.fetchmany(limit)))
 
     def export(self, folder: str) -> list[str]:
-        return [self._write(name, Path(folder) / f"{name}.parquet") for name in _TABLES]
+        paths = [Path(folder) / f"{name}.parquet" for name in _TABLES]
+        for path in paths:
+            try:
+                self._db.table(path.stem).write_parquet(str(path), compression="zstd", overwrite=True)
+            except duckdb.IOException as error:
+                raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error}") from error
+        return [*map(str, paths)]
 
     def close(self) -> None:
         self._db.close()
 
-    def _with(self, incoming: pa.Table, statement: str) -> None:
-        """Run a statement that reads from ``incoming``."""
-        self._db.register("incoming", incoming)
-        self._db.execute(statement)
-        self._db.unregister("incoming")
 
-    def _write(self, table: str, path: Path) -> str:
-        try:
-            self._db.table(table).write_parquet(str(path), compression="zstd", overwrite=True)
-        except duckdb.IOException as error:
-            raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error}") from error
-        return str(path)
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    waiting = iter(items)
+    while batch := list(islice(waiting, BATCH)):
+        yield batch
