@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from threading import Timer
+from tempfile import TemporaryFile
 from typing import Any
 
-CLIENT = {"name": "clawmem-check", "version": "1"}
-PROTOCOL = "2025-06-18"
+import anyio
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
 TAIL = 300  # characters of a message that are shown
 
 
@@ -37,10 +39,10 @@ def hook_answer(
         raise NoAnswer(f"it ended with {done.returncode}: {done.stderr.strip()[-TAIL:]}")
     try:
         answer = json.loads(done.stdout)
-    except ValueError as error:
-        raise NoAnswer(f"it printed {done.stdout[:TAIL]!r} instead of JSON") from error
+    except ValueError:
+        answer = None
     if not isinstance(answer, dict):
-        raise NoAnswer(f"it printed {done.stdout[:TAIL]!r} instead of an object")
+        raise NoAnswer(f"it printed {done.stdout[:TAIL]!r} instead of a JSON object")
     return answer
 
 
@@ -57,47 +59,21 @@ def tool_answer(
     Raises:
         NoAnswer: it cannot be started, fails, or takes longer than *seconds*.
     """
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    try:
-        server = subprocess.Popen([*command], text=True, env=dict(environ), **pipes)  # type: ignore[call-overload]
-    except OSError as error:
-        raise NoAnswer(str(error)) from error
-    late = Timer(seconds, server.kill)
-    late.start()
-    with server:
+    server = StdioServerParameters(command=command[0], args=[*command[1:]], env=dict(environ))
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+
+        async def call() -> Any:
+            with anyio.fail_after(seconds):
+                async with stdio_client(server, log) as streams, ClientSession(*streams) as session:
+                    await session.initialize()
+                    return await session.call_tool(tool, dict(arguments))
+
         try:
-            return _called(server, tool, arguments)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            server.kill()
-            message = (server.stderr.read() if server.stderr else "").strip()[-TAIL:]
-            raise NoAnswer(message or f"it closed the connection ({error})") from error
-        finally:
-            late.cancel()
-            server.kill()
-
-
-def _called(server: subprocess.Popen[str], tool: str, arguments: Mapping[str, Any]) -> str:
-    about = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": CLIENT}
-    _exchange(server, 1, "initialize", about)
-    _send(server, {"method": "notifications/initialized"})
-    result = _exchange(server, 2, "tools/call", {"name": tool, "arguments": arguments})
-    text = "\n".join(str(one.get("text", "")) for one in result.get("content", ()))
-    if result.get("isError"):
-        raise ValueError(text[:TAIL])
+            result = anyio.run(call)
+        except Exception as error:
+            log.seek(0)
+            raise NoAnswer(log.read().strip()[-TAIL:] or str(error) or type(error).__name__) from error
+    text = "\n".join(getattr(part, "text", "") for part in result.content)
+    if result.is_error:
+        raise NoAnswer(text[:TAIL])
     return text
-
-
-def _exchange(server: subprocess.Popen[str], number: int, method: str, params: Mapping[str, Any]) -> Any:
-    _send(server, {"id": number, "method": method, "params": params})
-    for line in server.stdout or ():
-        answer = json.loads(line)
-        if answer.get("id") == number:
-            if "error" in answer:
-                raise ValueError(str(answer["error"].get("message"))[:TAIL])
-            return answer["result"]
-    raise ValueError("no answer")
-
-
-def _send(server: subprocess.Popen[str], message: Mapping[str, Any]) -> None:
-    assert server.stdin
-    print(json.dumps({"jsonrpc": "2.0", **message}), file=server.stdin, flush=True)

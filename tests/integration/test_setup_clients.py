@@ -356,7 +356,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
 
     for command, told, remedy in (
         ("/gone/clawmem hook BeforeAgent", "127", "clawmem setup gemini"),
-        ("echo clawmem hook Stop", "instead of JSON", "clawmem setup gemini"),
+        ("echo clawmem hook Stop", "instead of a JSON object", "clawmem setup gemini"),
         (
             "echo '{\"continue\": true}' # clawmem hook Stop",
             "hooks add nothing to questions",
