@@ -11,7 +11,7 @@ from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import T0
 from clawmem.domain.maintenance.lease import may_acquire, may_act, may_renew
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.lease import Lease, LeaseStore
+from clawmem.ports.storage import Lease, LeaseStore
 
 UNKNOWN = "0" * 32  # a token that no acquisition returned
 

@@ -37,7 +37,7 @@ def read(triples: list[Triple]) -> list[str]:
 
 def current(vault: Vault, one: Entity, direction: Direction = Direction.BOTH) -> list[str]:
     """Return the valid triples of an entity as lines."""
-    return read(vault.triples.current(one.id, MANY, direction))
+    return read(vault.triples.recorded(one.id, MANY, direction, ended=False))
 
 
 def recorded(vault: Vault, one: Entity, on: str | None = None) -> list[str]:
@@ -66,7 +66,7 @@ class TripleStatementContract(VaultContract):
 
         assert current(vault, SHOP) == ["Shop uses MySQL", "Ledger depends_on Shop"]
         assert [len(vault.triples.of_document(number)) for number in (one, other)] == [1, 1]
-        assert vault.triples.current(concept.id, 9) == []
+        assert vault.triples.recorded(concept.id, 9, ended=False) == []
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
@@ -81,7 +81,7 @@ class TripleStatementContract(VaultContract):
         assert vault.triples.add([uses, prefers]) == 2
 
         assert vault.triples.recorded(LEDGER.id, MANY) == [uses, prefers]
-        assert vault.triples.current(LEDGER.id, MANY) == [uses]
+        assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [uses]
         assert current(vault, REDIS) == []
         vault.triples.add([says(saved, LEDGER._replace(name="LEDGER", kind="org"), "uses", REDIS)])
         assert vault.entities.known([LEDGER.id, "no:such:id"]) == {LEDGER.id: LEDGER}
@@ -127,7 +127,7 @@ class TripleStatementContract(VaultContract):
         ordered = ["Ledger uses Redis", "Ledger avoids joins", "Ledger uses Postgres", "Ledger uses MySQL"]
         assert current(vault, LEDGER) == ordered
         for limit in (0, -1, 1, 3):
-            assert read(vault.triples.current(LEDGER.id, limit)) == ordered[: max(limit, 0)]
+            assert read(vault.triples.recorded(LEDGER.id, limit, ended=False)) == ordered[: max(limit, 0)]
             assert read(vault.triples.recorded(LEDGER.id, limit)) == ordered[: max(limit, 0)]
 
     def test_said_again_is_not_new(self, vault: Vault) -> None:
@@ -141,7 +141,7 @@ class TripleStatementContract(VaultContract):
 
         assert vault.triples.add([given, given]) == 1
         assert vault.triples.add([replace(given, valid_from=APRIL, confidence=0.7)]) == 0
-        assert vault.triples.current(LEDGER.id, MANY) == [given]
+        assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [given]
 
     def test_said_by_several_is_one(self, vault: Vault) -> None:
         """
@@ -154,10 +154,10 @@ class TripleStatementContract(VaultContract):
         sure, surer = says(one, LEDGER, "uses", POSTGRES, sure=0.7), says(two, LEDGER, "uses", POSTGRES)
         vault.triples.add([sure, surer, says(one, SHOP, "avoids", "joins")])
 
-        assert [found.document_id for found in vault.triples.current(LEDGER.id, MANY)] == [two]
+        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [two]
         assert list(vault.triples.counts().items()) == [("avoids", 1), ("uses", 1)]
         assert vault.triples.forget(two) == 1
-        assert [found.document_id for found in vault.triples.current(LEDGER.id, MANY)] == [one]
+        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [one]
 
     @pytest.mark.parametrize(
         "wrong",
@@ -271,8 +271,8 @@ class TripleTimeContract(VaultContract):
 
         assert vault.triples.end(ended, MAY) == 2
 
-        assert set(vault.triples.current(LEDGER.id, MANY)) == {others[0], others[1], others[3]}
-        assert vault.triples.current(SHOP.id, MANY) == [others[2]]
+        assert set(vault.triples.recorded(LEDGER.id, MANY, ended=False)) == {others[0], others[1], others[3]}
+        assert vault.triples.recorded(SHOP.id, MANY, ended=False) == [others[2]]
 
     @pytest.mark.parametrize("is_ended_by_document", [False, True])
     def test_it_may_begin_again(self, vault: Vault, is_ended_by_document: bool) -> None:
@@ -289,7 +289,7 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.add([replace(given, valid_from=MAY)]) == 1
         vault.triples.forget(two)
 
-        assert vault.triples.current(LEDGER.id, MANY) == [replace(given, valid_from=MAY)]
+        assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [replace(given, valid_from=MAY)]
         assert recorded(vault, LEDGER) == ["Ledger uses MySQL"] * 2
 
     def test_an_end_is_taken_back_with_who_said_it(self, vault: Vault) -> None:

@@ -115,10 +115,10 @@ class LexicalIndex(DerivedIndex, Protocol):
         """
         Return the best *limit* entries of one granularity, highest score first, then by key.
 
-        Scores are positive: the sum, over the terms that an entry contains, of ``rarity * tf * (K1 + 1) / (tf + K1 * (1
-        - B + B * length / average length))``, with ``rarity`` as in `clawmem.domain.retrieval.bm25`; an occurrence in
-        the title counts `TITLE_WEIGHT` times. An engine may round lengths, and one without the capability BM25 only
-        ranks alike. The scope is applied before the limit. Terms without a letter or digit match nothing.
+        Scores are positive: the sum of ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``
+        over the terms, with ``rarity`` as in `clawmem.domain.retrieval.bm25`; an occurrence in the title counts
+        `TITLE_WEIGHT` times. An engine may round lengths, and one without the capability BM25 only ranks alike. The
+        scope is applied before the limit. Terms without a letter or digit match nothing.
         """
 
     def count(self, grain: Grain) -> int:

@@ -100,11 +100,6 @@ class Triple:
     ended_by: int | None = None
 
     @property
-    def is_current(self) -> bool:
-        """Whether the statement is still valid."""
-        return not self.valid_to
-
-    @property
     def object_id(self) -> str:
         """Return the id of the object; empty if it is a literal text."""
         return self.object.id if isinstance(self.object, Entity) else ""
@@ -154,26 +149,21 @@ class TripleStore(Protocol):
     def of_document(self, document_id: int) -> list[Triple]:
         """Return the statements of one served document, ended ones included, in order of addition."""
 
-    def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
-        """
-        Return up to *limit* valid triples of an entity: those with it as subject, then those with it as object.
-
-        In both groups the highest confidence is first, then the latest beginning.
-        """
-
     def recorded(
         self,
         entity_id: str,
         limit: int,
         direction: Direction = Direction.BOTH,
         *,
+        ended: bool = True,
         on: str | None = None,
         predicate: str | None = None,
     ) -> list[Triple]:
         """
-        Return the triples of an entity like `current`, followed by the ended ones, latest end first.
+        Return up to *limit* triples of an entity: those with it as subject, then those with it as object.
 
-        With *on* only those valid on this day, with *predicate* only those with this predicate.
+        In both groups valid ones are first, by confidence and then latest beginning; ended ones follow, latest end
+        first. Without *ended* only valid ones are returned, with *on* those valid on this day.
         """
 
     def counts(self) -> Mapping[str, int]:

@@ -9,10 +9,9 @@ from clawmem.ports.documents import DocumentStore, LinkStore, PropertyStore, Suc
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore
-from clawmem.ports.lease import LeaseStore
 from clawmem.ports.models import CostLedger, ModelAnswers, ModelFailures
 from clawmem.ports.sessions import CaptureStore, SessionStore, UsageStore
-from clawmem.ports.storage import Storage, Transactions
+from clawmem.ports.storage import LeaseStore, Storage, Transactions
 from clawmem.ports.telemetry import Receipts, Telemetry
 
 

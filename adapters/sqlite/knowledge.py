@@ -236,26 +236,24 @@ class SqliteTriples(Store):
     def of_document(self, document_id: int) -> list[Triple]:
         return [_triple(row) for row in self._db.rows(_OF_DOCUMENT, (document_id,))]
 
-    def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
-        return self._first(_CURRENT, "valid_to is null", {"entity": entity_id}, limit, direction)
-
     def recorded(
         self,
         entity_id: str,
         limit: int,
         direction: Direction = Direction.BOTH,
         *,
+        ended: bool = True,
         on: str | None = None,
         predicate: str | None = None,
     ) -> list[Triple]:
-        when = "true"
+        when = "true" if ended else "valid_to is null"
         if on is not None:
             check_day(on)
-            when = _ON_A_DAY
+            when += f" and {_ON_A_DAY}"
         if predicate is not None:
             when += " and predicate = :predicate"
         bindings = {"entity": entity_id, "day": on, "predicate": predicate}
-        return self._first(_RECORDED, when, bindings, limit, direction)
+        return self._first(_RECORDED if ended else _CURRENT, when, bindings, limit, direction)
 
     def counts(self) -> Mapping[str, int]:
         return dict(self._db.rows(_TRIPLE_COUNTS))

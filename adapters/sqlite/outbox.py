@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from clawmem.adapters.sqlite.store import Store
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.indexes import Changes
-from clawmem.ports.lease import Lease
 from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
+from clawmem.ports.storage import Lease
 
 _INDEXES = """
 select role, engine, generation, state, since_seq, since_epoch, built_to, outdated

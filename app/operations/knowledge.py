@@ -236,7 +236,7 @@ def _fact(triple: Triple, known: EntityFacts) -> Fact:
         valid_from=triple.valid_from or None,
         valid_to=triple.valid_to or None,
         confidence=triple.confidence,
-        current=triple.is_current,
+        current=not triple.valid_to,
         file=document.display_path,
         said=without_orders(triple.said, document.origin),
         ended_by=ender.display_path if ender is not None and ender.inactive is None else None,

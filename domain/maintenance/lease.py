@@ -2,7 +2,7 @@
 Rules of a lease with fencing tokens: who may acquire it, renew it, and act under it.
 
 A lease store checks each rule inside the transaction that it protects, in the language of its storage. The contract of
-`clawmem.ports.lease.LeaseStore` compares every store with these functions over random histories.
+`clawmem.ports.storage.LeaseStore` compares every store with these functions over random histories.
 
 Times are Unix-epoch milliseconds passed by the caller. Expiry is exclusive: at exactly ``expires_ms`` anybody may
 acquire the lease, including the previous holder. Each acquisition gets its own random token, which distinguishes a
@@ -13,7 +13,7 @@ holder that was suspended past the expiry from a later holder of the same name.
 
 from __future__ import annotations
 
-from clawmem.ports.lease import Lease
+from clawmem.ports.storage import Lease
 
 
 def may_acquire(current: Lease | None, now_ms: int) -> bool:

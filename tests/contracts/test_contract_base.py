@@ -140,7 +140,7 @@ WRONG_LEASES = '''
 import pytest
 
 from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract
-from clawmem.ports.lease import Lease
+from clawmem.ports.storage import Lease
 
 
 class ParrotLeases:

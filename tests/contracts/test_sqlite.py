@@ -50,7 +50,7 @@ from clawmem.contracts.vault import (
 )
 from clawmem.contracts.vault_reading import VaultReadingContract
 from clawmem.contracts.vector_index import VectorSearchContract
-from clawmem.ports.lease import LeaseStore
+from clawmem.ports.storage import LeaseStore
 from clawmem.ports.vault import Vault
 
 

@@ -15,8 +15,8 @@ from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.contracts.samples import any_of
 from clawmem.ports.errors import IndexBusy, LeaseLost
-from clawmem.ports.lease import Lease
 from clawmem.ports.records import Grain, InactiveReason, Marker, Role, Scope
+from clawmem.ports.storage import Lease
 
 HOUR_MS = 3_600_000
 VERBS = ("search", "vsearch", "query")

@@ -116,7 +116,10 @@ def test_what_they_say_of_things_is_known_as_before(world: World) -> None:
     )
 
     def known() -> list[tuple[str, int]]:
-        return sorted((one.predicate, one.document_id) for one in world.vault.triples.current(export.id, 9))
+        return sorted(
+            (one.predicate, one.document_id)
+            for one in world.vault.triples.recorded(export.id, 9, ended=False)
+        )
 
     def led_to(document_id: int) -> list[int]:
         causal = {RelationKind.CAUSAL}

@@ -96,7 +96,7 @@ class TestCapture:
         """What a model notes of things is stored with its document, its sentence and the day it was said."""
         captured = world.hear("s1", CHOICE, observation(CHOICE, triple("the ledger", "uses", "MySQL")))
 
-        (found,) = world.vault.triples.current("default:concept:mysql", 9)
+        (found,) = world.vault.triples.recorded("default:concept:mysql", 9, ended=False)
         assert captured.statements == 1
         assert (found.subject.name, found.predicate, found.object_name) == ("the ledger", "uses", "MySQL")
         assert (found.document_id,) == captured.stored
@@ -156,7 +156,7 @@ class TestCapture:
 
         world.hear("s1", CHOICE, observation(CHOICE, triple("Ledger", "uses", "MySQL")))
 
-        found = world.vault.triples.current("default:service:ledger", 9)[-1]
+        found = world.vault.triples.recorded("default:service:ledger", 9, ended=False)[-1]
         assert (found.subject.kind, found.subject.name) == ("service", "ledger")
         assert found.object_id == "default:concept:mysql"
 
@@ -236,9 +236,7 @@ class TestTime:
 
         assert world.facts("what does the ledger use") == ["ledger uses Postgres"]
         assert world.facts("what does the shop use") == ["shop uses MySQL"]
-        (ended,) = [
-            one for one in world.vault.triples.recorded("default:concept:mysql", 9) if not one.is_current
-        ]
+        (ended,) = [one for one in world.vault.triples.recorded("default:concept:mysql", 9) if one.valid_to]
         assert (ended.subject.name, ended.valid_from, ended.valid_to) == (
             "ledger",
             "2026-03-01",

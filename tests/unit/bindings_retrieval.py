@@ -41,8 +41,8 @@ from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.retrieval.succession import current_first
 from clawmem.domain.retrieval.temporal import temporal_range
-from clawmem.ports.lease import Lease
 from clawmem.ports.records import FragmentKey
+from clawmem.ports.storage import Lease
 
 _NOT_IN_JSON = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from clawmem.app.environment.private_files import make_folder, state_folder, sweep, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
-from clawmem.ports.lease import Lease, LeaseStore
+from clawmem.ports.storage import Lease, LeaseStore
 
 LEASE = "hook spool"
 LEASE_MS = 120_000  # longer than any client's timeout

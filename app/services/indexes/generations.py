@@ -10,8 +10,8 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, closing
 from clawmem.ports.errors import IndexBusy, IndexDamaged
 from clawmem.ports.indexes import DerivedIndex
-from clawmem.ports.lease import Lease
 from clawmem.ports.records import Document, IndexRecord, IndexState, Marker, Role
+from clawmem.ports.storage import Lease
 
 DOCUMENTS_AT_ONCE = 200
 

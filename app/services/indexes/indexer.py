@@ -14,9 +14,8 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BadVector, IndexDamaged
 from clawmem.ports.indexes import DerivedIndex, EmbeddingStore, LexicalIndex, Outbox, VectorIndex
-from clawmem.ports.lease import Lease, LeaseStore
 from clawmem.ports.records import Document, IndexRecord, IndexState, LexicalEntry, Marker, Role, VectorEntry
-from clawmem.ports.storage import Transactions
+from clawmem.ports.storage import Lease, LeaseStore, Transactions
 
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import LeaseLost, VaultError
-from clawmem.ports.lease import Lease, LeaseStore
+from clawmem.ports.storage import Lease, LeaseStore
 
 LEASE_MS = 30_000  # also the pause in work after a process on another machine died
 RENEWED_EVERY_MS = 10_000

@@ -53,7 +53,7 @@ class FactsAbout:
 
     def _statements(self, prompt: str) -> Iterator[Statement]:
         for entity_id in self._named(seeds_of(prompt)):
-            found = self._triples.current(entity_id, TRIPLES_EACH)
+            found = self._triples.recorded(entity_id, TRIPLES_EACH, ended=False)
             documents = self._documents.many({triple.document_id for triple in found})
             for triple in found:
                 if triple.document_id not in documents or not is_verified(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.maintenance.lease import may_acquire, may_act
-from clawmem.ports.lease import Lease
+from clawmem.ports.storage import Lease
 
 times = st.integers(0, 2**53)
 

@@ -6,7 +6,7 @@ import pytest
 from acme_memory.careless_leases import CarelessLeases
 
 from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract
-from clawmem.ports.lease import LeaseStore
+from clawmem.ports.storage import LeaseStore
 
 
 class TestCarelessLeases(LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract):

@@ -6,7 +6,7 @@ import pytest
 from acme_memory.leases import JsonLeases
 
 from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract
-from clawmem.ports.lease import LeaseStore
+from clawmem.ports.storage import LeaseStore
 
 
 class TestJsonLeases(LeaseAcquireContract, LeaseFenceContract, LeaseReleaseContract):

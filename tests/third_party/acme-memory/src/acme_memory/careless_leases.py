@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from acme_memory.leases import JsonLeases
 
-from clawmem.ports.lease import Lease
+from clawmem.ports.storage import Lease
 
 
 class CarelessLeases(JsonLeases):

@@ -7,7 +7,7 @@ from typing import Any
 from acme_memory.json_file import JsonFile
 
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.lease import Lease
+from clawmem.ports.storage import Lease
 
 
 class JsonLeases:
