@@ -22,13 +22,10 @@ from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
 from clawmem.app.services.indexing.folders import count_files
 from clawmem.app.settings.config_file import (
-    add_collection,
-    breadth_warning,
-    choose_trust,
     existing_folder,
     name_for,
-    refuse_second,
-    remove_collection,
+    remove_value,
+    set_value,
     typed_folder,
 )
 from clawmem.domain.documents.eligibility import check_pattern
@@ -38,7 +35,6 @@ from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
 
 NONE_YET = "No collections yet. Run: clawmem collection add PATH"
 
@@ -191,11 +187,15 @@ def _collection(services: Services, name: str, served: int) -> Collection:
 def add(services: Services, request: NewCollection) -> AddedCollection:
     """Add a folder as a collection; 'clawmem update' then reads it."""
     settings, folder = services.settings, existing_folder(request.path)
-    name = _free_name(settings, folder, request)
-    warning = breadth_warning(folder, settings.home.resolve()) or ""
+    check_pattern(request.pattern)
+    known = {name: (one.path, one.pattern) for name, one in settings.collections.items()}
+    name = name_for(folder, request.pattern, request.name, known, moved=request.move)
+    warning = _breadth_warning(folder, settings.home.resolve())
     if (warning and request.confirm is not True) or request.confirm is False:
         raise _unconfirmed(services, name, folder, request.pattern, warning)
-    add_collection(settings.config_file, name, folder, request.pattern, exclude=request.exclude or ())
+    entry: dict[str, object] = {"path": str(folder), "pattern": request.pattern}
+    entry |= {"exclude": [*request.exclude]} if request.exclude else {}
+    set_value(settings.config_file, ("collections", name), entry)
     if request.move and services.is_open:
         distrust_stamps(services.vault.documents, services.vault.transactions, name)
     return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
@@ -218,13 +218,15 @@ def _unconfirmed(
     )
 
 
-def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
-    """Return the name of the new collection; raise `InvalidInput` if the name or the files are taken."""
-    known = settings.collections.items()
-    check_pattern(request.pattern)
-    name = name_for(folder, request.name, {name: one.path for name, one in known}, moved=request.move)
-    refuse_second(folder, request.pattern, name, {name: (one.path, one.pattern) for name, one in known})
-    return name
+def _breadth_warning(folder: Path, home: Path) -> str:
+    """Return a warning if *folder* is the home folder or contains it."""
+    if not home.is_relative_to(folder):
+        return ""
+    what = "your home folder" if folder == home else "a folder that contains your home folder"
+    return (
+        f"{folder} is {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
+        "programs included. A narrower folder is usually meant."
+    )
 
 
 def remove(services: Services, request: CollectionToRemove) -> RemovedCollection:
@@ -239,11 +241,10 @@ def remove(services: Services, request: CollectionToRemove) -> RemovedCollection
         _refuse_only_copy(services, request.name, known.path)
     if request.confirm is False and (known or _is_left_over(services, request.name)):
         raise _unconfirmed_removal(services, request.name)
-    try:
-        remove_collection(services.settings.config_file, request.name)
-    except NotFound:
-        if not _is_left_over(services, request.name):
-            raise
+    if known:
+        remove_value(services.settings.config_file, ("collections", request.name))
+    elif not _is_left_over(services, request.name):
+        raise NotFound("collection", request.name, suggestions=sorted(services.settings.collections))
     withdrawn = (
         withdraw_collection(
             services.vault.documents, services.vault.transactions, services.publisher, request.name
@@ -309,7 +310,9 @@ def set_trust(services: Services, request: ChosenTrust) -> TrustChange:
     Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
     to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
     """
-    choose_trust(services.settings.config_file, request.name, request.trust)
+    if request.name not in services.settings.collections:
+        raise NotFound("collection", request.name, suggestions=sorted(services.settings.collections))
+    set_value(services.settings.config_file, ("collections", request.name, "trust"), request.trust)
     changed = 0
     if services.is_open:
         known = services.vault.documents.sources(request.name).values()

@@ -19,7 +19,7 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.output import Table, table
-from clawmem.app.settings.config_file import choose, remove_context, set_context
+from clawmem.app.settings.config_file import remove_value, set_value
 from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def set_text(services: Services, request: NewContext) -> ContextChange:
     name, _, prefix = place.partition("/")
     config = services.settings.config_file
     if place == EVERYTHING:
-        choose(config, "global_context", text)
+        set_value(config, ["global_context"], text)
     else:
         _check_presence(services, name, prefix)
-        set_context(config, name, _key(services, name, prefix), text)
+        set_value(config, ("collections", name, "context", _key(services, name, prefix)), text)
     return ContextChange(place=place, text=text, before=before)
 
 
@@ -116,9 +116,9 @@ def remove(services: Services, request: ContextPlace) -> ContextChange:
     name, _, prefix = place.partition("/")
     config = services.settings.config_file
     if place == EVERYTHING:
-        choose(config, "global_context", "")
+        set_value(config, ["global_context"], "")
     else:
-        remove_context(config, name, _key(services, name, prefix))
+        remove_value(config, ("collections", name, "context", _key(services, name, prefix)))
     return ContextChange(place=place, text="", before=known[place])
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import Table, table
-from clawmem.app.settings.config_file import choose
+from clawmem.app.settings.config_file import set_value
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -132,7 +132,7 @@ def use(services: Services, request: ModelChoice) -> ChosenModel:
     if request.name != AUTO:
         services.embedder_selection.installed().usable(request.name)
     config = services.settings.config_file
-    choose(config, "embedder", request.name)
+    set_value(config, ["embedder"], request.name)
     return ChosenModel(embedder=request.name, config=str(config))
 
 

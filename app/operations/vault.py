@@ -28,7 +28,7 @@ from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sent
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models import WITHOUT, Provider
-from clawmem.app.settings.config_file import add_vault, make_config_folder, typed_folder
+from clawmem.app.settings.config_file import make_config_folder, set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
@@ -301,7 +301,7 @@ def named_vault(settings: Settings, request: Sync, caller: str) -> Settings:
     allowed = _allowed(settings, caller)
     admitted(_place(request, caller), settings.home, own=settings.own_files, allowed=allowed)
     if file:
-        add_vault(settings.config_file, name, file)
+        set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
     return of_vault(settings, name)
 

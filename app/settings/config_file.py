@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
@@ -14,14 +12,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
-from clawmem.app.environment.private_files import private_umask
-from clawmem.domain.documents.eligibility import check_pattern, collection_name, is_collection_name
-from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
+from clawmem.app.environment.private_files import PRIVATE, draft_of, private_umask
+from clawmem.domain.documents.eligibility import collection_name, is_collection_name
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 PREFERRED, OTHER = "config.yaml", "index.yml"
-DEFAULT_PATTERN = "**/*.md"
-_REMEDY = "Correct it, or move the file aside."
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
+_REMEDY = "Correct it, or move the file aside."
 
 
 def find_config(folder: Path) -> Path:
@@ -45,154 +42,57 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in data.items()}
 
 
-def typed_folder(text: str) -> Path:
+def set_value(path: Path, keys: Sequence[str], value: Any, note: str = "") -> None:
     """
-    Return *text* as the path of a folder; refuse an empty text, such as an unset variable.
-
-    Raises:
-        InvalidInput: The text is empty.
-    """
-    if not text.strip():
-        raise InvalidInput(
-            "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
-        )
-    return Path(text)
-
-
-def existing_folder(folder: Path) -> Path:
-    """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
-    try:
-        found = folder.expanduser().resolve()
-        is_folder = found.is_dir()
-    except OSError:  # a name that is too long, or a parent folder without permission
-        is_folder = False
-    if not is_folder:
-        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
-    return found
-
-
-def breadth_warning(folder: Path, home: Path) -> str | None:
-    """Return a warning if *folder* is the home folder or contains it, and ``None`` otherwise."""
-    if not home.is_relative_to(folder):
-        return None
-    what = "your home folder" if folder == home else "a folder that contains your home folder"
-    return (
-        f"{folder} is {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
-        "programs included. A narrower folder is usually meant."
-    )
-
-
-def refuse_second(folder: Path, pattern: str, name: str, known: Mapping[str, tuple[Path, str]]) -> None:
-    """
-    Raise if another collection has the same folder and pattern as the new collection *name*.
+    Write the setting at *keys*, such as ``("collections", "notes", "trust")``, with the comments as far as YAML keeps them.
 
     Args:
-        known: The folder and the pattern of each configured collection.
+        value: If it is a mapping, an existing one keeps its other keys.
+        note: The comment of a new setting.
 
     Raises:
-        InvalidInput: Another collection already has every file of the folder.
+        ConfigError: The file cannot be read or written.
     """
-    for other, (path, its_pattern) in known.items():
-        if other != name and its_pattern == pattern and path.resolve() == folder:
-            raise InvalidInput(
-                "INVALID_INPUT",
-                f"{folder} is already the collection {other!r}, which has all of its files ({pattern}). To rename it, "
-                f"run: clawmem collection remove {other}, then repeat. To read other files, add --pattern.",
-            )
 
-
-def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved: bool = False) -> str:
-    """
-    Return the name for a collection of *folder*: *name*, or one made from the name of the folder.
-
-    Args:
-        taken: The folders of the configured collections.
-        moved: Whether *folder* is the new place of the collection that has the name.
-
-    Raises:
-        InvalidInput: The name is reserved, invalid, or that of another folder's collection.
-    """
-    if name is None and not folder.name:
-        raise InvalidInput("INVALID_INPUT", f"{folder} has no name of its own. Choose one with --name.")
-    chosen = name if name is not None else collection_name(folder.name)
-    if fault := fault_of_name(chosen):
-        raise InvalidInput("INVALID_INPUT", f"{fault} Choose another with --name.")
-    if moved and chosen not in taken:
-        raise InvalidInput("INVALID_INPUT", f"There is no collection {chosen!r} to move. Leave --move out.")
-    if not moved and chosen in taken and taken[chosen].resolve() != folder:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"Collection {chosen!r} is the folder {taken[chosen]}. Choose another name with --name, or, if that "
-            f"folder was moved to {folder}, run: clawmem collection add PATH --name {chosen} --move",
-        )
-    return chosen
-
-
-def fault_of_name(name: str) -> str | None:
-    """Return why *name* is not allowed for a collection of files, or ``None``."""
-    if not is_collection_name(name):
-        return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
-    return f"{name!r} is reserved." if name in RESERVED else None
-
-
-def make_config_folder(path: Path) -> None:
-    """Create the folder of the config file *path* and its missing parents, private to the owner."""
-    with private_umask():
-        path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def add_collection(
-    path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN, *, exclude: Sequence[str] = ()
-) -> None:
-    """Write a collection to the config file; an existing entry of that name keeps its other keys."""
-    check_pattern(pattern)
-    entry: dict[str, Any] = {"path": str(folder), "pattern": pattern}
-    entry |= {"exclude": list(exclude)} if exclude else {}
-    _edit(path, lambda data: _section(_section(data, "collections"), name).update(entry))
-
-
-def remove_collection(path: Path, name: str) -> None:
-    """Remove a collection from the config file; raise `NotFound` if there is none of that name."""
-
-    def change(data: Any) -> None:
-        del data["collections"][name]
-        if not data["collections"]:  # ruamel writes an emptied mapping with comments wrongly
-            del data["collections"]
-
-    _edit(path, change, known=name)
-
-
-def choose_trust(path: Path, name: str, level: str) -> None:
-    """Write the trust in a collection; raise `NotFound` if there is none of that name."""
-    _edit(path, lambda data: data["collections"][name].update(trust=level), known=name)
-
-
-def set_context(path: Path, name: str, prefix: str, text: str) -> None:
-    """Write the description of *prefix* in a collection; raise `NotFound` if there is none of that name."""
-    _edit(
-        path, lambda data: _section(data["collections"][name], "context").update({prefix: text}), known=name
-    )
-
-
-def remove_context(path: Path, name: str, prefix: str) -> None:
-    """Remove the description of *prefix*; raise `NotFound` if there is no collection of that name."""
-    _edit(path, lambda data: (data["collections"][name].get("context") or {}).pop(prefix, None), known=name)
-
-
-def choose(path: Path, key: str, value: str, note: str = "") -> None:
-    """Write a top-level setting, such as ``embedder: minilm``; a new one with the comment *note*."""
-
-    def change(data: Any) -> None:
-        is_new = key not in data
-        data[key] = value
+    def change(section: Any) -> None:
+        *above, last = keys
+        for key in above:
+            if not section.get(key):
+                section[key] = CommentedMap()
+            section = section[key]
+        is_new = not section.get(last)
+        if isinstance(value, Mapping) and not is_new:
+            section[last].update(value)
+        else:
+            section[last] = value
         if is_new and note:
-            data.yaml_add_eol_comment(note, key, column=0)
+            section.yaml_add_eol_comment(note, last, column=0)
 
     _edit(path, change)
 
 
-def withdraw(path: Path, key: str, value: str, note: str) -> bool:
-    """Remove the line that `choose` added with *note*, and a file of nothing else; return whether the line exists."""
+def remove_value(path: Path, keys: Sequence[str]) -> None:
+    """
+    Remove the setting at *keys*, and its section if that is empty then.
+
+    Raises:
+        ConfigError: The file cannot be read or written.
+    """
+
+    def change(section: Any) -> None:
+        sections = [section]
+        for key in keys[:-1]:
+            sections.append(sections[-1].get(key) or {})
+        for parent, key in zip(reversed(sections), reversed(keys), strict=True):
+            parent.pop(key, None)
+            if parent:  # ruamel writes an emptied mapping with comments wrongly
+                break
+
+    _edit(path, change)
+
+
+def remove_noted(path: Path, key: str, value: str, note: str) -> bool:
+    """Remove the line that `set_value` added with *note*, and a file of nothing else; return whether the line exists."""
     lines = _text(path).splitlines(keepends=True)
     others = [line for line in lines if line.split() != [f"{key}:", value, "#", *note.split()]]
     if len(others) == len(lines):
@@ -201,32 +101,15 @@ def withdraw(path: Path, key: str, value: str, note: str) -> bool:
     return True
 
 
-def add_vault(path: Path, name: str, file: Path) -> None:
-    """Write the name of the vault in *file* to the config file."""
-    _edit(path, lambda data: _section(data, "vaults").update({name: str(file)}))
+def make_config_folder(path: Path) -> None:
+    """Create the folder of the config file *path* and its missing parents, private to the owner."""
+    with private_umask():
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
-def _edit(path: Path, change: Callable[[Any], object], *, known: str = "") -> None:
-    """
-    Write the config file after *change* of its content, with its comments as far as ruamel.yaml keeps them.
-
-    If it does not keep all of them, the previous text stays next to the file, with the suffix ``.bak``.
-
-    Args:
-        known: Name of a collection that must be in the file.
-
-    Raises:
-        NotFound: There is no collection of that name.
-        ConfigError: The file cannot be read or written, or its collections are no mappings.
-    """
-    collections = read_config(path).get("collections") or {}
-    if not isinstance(collections, dict) or not all(
-        isinstance(entry, dict) for entry in collections.values()
-    ):
-        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
-    if known and known not in collections:
-        raise NotFound("collection", known, suggestions=sorted(collections))
+def _edit(path: Path, change: Callable[[Any], object]) -> None:
     text, yaml, output = _text(path), _yaml("rt"), StringIO()
+    read_config(path)  # raises the errors of a file that is no mapping
     data = yaml.load(text)
     if data is None:  # nothing but comments, which ruamel drops
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
@@ -234,16 +117,9 @@ def _edit(path: Path, change: Callable[[Any], object], *, known: str = "") -> No
     change(data)
     yaml.dump(data, output)
     _load(path, output.getvalue())  # nothing is written that could not be read again
-    if output.getvalue().count("#") < text.count("#"):
+    if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment
         _write(path.with_name(f"{path.name}.bak"), text)
     _write(path, output.getvalue())
-
-
-def _section(data: Any, key: str) -> Any:
-    """Return the mapping at *key*, which is created if it is missing or empty."""
-    if not data.get(key):
-        data[key] = CommentedMap()
-    return data[key]
 
 
 def _text(path: Path) -> str:
@@ -281,17 +157,86 @@ def _write(path: Path, text: str) -> None:
     The file may contain keys, so a new file and its new parent folders are private. An existing file keeps its mode.
     """
     target = path.resolve()
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         make_config_folder(target)
-        draft.unlink(missing_ok=True)
-        with private_umask(), draft.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            draft.chmod(S_IMODE(target.stat().st_mode))
-        draft.replace(target)
+        mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
+        with draft_of(target) as draft:
+            draft.write_text(text, "utf-8", newline="")
+            draft.chmod(mode)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def typed_folder(text: str) -> Path:
+    """
+    Return *text* as the path of a folder; refuse an empty text, such as an unset variable.
+
+    Raises:
+        InvalidInput: The text is empty.
+    """
+    if not text.strip():
+        raise InvalidInput(
+            "INVALID_PATH", "The path of the folder is empty. Give a path; the current folder is '.'."
+        )
+    return Path(text)
+
+
+def existing_folder(folder: Path) -> Path:
+    """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
+    try:
+        resolved = folder.expanduser().resolve()
+        if resolved.is_dir():
+            return resolved
+    except OSError:  # a name that is too long, or a parent folder without permission
+        pass
+    raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
+
+
+def fault_of_name(name: str) -> str | None:
+    """Return why *name* is not allowed for a collection of files, or ``None``."""
+    if not is_collection_name(name):
+        return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
+    return f"{name!r} is reserved." if name in RESERVED else None
+
+
+def name_for(
+    folder: Path,
+    pattern: str,
+    name: str | None,
+    known: Mapping[str, tuple[Path, str]],
+    *,
+    moved: bool = False,
+) -> str:
+    """
+    Return the name for a collection of *folder*: *name*, or one made from the name of the folder.
+
+    Args:
+        known: The folder and the pattern of each configured collection.
+        moved: Whether *folder* is the new place of the collection that has the name.
+
+    Raises:
+        InvalidInput: The name is reserved, invalid, or that of another folder's collection; or another collection has
+            the same folder and pattern.
+    """
+    chosen = name if name is not None else collection_name(folder.name)
+    others = [other for other, entry in known.items() if (entry[0].resolve(), entry[1]) == (folder, pattern)]
+    fault = ""
+    if name is None and not folder.name:
+        fault = f"{folder} has no name of its own. Choose one with --name."
+    elif wrong := fault_of_name(chosen):
+        fault = f"{wrong} Choose another with --name."
+    elif moved and chosen not in known:
+        fault = f"There is no collection {chosen!r} to move. Leave --move out."
+    elif not moved and chosen in known and known[chosen][0].resolve() != folder:
+        fault = (
+            f"Collection {chosen!r} is the folder {known[chosen][0]}. Choose another name with --name, or, if that "
+            f"folder was moved to {folder}, run: clawmem collection add PATH --name {chosen} --move"
+        )
+    elif others and chosen not in others:
+        fault = (
+            f"{folder} is already the collection {others[0]!r}, which has all of its files ({pattern}). To rename it, "
+            f"run: clawmem collection remove {others[0]}, then repeat. To read other files, add --pattern."
+        )
+    if fault:
+        raise InvalidInput("INVALID_INPUT", fault)
+    return chosen

@@ -13,9 +13,9 @@ import pytest
 
 from clawmem.app.bootstrap.lazy import needs_extra
 from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
-from clawmem.app.settings.config_file import add_collection, remove_collection
+from clawmem.app.settings.config_file import remove_value, set_value
 from clawmem.app.settings.model import Settings, load_settings
-from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
+from clawmem.ports.errors import ConfigError, ExtraMissing
 
 COMMENTED = """\
 # top
@@ -185,7 +185,7 @@ def test_adding_keeps_comments_and_order(config: Path) -> None:
     """A new collection goes below the others; the comments stay, in their order."""
     config.write_text(COMMENTED, "utf-8")
 
-    add_collection(config, "new", Path("/new"), "*.md")
+    set_value(config, ("collections", "new"), {"path": "/new", "pattern": "*.md"})
 
     assert load(config).collections["new"].path == Path("/new")
     comments = [line.partition("#")[2] for line in COMMENTED.splitlines() if "#" in line]
@@ -197,7 +197,7 @@ def test_adding_again_changes_path_and_pattern_alone(config: Path) -> None:
     """An existing name keeps its context and its comments."""
     config.write_text(COMMENTED, "utf-8")
 
-    add_collection(config, "notes", Path("/elsewhere"), "*.txt")
+    set_value(config, ("collections", "notes"), {"path": "/elsewhere", "pattern": "*.txt"})
 
     notes = load(config).collections["notes"]
     assert (notes.path, notes.pattern) == (Path("/elsewhere"), "*.txt")
@@ -209,15 +209,13 @@ def test_removing_keeps_comments(config: Path) -> None:
     """A text whose comments ruamel.yaml drops stays next to the file."""
     config.write_text(COMMENTED, "utf-8")
 
-    remove_collection(config, "notes")
-    remove_collection(config, "work")
+    remove_value(config, ("collections", "notes"))
+    remove_value(config, ("collections", "work"))
 
     left = config.read_text("utf-8")
     assert load(config).collections == {}
     assert "# top" in left
     assert "# about lifecycle" in config.with_name("config.yaml.bak").read_text("utf-8")
-    with pytest.raises(NotFound):
-        remove_collection(config, "work")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +238,7 @@ def test_adding_works_whatever_is_there(config: Path, text: str, name: str) -> N
     config.write_bytes(text.encode())
     before = load(config)
 
-    add_collection(config, name, Path("/with space/ü"), "**/*.md")
+    set_value(config, ("collections", name), {"path": "/with space/ü", "pattern": "**/*.md"})
 
     after = load(config)
     assert after.collections[name].path == Path("/with space/ü")
@@ -256,7 +254,7 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
     real.write_text("collections: {}\n", "utf-8")
     config.symlink_to(real)
 
-    add_collection(config, "a", Path("/a"))
+    set_value(config, ("collections", "a"), {"path": "/a"})
 
     assert config.is_symlink()
     assert "/a" in real.read_text("utf-8")

@@ -15,7 +15,7 @@ from command_line import Invoke, ask_json
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.store import ModelFolder
-from clawmem.app.settings.config_file import choose
+from clawmem.app.settings.config_file import set_value
 from clawmem.ports.errors import ConfigError, NotFound
 
 
@@ -248,7 +248,7 @@ def test_a_choice_is_written_beside_the_comments(tmp_path: Path, before: str | N
     if before is not None:
         path.write_text(before, "utf-8")
 
-    choose(path, "embedder", "minilm")
+    set_value(path, ["embedder"], "minilm")
 
     assert path.read_text("utf-8") == after
 
@@ -259,7 +259,7 @@ def test_an_unreadable_config_is_not_overwritten(tmp_path: Path) -> None:
     path.write_text("a: [\n", "utf-8")
 
     with pytest.raises(ConfigError):
-        choose(path, "embedder", "minilm")
+        set_value(path, ["embedder"], "minilm")
 
     assert path.read_text("utf-8") == "a: [\n"
 

@@ -29,7 +29,7 @@ from clawmem.app.services.setup.clients import (
 from clawmem.app.services.setup.hooks import entry_of, with_environment
 from clawmem.app.services.setup.parts import CLIENT_TITLES
 from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps
-from clawmem.app.settings.config_file import choose, find_config, read_config, withdraw
+from clawmem.app.settings.config_file import find_config, read_config, remove_noted, set_value
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def check_clients(ctx: typer.Context) -> None:
 def withdraw_server() -> str:
     """Remove the setting that `choose_server` added, unless an agent is connected; return the change as a sentence."""
     file = find_config(config_folder(os.environ))
-    if connected_clients(os.environ) or not withdraw(file, SETTING, AUTO, SERVER_NOTE):
+    if connected_clients(os.environ) or not remove_noted(file, SETTING, AUTO, SERVER_NOTE):
         return ""
     return f"{file}: hooks start no server any more."
 
@@ -286,7 +286,7 @@ def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
         return ""
     if dry_run:
         return f"{file} would get: {SETTING}: {value}"
-    choose(file, SETTING, value, SERVER_NOTE if wanted is None else "")
+    set_value(file, [SETTING], value, SERVER_NOTE if wanted is None else "")
     if value == MANUAL:
         return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
     return (
