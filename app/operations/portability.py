@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
-from clawmem.app.environment.draft_folders import draft_of_folder
-from clawmem.app.environment.private_files import draft_of, files_of_vault, sweep_drafts, write_whole
+from clawmem.app.environment.private_files import (
+    draft_of,
+    draft_of_folder,
+    files_of_vault,
+    sweep_drafts,
+    write_whole,
+)
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural

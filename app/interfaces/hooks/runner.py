@@ -17,7 +17,7 @@ from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, HookCall, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
-from clawmem.app.environment.private_files import append_daily, append_to_error_log
+from clawmem.app.environment.private_files import append_to_error_log
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
 from clawmem.ports.errors import ClawmemError
 
@@ -84,7 +84,8 @@ def _report_missing_vault(name: str) -> None:
     missing = (
         f"There is no vault at {default_vault(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
     )
-    if append_daily(default_vault({**os.environ, "INDEX_PATH": ""}), _now(), name, missing):
+    usual = default_vault({**os.environ, "INDEX_PATH": ""})
+    if append_to_error_log(usual, f"{_now()} {name}: {missing}\n", once_a_day=True):
         _tell(f"clawmem hook {name}: {missing}\n")
 
 
@@ -145,6 +146,8 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     Raises:
         OSError: the log cannot be written.
     """
+    if not vault.exists():
+        return  # the folder of a deleted vault is not created again
     is_expected = isinstance(error, ClawmemError)
     entry = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
     append_to_error_log(vault, f"{_now()} {name}: {entry}\n")

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.environment.private_files import make_folder, state_folder, sweep, write_whole
+from clawmem.app.environment.private_files import make_folder, state_folder, sweep_abandoned, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
 from clawmem.ports.storage import Lease, LeaseStore
@@ -104,7 +104,7 @@ class Spool:
     def tidy(self) -> None:
         """Delete the drafts of killed processes."""
         for folder in (self._folder, self._folder.parent):  # the parent contains drafts of the error log
-            sweep(folder, older_than_s=LEASE_MS / 1000)
+            sweep_abandoned(folder)
 
     def _jobs(self) -> list[Path]:
         try:
