@@ -15,8 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
 
-from filelock import FileLock, Timeout
-
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.environment.places import default_vault
 from clawmem.ports.errors import ClawmemError
@@ -154,6 +152,8 @@ def is_running(vault: Path) -> bool:
     """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
     if not lock_file(vault).exists():
         return False
+    from filelock import FileLock, Timeout  # as much as a third of a prompt that needs no search
+
     try:
         with FileLock(lock_file(vault), blocking=False, is_singleton=False):
             return False

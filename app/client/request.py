@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.app.client.announcement import Announcement, announced, places_in, token_of, variables_in
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
 from clawmem.app.environment.process_identity import is_gone
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 PATIENCE_S = 0.1  # for the connection, and for the first response of the server
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
@@ -112,6 +115,8 @@ def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
     Before that the server has refused, within *seconds*, a request without a token, which takes it no time. So nobody
     waits for a server that hangs, and no work is done twice.
     """
+    from http.client import HTTPConnection, HTTPException  # not where no server is announced
+
     try:
         with closing(HTTPConnection(server.host, server.port, timeout=seconds)) as connection:
             connection.request("GET", "/health", headers={"Host": server.authority})

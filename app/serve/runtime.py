@@ -20,7 +20,7 @@ from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
-from clawmem.app.interfaces.hooks.runner import call, log_error
+from clawmem.app.interfaces.hooks.runner import call, fault_of_event, log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.serve.background import BackgroundThread, at_work, file_version, lane_threads, watcher_thread
@@ -235,6 +235,9 @@ class HookHandler:
         if called is None:
             raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
         event_read = read_event(event, environ)
+        if fault := fault_of_event(event, event_read):
+            with suppress(OSError):
+                log_error(self._vault, name, fault)
         hooks = called.hooks_for(event_read.matched_value)
         outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
         try:

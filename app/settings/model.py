@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from clawmem.app.environment.places import (
     HOOK_SETTINGS,
+    below_home,
     config_folder,
     default_vault,
     home_folder,
@@ -29,42 +38,53 @@ from clawmem.app.settings.sections import (
     RerankServer,
     absolute_folder,
     expanded,
-    server_variable,
-    servers_in,
 )
-from clawmem.app.settings.vaults import read_vaults, vault_file
+from clawmem.app.settings.vaults import vault_file
+from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.domain.documents.path_context import path_context
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
 from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
-_LANES = {  # environment variables of the lanes, and their keys in the config file
-    "CLAWMEM_ENABLE_AMEM": "enrich",
-    "CLAWMEM_ENABLE_CONSOLIDATION": "light",
-    "CLAWMEM_CONSOLIDATION_INTERVAL": "light_interval",
-    "CLAWMEM_HEAVY_LANE": "heavy",
-    "CLAWMEM_HEAVY_LANE_INTERVAL": "heavy_interval",
-    "CLAWMEM_HEAVY_LANE_WINDOW_START": "window_start",
-    "CLAWMEM_HEAVY_LANE_WINDOW_END": "window_end",
-    "CLAWMEM_HEAVY_LANE_MAX_USAGES": "max_usages",
-    "CLAWMEM_HEAVY_LANE_OBS_LIMIT": "obs_limit",
-    "CLAWMEM_HEAVY_LANE_DED_LIMIT": "ded_limit",
-    "CLAWMEM_HEAVY_LANE_SURPRISAL": "surprisal",
-    "CLAWMEM_MERGE_GUARD_DRY_RUN": "dry_run",
-    "CLAWMEM_MERGE_SCORE_NORMAL": "merge_normal",
-    "CLAWMEM_MERGE_SCORE_STRICT": "merge_strict",
-    "CLAWMEM_CONTRADICTION_POLICY": "contradictions",
-    "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": "min_confidence",
+_EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
+# Environment variables, and the fields of the settings that they set.
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    **{variable: (field,) for variable, field in HOOK_SETTINGS.items()},
+    "CLAWMEM_NO_LOCAL_MODELS": ("no_local_models",),
+    "CLAWMEM_DOWNLOAD_MODELS": ("download_models",),
+    "CLAWMEM_EMBED_URL": (_EMBED, "url"),
+    "CLAWMEM_EMBED_MODEL": (_EMBED, "model"),
+    "CLAWMEM_EMBED_API_KEY": (_EMBED, "api_key"),
+    "CLAWMEM_EMBED_DIMENSIONS": (_EMBED, "dimensions"),
+    "CLAWMEM_EMBED_MAX_CHARS": (_EMBED, "max_chars"),
+    "CLAWMEM_EMBED_TPM_LIMIT": (_EMBED, "tokens_per_minute"),
+    "CLAWMEM_LLM_URL": (_LLM, "url"),
+    "CLAWMEM_LLM_MODEL": (_LLM, "model"),
+    "CLAWMEM_LLM_API_KEY": (_LLM, "api_key"),
+    "CLAWMEM_RERANK_URL": (_RERANK, "url"),
+    "CLAWMEM_RERANK_MODEL": (_RERANK, "model"),
+    "CLAWMEM_RERANK_API_KEY": (_RERANK, "api_key"),
+    "CLAWMEM_RERANK_MAX_DOC_CHARS": (_RERANK, "max_document_chars"),
+    "CLAWMEM_ENABLE_AMEM": ("lanes", "enrich"),
+    "CLAWMEM_ENABLE_CONSOLIDATION": ("lanes", "light"),
+    "CLAWMEM_CONSOLIDATION_INTERVAL": ("lanes", "light_interval"),
+    "CLAWMEM_HEAVY_LANE": ("lanes", "heavy"),
+    "CLAWMEM_HEAVY_LANE_INTERVAL": ("lanes", "heavy_interval"),
+    "CLAWMEM_HEAVY_LANE_WINDOW_START": ("lanes", "window_start"),
+    "CLAWMEM_HEAVY_LANE_WINDOW_END": ("lanes", "window_end"),
+    "CLAWMEM_HEAVY_LANE_MAX_USAGES": ("lanes", "max_usages"),
+    "CLAWMEM_HEAVY_LANE_OBS_LIMIT": ("lanes", "obs_limit"),
+    "CLAWMEM_HEAVY_LANE_DED_LIMIT": ("lanes", "ded_limit"),
+    "CLAWMEM_HEAVY_LANE_SURPRISAL": ("lanes", "surprisal"),
+    "CLAWMEM_MERGE_GUARD_DRY_RUN": ("lanes", "dry_run"),
+    "CLAWMEM_MERGE_SCORE_NORMAL": ("lanes", "merge_normal"),
+    "CLAWMEM_MERGE_SCORE_STRICT": ("lanes", "merge_strict"),
+    "CLAWMEM_CONTRADICTION_POLICY": ("lanes", "contradictions"),
+    "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": ("lanes", "min_confidence"),
 }
-_FIELDS = {  # other environment variables, and the fields of the settings
-    **HOOK_SETTINGS,
-    "CLAWMEM_NO_LOCAL_MODELS": "no_local_models",
-    "CLAWMEM_DOWNLOAD_MODELS": "download_models",
-}
-_SECRET = frozenset(
-    {"embed_server", "llm_server", "rerank_server", "backend_options"}
-)  # no message has their values
+_SERVERS = (_EMBED, _LLM, _RERANK)
+_SECRET = frozenset({*_SERVERS, "backend_options"})  # no message has their values
 MOST_DAYS = 36_500  # of a retention: a hundred years
 MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times
 
@@ -158,6 +178,21 @@ class Settings(BaseModel):
 
     global_context: str = Field(default="", description="Description of all collections.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
+
+    @field_validator("vaults")
+    @classmethod
+    def _vault_files(cls, vaults: dict[str, Path], info: ValidationInfo) -> dict[str, Path]:
+        home = {"HOME": str(info.data["home"])}
+        files = {name: below_home(str(path), home) for name, path in vaults.items()}
+        for name, file in files.items():
+            if not is_collection_name(name):
+                raise ValueError(f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'")
+            if not file.is_absolute():
+                raise ValueError(
+                    f"the vault {name!r} needs the absolute path of a file, such as ~/work.sqlite"
+                )
+        return files
+
     sync_folders: list[Path] = Field(
         default_factory=list,
         description="Further folders that programs may read into named vaults, with their subfolders.",
@@ -262,10 +297,10 @@ _SECTIONS: Mapping[str, type[BaseModel]] = {
 
 # The keys allowed in a config file; all others come from the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
-    *("vault", "named", "home", "config_file", "models", "topics", "read_only"),
-    *("embed_server", "llm_server", "rerank_server"),
-    *(set(_FIELDS.values()) - {"profile", "download_models"}),
+    *("vault", "named", "home", "config_file", "models", "topics", "read_only", "no_local_models", *_SERVERS),
+    *(set(HOOK_SETTINGS.values()) - {"profile"}),
 }
+Lenient = bool | Callable[[ConfigError], object]
 
 
 def load_settings(
@@ -273,7 +308,7 @@ def load_settings(
     vault: Path | None = None,
     backend: str | None = None,
     environ: Environment | None = None,
-    lenient: bool = False,
+    lenient: Lenient = False,
 ) -> Settings:
     """
     Read the environment and the config file; *vault* and *backend* take precedence over both.
@@ -283,7 +318,8 @@ def load_settings(
 
     Args:
         environ: The environment; by default that of this process.
-        lenient: Whether invalid values are ignored, so that no prompt fails because of them.
+        lenient: Whether invalid values are ignored, so that no prompt fails because of them; or a function that is
+            called with the error of each one.
 
     Raises:
         ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
@@ -291,22 +327,36 @@ def load_settings(
     """
     env = os.environ if environ is None else environ
     path = find_config(config_folder(env))
-    values: dict[str, Any] = {}
-    try:
-        values |= {key: value for key, value in read_config(path).items() if value is not None}
-        _refuse_unknown(values, path)
-        values["vaults"] = _vaults(values, env)
-    except ConfigError:
+
+    def refuse(error: ConfigError) -> None:
         if not lenient:
-            raise
-        values = {key: value for key, value in values.items() if key in _CONFIG_KEYS - {"vaults"}}
-    values |= {field: env[name] for name, field in _FIELDS.items() if env.get(name)} | servers_in(env)
-    lanes, section = (
-        {key: env[name] for name, key in _LANES.items() if env.get(name)},
-        values.get("lanes", {}),
-    )
-    if lanes and isinstance(section, Mapping):
-        values["lanes"] = {**section, **lanes}
+            raise error
+        if callable(lenient):
+            lenient(error)
+
+    try:
+        values = {key: value for key, value in read_config(path).items() if value is not None}
+    except ConfigError as error:
+        refuse(error)
+        values = {}
+    for key in sorted(values.keys() - _CONFIG_KEYS):
+        known = ", ".join(sorted(_CONFIG_KEYS))
+        refuse(ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}."))
+        del values[key]
+    if text := env.get("CLAWMEM_VAULTS"):
+        try:
+            values["vaults"] = {**values.get("vaults", {}), **json.loads(text)}
+        except (ValueError, TypeError, RecursionError):
+            refuse(ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'))
+    for variable, (field, *inner) in VARIABLES.items():
+        if text := env.get(variable):
+            section = values.get(field, {}) if inner else text
+            if isinstance(section, Mapping):  # else the section of the file is refused below
+                section = {**section, inner[0]: text}
+            values[field] = section
+    for server in _SERVERS:
+        if server in values and "url" not in values[server]:
+            del values[server]
     values |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
     values |= {"home": home_folder(env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}
@@ -314,39 +364,18 @@ def load_settings(
         try:
             return Settings.model_validate(values)
         except ValidationError as error:
-            if not lenient:
-                raise ConfigError(_message(error, path, env)) from error
-            values = {
-                key: values[key] for key in values.keys() - {fault["loc"][0] for fault in error.errors()}
-            }
-
-
-def _refuse_unknown(values: Mapping[str, Any], path: Path) -> None:
-    for key in values.keys() - _CONFIG_KEYS:
-        known = ", ".join(sorted(_CONFIG_KEYS))
-        raise ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}.")
-
-
-def _vaults(values: Mapping[str, Any], env: Environment) -> dict[str, Path]:
-    """Return the named vaults of the config file and of the environment."""
-    vaults = read_vaults(values.get("vaults", {}), env)
-    if text := env.get("CLAWMEM_VAULTS"):
-        try:
-            vaults |= read_vaults(json.loads(text), env)
-        except (ValueError, RecursionError) as error:
-            remedy = 'CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'
-            raise ConfigError(remedy) from error
-    return vaults
+            refuse(ConfigError(_message(error, path, env)))
+            for fault in error.errors():
+                values.pop(str(fault["loc"][0]), None)
 
 
 def _message(error: ValidationError, path: Path, env: Environment) -> str:
     """Return the first fault with its place, the value if it is no secret, and the known keys of its section."""
     fault = error.errors()[0]
     field = str(fault["loc"][0])
-    variable = server_variable(fault["loc"]) or next(
-        (name for name, known in _FIELDS.items() if known == field and env.get(name)), ""
-    )
-    where = variable or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    variables = (name for name, place in VARIABLES.items() if place == fault["loc"][: len(place)])
+    where = next(filter(env.get, variables), "")
+    where = where or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
     more = ""
     if fault["type"] == "extra_forbidden" and field in _SECTIONS:
         more = f". Use one of: {', '.join(_SECTIONS[field].model_fields)}"

@@ -7,7 +7,6 @@ Model servers are configured in the environment alone, because a key does not be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -185,31 +184,3 @@ class RerankServer(ModelServer):
     """A server that compares each answer with the question."""
 
     max_document_chars: int = Field(default=4000, gt=0, description="Maximum characters of each document.")
-
-
-# For each field of the settings: the prefix of its variables, and the suffix of each variable.
-_COMMON = {"url": "URL", "model": "MODEL", "api_key": "API_KEY"}
-_VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "embed_server": (
-        "CLAWMEM_EMBED_",
-        {**_COMMON, "dimensions": "DIMENSIONS", "max_chars": "MAX_CHARS", "tokens_per_minute": "TPM_LIMIT"},
-    ),
-    "llm_server": ("CLAWMEM_LLM_", _COMMON),
-    "rerank_server": ("CLAWMEM_RERANK_", {**_COMMON, "max_document_chars": "MAX_DOC_CHARS"}),
-}
-
-
-def server_variable(place: Sequence[int | str]) -> str:
-    """Return the variable of a value of a server, by the fields that lead to it; empty for any other value."""
-    prefix, suffixes = _VARIABLES.get(str(place[0]), ("", {}))
-    return prefix + suffixes.get(str(place[-1]), "")
-
-
-def servers_in(env: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the unvalidated settings of each server whose URL is in *env*, by field of the settings."""
-    found = {}
-    for server, (prefix, fields) in _VARIABLES.items():
-        said = {field: env[prefix + end] for field, end in fields.items() if env.get(prefix + end)}
-        if "url" in said:
-            found[server] = said
-    return found

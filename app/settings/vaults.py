@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import below_home, is_there
 from clawmem.app.environment.private_files import error_log
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import ConfigError, InvalidInput, NotFound, VaultError
+from clawmem.ports.errors import InvalidInput, NotFound, VaultError
 
 if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
@@ -102,26 +102,6 @@ def refuse_named(settings: Settings, what: str) -> None:
             f"{what} is for the usual vault. Leave --vault out, or fill this one with: "
             f"clawmem vault sync {settings.named} FOLDER",
         )
-
-
-def read_vaults(said: Any, env: Mapping[str, str]) -> dict[str, Path]:
-    """
-    Return names and files of vaults from the settings, with ``~`` replaced by the home of *env*.
-
-    Raises:
-        ConfigError: *said* is not a mapping of names to absolute paths.
-    """
-    if not isinstance(said, Mapping):
-        raise ConfigError("vaults must give each name the path of a file, such as work: ~/work.sqlite.")
-    return {str(name): _file(str(name), path, env) for name, path in said.items()}
-
-
-def _file(name: str, path: Any, env: Mapping[str, str]) -> Path:
-    if not is_collection_name(name):
-        raise ConfigError(f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'.")
-    if not isinstance(path, str | Path) or not (found := below_home(str(path), env)).is_absolute():
-        raise ConfigError(f"The vault {name!r} needs the absolute path of a file, such as ~/work.sqlite.")
-    return found
 
 
 def lost_vault(settings: Settings) -> str:

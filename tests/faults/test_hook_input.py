@@ -25,6 +25,21 @@ def test_no_event(client: Client, told: bytes) -> None:
     assert {one.answer().context for one in running} == {""}
     assert client.memories() == {}
     assert client.waiting() == []
+    log = state_folder(client.vault) / "errors.log"
+    lines = log.read_text("utf-8").splitlines() if log.exists() else []
+    assert len(lines) == (len(running) if told else 0)
+    assert all("must be a JSON object, not" in line for line in lines)
+
+
+def test_an_unknown_profile_is_reported_once_a_day(client: Client) -> None:
+    """The prompt is answered with the usual profile, and the log names the choices."""
+    client.environ["CLAWMEM_PROFILE"] = "turbo"
+
+    contexts = [client.ask("context-surfacing", prompt=f"{QUESTION} {number}").context for number in range(2)]
+
+    assert all(contexts)
+    (line,) = (state_folder(client.vault) / "errors.log").read_text("utf-8").splitlines()
+    assert "CLAWMEM_PROFILE: must be 'speed', 'balanced' or 'deep', not 'turbo'." in line
 
 
 @pytest.mark.parametrize("piece", ["word ", " ", "a.b/", "\ud800"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
+from clawmem.app.interfaces.hooks.runner import log_daily
 from clawmem.domain.surfacing.gate import Skip, why_skip
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ def _surfaced(event: HookEvent, context: HookContext) -> HookOutput:
     from clawmem.app.settings.model import load_settings
     from clawmem.domain.surfacing.profiles import profile_named
 
-    settings = load_settings(environ=context.environ, lenient=True)
+    report = partial(log_daily, context.vault, "context-surfacing")
+    settings = load_settings(environ=context.environ, lenient=report)
     heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
     if not settings.vault.is_file() or why_skip(
         event.prompt, heartbeats=heartbeats, with_heartbeats=with_heartbeats

@@ -19,12 +19,13 @@ from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import append_to_error_log
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.interfaces.hooks.context import HookContext
 
 STDERR = 2
+MOST_SHOWN = 60  # characters of invalid input in the log
 MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
 
 # The module of each hook's handler, a function that is called like the hook.
@@ -54,7 +55,18 @@ def run_hooks(name: str, text: str, offer: Callable[[str, HookOutput], None]) ->
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     if called is None:
         raise LookupError(f"There is no hook {name!r}. Choose: {', '.join((*EVENTS, *HOOKS))}")
-    _run_locally(called, read_event(text, os.environ), offer)
+    event = read_event(text, os.environ)
+    if fault := fault_of_event(text, event):
+        report_error(name, fault)
+    _run_locally(called, event, offer)
+
+
+def fault_of_event(text: str, event: HookEvent) -> InvalidInput | None:
+    """Return the error of standard input that is no event; its hooks run as if it said nothing."""
+    if event.raw or text.strip() in ("", "{}"):
+        return None
+    message = f"The event on standard input must be a JSON object, not {text[:MOST_SHOWN]!r}."
+    return InvalidInput("INVALID_INPUT", message)
 
 
 def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
@@ -151,6 +163,12 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     is_expected = isinstance(error, ClawmemError)
     entry = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
     append_to_error_log(vault, f"{_now()} {name}: {entry}\n")
+
+
+def log_daily(vault: Path, name: str, error: Exception) -> None:
+    """Append an error of hook *name* to the error log next to *vault*, unless it has it for this day."""
+    with suppress(OSError):
+        append_to_error_log(vault, f"{_now()} {name}: {error}\n", once_a_day=True)
 
 
 def _now() -> str:
