@@ -199,9 +199,9 @@ class ApiEmbedder(ApiModel):
             received = received or provider.embed_dimensions
         if not received:  # measured with texts that also show whether the server computes vectors
             texts = [prompts.document + text for text in _CANARIES]
-            raw = self._send(texts, True, limits)
-            received = len(numbers_in(raw[0]))
-            refuse_constant(_CANARIES, [unit_vector(vector, received, received) for vector in raw])
+            vectors = list(map(unit_vector, self._send(texts, True, limits)))
+            refuse_constant(_CANARIES, vectors)
+            received = len(vectors[0]) // 4
         dimensions = self._dimensions or received
         if dimensions > received:
             raise BadVector(f"the server sent {received} numbers instead of {dimensions}")
@@ -389,39 +389,26 @@ class TokenRateLimiter:
         self._free_ms = max(self._free_ms, self._clock.now_ms()) + tokens * self._ms_per_token
 
 
-def numbers_in(raw: Any) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def unit_vector(raw: Any, received: int = 0, dimensions: int | None = None) -> Vector:
     """
-    Return the numbers of a vector in a response: a list, or base64 of little-endian float32.
+    Return a vector of a response, a list or base64 of float32, truncated to *dimensions* and scaled to unit length.
+
+    Zeros stay zeros. Truncation is only valid for models that were trained for it, and then gives the same quality as
+    truncation by the provider.
 
     Raises:
-        BadVector: *raw* is neither, or one of the numbers is not finite.
+        BadVector: *raw* is neither, holds no *received* numbers (0 for any number), or one that is not finite.
     """
     try:
-        is_base64 = isinstance(raw, str)
-        numbers = np.array(
-            np.frombuffer(b64decode(raw, validate=True), "<f4") if is_base64 else raw, np.float64
-        )
+        values = np.frombuffer(b64decode(raw, validate=True), "<f4") if isinstance(raw, str) else raw
+        numbers = np.array(values, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise BadVector("the server sent neither a list of numbers nor base64") from error
     if numbers.ndim > 1:
         raise BadVector("the server sent one vector per token; start it with another --pooling")
     if not numbers.shape or not np.isfinite(np.linalg.norm(numbers)):
         raise BadVector("the server sent a value that is not a finite number")  # NaN is sent as null
-    return numbers
-
-
-def unit_vector(raw: Any, received: int, dimensions: int) -> Vector:
-    """
-    Return the *received* numbers of *raw* truncated to *dimensions* and scaled to unit length; zeros stay zeros.
-
-    Truncation is only valid for models that were trained for it, and then gives the same quality as
-    truncation by the provider.
-
-    Raises:
-        BadVector: *raw* is no vector of that length.
-    """
-    numbers = numbers_in(raw)
-    if len(numbers) != received:
+    if received and len(numbers) != received:
         raise BadVector(f"the server sent {len(numbers)} numbers instead of {received}")
     beginning = numbers[:dimensions]
     return (beginning / (np.linalg.norm(beginning) or 1.0)).astype("<f4").tobytes()

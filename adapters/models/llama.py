@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import mmap
-import re
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -221,8 +219,8 @@ class LlamaServer:
 
 
 def require_llama() -> None:
-    """Raise `ExtraMissing` if llama.cpp is not installed."""
-    if find_spec("xllamacpp") is None:  # finds the package without importing it
+    """Raise `ExtraMissing` if llama.cpp, or the reader of its files, is not installed."""
+    if not (find_spec("xllamacpp") and find_spec("gguf")):  # finds the packages without importing them
         raise ExtraMissing("xllamacpp", extra="local")
 
 
@@ -271,41 +269,36 @@ def inspect(path: Path, role: str) -> dict[str, Any]:
     """
     Return the facts about the model at *path* for *role*, after loading it.
 
-    The few fields that are needed are found by their names; llama.cpp checks the rest of the file.
-
     Raises:
         ConfigError: the file is no GGUF model, a model for another role, or cannot be loaded.
     """
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise ConfigError("This is not a model for llama.cpp: it is no GGUF file. Nothing was installed.")
-        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    from gguf import GGUFReader
 
-            def number(name: bytes) -> int:
-                match = re.search(rb"[\w-]\." + name + rb"\x04\0\0\0(.{4})", content, re.DOTALL)
-                return int.from_bytes(match[1], "little") if match else 0
+    try:
+        reader = GGUFReader(path)
+        fields = {name.partition(".")[2]: field for name, field in reader.fields.items()}
+        architecture = str(fields["architecture"].contents())
+    except Exception as error:  # of a file that was cut off, the package raises whatever comes of it
+        raise ConfigError(
+            "This is not a model for llama.cpp: it is no GGUF file, or damaged. Nothing was installed."
+        ) from error
 
-            def text(name: bytes) -> str:
-                match = re.search(rb"general\." + name + rb"\x08\0\0\0(.{8})", content, re.DOTALL)
-                if match is None:
-                    return ""
-                return content[match.end() : match.end() + int.from_bytes(match[1], "little")].decode(
-                    "utf-8", "replace"
-                )
+    def number(name: str) -> int:
+        return int(fields[name].contents()) if name in fields else 0
 
-            facts: dict[str, Any] = {
-                "architecture": text(b"architecture"),
-                "title": text(b"name"),
-                "context": number(b"context_length"),
-                "dimensions": number(b"embedding_length_out") or number(b"embedding_length"),
-            }
-            pooling = number(b"pooling_type")
-            ranks = pooling == 4 or re.search(rb"\0cls\.(?:output\.)?weight", content) is not None
-    is_encoder = pooling in (1, 2, 3) or any(part in facts["architecture"] for part in ("bert", "embedding"))
+    facts: dict[str, Any] = {
+        "architecture": architecture,
+        "title": str(fields["name"].contents()) if "name" in fields else "",
+        "context": number("context_length"),
+        "dimensions": number("embedding_length_out") or number("embedding_length"),
+    }
+    pooling = number("pooling_type")
+    ranks = pooling == 4 or any(tensor.name.startswith("cls.") for tensor in reader.tensors)
+    is_encoder = pooling in (1, 2, 3) or any(part in architecture for part in ("bert", "embedding"))
     kind = RERANK if ranks else EMBED if is_encoder else GENERATE
     if kind != role:
         raise ConfigError(
-            f"This is a model to {kind} ({facts['architecture']}), not to {role}. Nothing was installed."
+            f"This is a model to {kind} ({architecture}), not to {role}. Nothing was installed."
         )
     load(path, role, facts["context"])
     return facts

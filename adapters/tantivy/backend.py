@@ -2,34 +2,22 @@ from __future__ import annotations
 
 import shutil
 
-from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
+from clawmem.ports.errors import BackendUnavailable
 from clawmem.ports.indexes import Backend, IndexPlace, LexicalIndex
 
 
 def open_lexical(place: IndexPlace) -> LexicalIndex:
-    """
-    Open the lexical index in the folder of *place*.
-
-    Raises:
-        BackendUnavailable: the package `tantivy` is not installed.
-    """
+    """Open the lexical index in the folder of *place*. Raises `BackendUnavailable` if tantivy is not installed."""
     try:
         from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
     except ModuleNotFoundError as error:
-        if error.name != "tantivy":
-            raise
         raise BackendUnavailable("tantivy", extra="tantivy") from error
     return TantivyLexicalIndex(place.folder, read_only=place.read_only)
 
 
 def discard(place: IndexPlace) -> None:
     """Delete the folder of *place* with everything in it; works without tantivy."""
-    try:
-        shutil.rmtree(place.folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise IndexUnavailable(place.folder, f"it cannot be deleted ({error.strerror})") from error
+    shutil.rmtree(place.folder, ignore_errors=True)
 
 
 BACKEND = Backend("tantivy", lexical=open_lexical, discard=discard)

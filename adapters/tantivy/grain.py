@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +22,7 @@ from tantivy import (
     Tokenizer,
 )
 
-from clawmem.ports.errors import IndexBusy, IndexDamaged
+from clawmem.ports.errors import IndexDamaged
 from clawmem.ports.indexes import TITLE_WEIGHT
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry
 
@@ -50,7 +48,7 @@ SAMPLE = 1000  # entries that `GrainIndex.faults` looks up
 _ANALYZER = "clawmem"
 _SEQ_BITS = 20
 _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
-_BEYOND = 16  # hits fetched beyond the limit, to detect a tie across the limit
+_BEYOND = 64  # hits fetched beyond the limit, whose ties are ordered by key
 
 
 def analyzer() -> TextAnalyzer:
@@ -121,15 +119,10 @@ class GrainIndex:
                 raise IndexDamaged(str(folder), "it is missing" if is_new else "its list of files is missing")
             folder.mkdir(parents=True, exist_ok=True)
         self._index = open_index(folder)
-        self._version: tuple[int, ...] = ()
 
     def searcher(self) -> Searcher:
         """Return a view of the last commit of any process; the view does not change."""
-        status = self._description.stat()  # fifty times cheaper than an unnecessary reload
-        version = (status.st_ino, status.st_mtime_ns, status.st_size)
-        if version != self._version:
-            self._index.reload()
-            self._version = version
+        self._index.reload()
         return self._index.searcher()
 
     def commits(self) -> int:
@@ -137,24 +130,50 @@ class GrainIndex:
         return int(json.loads(self._description.read_bytes())["opstamp"])
 
     @contextmanager
-    def writing(self, patience_s: float) -> Iterator[GrainWriter]:
-        """
-        Hold the write lock of this granularity for the block; uncommitted changes are discarded at the end.
-
-        Raises:
-            IndexBusy: another process held the lock for more than *patience_s* seconds.
-        """
+    def writing(self) -> Iterator[IndexWriter]:
+        """Yield a writer; uncommitted changes are discarded at the end."""
         # An index that was opened earlier does not know files that other processes have added since.
-        index = open_index(self._folder)
-        writer = _locked(index, self._folder, patience_s)
+        writer = open_index(self._folder).writer(HEAP_BYTES, num_threads=1)
         try:
-            index.reload()
-            yield GrainWriter(index.searcher(), writer)
+            yield writer
         except BaseException:
             writer.rollback()
             raise
         finally:
-            writer.wait_merging_threads()  # a merge that is not awaited is lost; this also releases the lock
+            writer.wait_merging_threads()  # a merge that is not awaited is lost
+
+    def stage(
+        self,
+        writer: IndexWriter,
+        entries: Collection[LexicalEntry],
+        removed: Collection[int],
+        *,
+        clear: bool,
+    ) -> bool:
+        """
+        Pass changes to *writer* in this order: clear, remove documents, add entries with different keys.
+
+        They become visible with its commit. Return whether there are any.
+        """
+        searcher = self.searcher()
+        size = searcher.num_docs
+        replaced = [_packed(entry.key) for entry in entries if entry.key.document_id not in removed]
+        doomed = Query.all_query() if clear else _any_of({DOCUMENT: list(removed), KEY: replaced})
+        survivors: list[LexicalEntry] = []
+        is_deleting = bool(size) and count(searcher, doomed) > 0
+        if is_deleting:
+            stored = [] if clear else _stored(searcher)
+            if stored is None:
+                writer.delete_documents_by_query(doomed)
+            else:
+                writer.delete_all_documents()
+                keys = {entry.key for entry in entries}
+                survivors = [e for e in stored if e.key.document_id not in removed and e.key not in keys]
+                size = len(survivors)
+        store = size + len(entries) <= EXACT_UP_TO
+        for entry in sorted([*survivors, *entries], key=lambda entry: entry.key):
+            writer.add_document(_document(entry, store=store))
+        return is_deleting or bool(entries)
 
     def faults(self) -> list[str]:
         """Return a fault if an entry of a sample is not found by its key, or cannot be read."""
@@ -170,74 +189,27 @@ class GrainIndex:
         return [f"{self._folder.name}: {found} of {len(keys)} entries are found by their keys"]
 
 
-class GrainWriter:
-    """One commit at one granularity: stage the changes, then commit."""
-
-    def __init__(self, searcher: Searcher, writer: IndexWriter) -> None:
-        self._searcher = searcher
-        self._writer = writer
-
-    def stage(self, entries: Collection[LexicalEntry], removed: Collection[int], *, clear: bool) -> bool:
-        """
-        Pass changes to tantivy in this order: clear, remove documents, add entries with different keys.
-
-        They become visible with the commit. Return whether there are any.
-        """
-        size = self._searcher.num_docs
-        replaced = [_packed(entry.key) for entry in entries if entry.key.document_id not in removed]
-        doomed = _any_of({DOCUMENT: list(removed), KEY: replaced}) if not clear else Query.all_query()
-        survivors: list[LexicalEntry] = []
-        is_deleting = bool(size) and count(self._searcher, doomed) > 0
-        if is_deleting:
-            stored = None if clear else self._stored()
-            if clear or stored is not None:
-                self._writer.delete_all_documents()
-                keys = {entry.key for entry in entries}
-                survivors = [
-                    e for e in stored or () if e.key.document_id not in removed and e.key not in keys
-                ]
-                size = len(survivors)
-            else:
-                self._writer.delete_documents_by_query(doomed)
-        store = size + len(entries) <= EXACT_UP_TO
-        for entry in sorted([*survivors, *entries], key=lambda entry: entry.key):
-            self._writer.add_document(_document(entry, store=store))
-        return is_deleting or bool(entries)
-
-    def commit(self) -> None:
-        """Make the changes durable and visible, start due merges, and delete files of a killed process."""
-        self._writer.commit()
-
-    def _stored(self) -> list[LexicalEntry] | None:
-        """Return all entries if they are few and stored."""
-        size = self._searcher.num_docs
-        if size > EXACT_UP_TO:
-            return None
-        hits = self._searcher.search(Query.all_query(), size, count=False).hits
-        texts = [self._searcher.doc(address).get_first(ENTRY) for _, address in hits]
-        values = [json.loads(bytes(text)) for text in texts if text is not None]
-        entries = [LexicalEntry(FragmentKey(*key), Grain(grain), *rest) for key, grain, *rest in values]
-        return entries if len(entries) == size else None
+def _stored(searcher: Searcher) -> list[LexicalEntry] | None:
+    """Return all entries if they are few and stored."""
+    size = searcher.num_docs
+    if size > EXACT_UP_TO:
+        return None
+    hits = searcher.search(Query.all_query(), size, count=False).hits
+    texts = [searcher.doc(address).get_first(ENTRY) for _, address in hits]
+    values = [json.loads(bytes(text)) for text in texts if text is not None]
+    entries = [LexicalEntry(FragmentKey(*key), Grain(grain), *rest) for key, grain, *rest in values]
+    return entries if len(entries) == size else None
 
 
 def best(searcher: Searcher, query: Query, limit: int) -> list[Hit]:
-    """Return the best *limit* >= 1 hits by descending score, then key; the key also decides ties at the limit."""
-    most = max(1, searcher.num_docs)
-    fetched = min(limit + _BEYOND, most)
-    while True:
-        # tantivy sums 32-bit floats in varying order, so entries with the same words differ in the last digit.
-        hits = [
-            (float(f"{score:.6g}"), address)
-            for score, address in searcher.search(query, fetched, count=False).hits
-        ]
-        if not limit < len(hits) == fetched < most or hits[-1][0] < hits[limit - 1][0]:
-            break
-        fetched = min(fetched * 8, most)  # the tie is longer; all of it is needed to order by key
-    keys = searcher.fast_field_values(KEY, [address for _, address in hits])
-    unpacked = [
-        FragmentKey(int(key or 0) >> _SEQ_BITS, int(key or 0) & ((1 << _SEQ_BITS) - 1)) for key in keys
+    """Return the best *limit* >= 1 hits by descending score, then key."""
+    hits = searcher.search(query, min(limit + _BEYOND, max(1, searcher.num_docs)), count=False).hits
+    keys = (int(key or 0) for key in searcher.fast_field_values(KEY, [address for _, address in hits]))
+    # tantivy sums 32-bit floats in varying order, so entries with the same words differ in the last digit.
+    ranked = [
+        Hit(FragmentKey(key >> _SEQ_BITS, key & ((1 << _SEQ_BITS) - 1)), float(f"{score:.6g}"))
+        for key, (score, _) in zip(keys, hits, strict=True)
     ]
-    ranked = [Hit(key, score) for key, (score, _) in zip(unpacked, hits, strict=True)]
     return sorted(ranked, key=lambda hit: (-hit.score, hit.key))[:limit]
 
 
@@ -269,16 +241,3 @@ def _any_of(numbers: dict[str, list[int]]) -> Query:
     """Return a query for entries with one of the numbers in a field."""
     sets = [Query.term_set_query(SCHEMA, field, values) for field, values in numbers.items() if values]
     return Query.boolean_query([(Occur.Should, one) for one in sets]) if sets else Query.empty_query()
-
-
-def _locked(index: Index, folder: Path, patience_s: float) -> IndexWriter:
-    until = time.monotonic() + patience_s
-    while True:
-        try:
-            return index.writer(HEAP_BYTES, num_threads=1)
-        except ValueError as error:
-            if "LockBusy" not in str(error):
-                raise
-            if time.monotonic() > until:
-                raise IndexBusy(str(folder.parent)) from error
-        time.sleep(random.uniform(0.002, 0.02))

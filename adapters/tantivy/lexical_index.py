@@ -3,15 +3,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
 
-from clawmem.adapters.tantivy.grain import GrainIndex, GrainWriter, best
+from filelock import FileLock, Timeout
+
+from clawmem.adapters.tantivy.grain import GrainIndex, best
 from clawmem.adapters.tantivy.query_builder import QueryBuilder
-from clawmem.ports.errors import ClawmemError, IndexDamaged, IndexUnavailable, InvalidInput, VaultReadOnly
+from clawmem.ports.errors import (
+    ClawmemError,
+    IndexBusy,
+    IndexDamaged,
+    IndexUnavailable,
+    InvalidInput,
+    VaultReadOnly,
+)
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 PATIENCE_S = 10.0
@@ -57,14 +66,10 @@ class TantivyLexicalIndex:
         """
         self._folder = Path(folder)
         self._read_only = read_only
-        self._patience_s = patience_s
+        self._lock = FileLock(self._folder / "write.lock", timeout=patience_s)
         self._changes: Changes | None = None
         with translated(folder):
-            if self._folder.exists():
-                names = {path.name for path in self._folder.iterdir()}
-                if others := sorted(names - {*Grain, _MARKER, _NEXT_MARKER}):
-                    raise IndexDamaged(folder, f"it contains other files ({others[0]})")
-            elif read_only:
+            if read_only and not self._folder.exists():
                 raise IndexDamaged(folder, "it is missing")
             self._grains = {
                 grain: GrainIndex(self._folder / grain, may_create=not read_only) for grain in Grain
@@ -84,7 +89,7 @@ class TantivyLexicalIndex:
             changes = self._changes
         finally:
             self._changes = None
-        with translated(str(self._folder)):
+        with self._locked():
             self._commit(changes, marker)
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -108,9 +113,10 @@ class TantivyLexicalIndex:
         """Run due merges, and delete files left by a killed process."""
         if self._read_only:
             raise VaultReadOnly(str(self._folder))
-        with translated(str(self._folder)), self._writers(Grain) as writers:
-            for writer in writers.values():
-                writer.commit()
+        with self._locked():
+            for index in self._grains.values():
+                with index.writing() as writer:
+                    writer.commit()
 
     # -- reading ------------------------------------------------------------------------------------
 
@@ -162,34 +168,35 @@ class TantivyLexicalIndex:
         for document in changes.entries.values():
             for (grain, _), entry in document.items():
                 entries[grain].append(entry)
-        # With a marker all granularities are locked, so that no other commit comes between the first commit
-        # and the marker.
-        is_everywhere = bool(changes.clear or changes.removed or marker)
-        grains = [grain for grain in Grain if is_everywhere or entries[grain]]
-        with self._writers(grains) as writers:
-            staged = [
-                writer
-                for grain, writer in writers.items()
-                if writer.stage(entries[grain], changes.removed, clear=changes.clear)
-            ]
+        with ExitStack() as stack:
+            staged = []
+            for grain, index in self._grains.items():
+                if changes.clear or changes.removed or entries[grain]:
+                    writer = stack.enter_context(index.writing())
+                    if index.stage(writer, entries[grain], changes.removed, clear=changes.clear):
+                        staged.append(writer)
             old, _ = self._stored_marker()
             goes_back = old and marker and (old.vault != marker.vault or old.seq > marker.seq)
             if changes.clear or goes_back:
                 # between the commits of two granularities the marker would claim too much
                 (self._folder / _MARKER).unlink(missing_ok=True)
-                _sync(self._folder)
             for writer in staged:
                 writer.commit()
-            if marker is not None:
-                self._store_marker(marker)
+        if marker is not None:
+            self._store_marker(marker)
 
     @contextmanager
-    def _writers(self, grains: Iterable[Grain]) -> Iterator[dict[Grain, GrainWriter]]:
-        # All processes lock in the order of Grain, which prevents deadlocks.
-        with ExitStack() as locks:
-            yield {
-                grain: locks.enter_context(self._grains[grain].writing(self._patience_s)) for grain in grains
-            }
+    def _locked(self) -> Iterator[None]:
+        """Hold the write lock of the index. Raises `IndexBusy` if another commit does not end in time."""
+        with translated(str(self._folder)):
+            try:
+                self._lock.acquire()
+            except Timeout as error:
+                raise IndexBusy(str(self._folder)) from error
+            try:
+                yield
+            finally:
+                self._lock.release()
 
     def _stored_marker(self) -> tuple[Marker | None, dict[Grain, int]]:
         """Return the marker, and the commit number of each granularity when it was stored."""
@@ -209,7 +216,6 @@ class TantivyLexicalIndex:
             file.flush()
             os.fsync(file.fileno())
         (self._folder / _NEXT_MARKER).replace(self._folder / _MARKER)
-        _sync(self._folder)
 
     def _older_than(self, commits: dict[Grain, int]) -> list[Grain]:
         """Return granularities with fewer commits than that, because they were restored or rebuilt."""
@@ -235,12 +241,8 @@ def translated(folder: str) -> Iterator[None]:
         raise InvalidInput(
             "INVALID_INPUT", "The text holds half a character. Give it as valid Unicode."
         ) from error
-    except (JSONDecodeError, UnicodeDecodeError) as error:
-        raise IndexDamaged(folder, "one of its files is not valid JSON") from error
-    except FileNotFoundError as error:
-        raise IndexDamaged(folder, "one of its files is missing") from error
-    except NotADirectoryError as error:
-        raise IndexDamaged(folder, "it is not a folder") from error
+    except (JSONDecodeError, UnicodeDecodeError, FileNotFoundError, NotADirectoryError) as error:
+        raise IndexDamaged(folder, "one of its files is missing or damaged") from error
     except OSError as error:
         raise IndexUnavailable(folder, error.strerror or str(error)) from error
     except BaseException as error:
@@ -254,13 +256,3 @@ def translated(folder: str) -> Iterator[None]:
             raise IndexDamaged(folder, "another version of clawmem wrote it") from error
         first_line = str(error).partition("\n")[0]
         raise IndexDamaged(folder, f"its files are damaged ({first_line[:200]})") from error
-
-
-def _sync(folder: Path) -> None:
-    """Write the names in *folder* to the disk, so that they survive a power failure."""
-    with suppress(OSError):  # Windows opens no folder, and does this by itself
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -31,10 +31,6 @@ WORDS_OF_A_PREFIX = 100
 # Two different words with the same prefix in one entry count almost like one word twice, which BM25 dampens.
 _FURTHER_WORDS = 0.2
 
-# Counting the entries with a word takes time in proportion to their number. Above this number the deleted
-# entries that tantivy's own figure includes make no relevant difference.
-_COUNTED_UP_TO = 10_000
-
 Phrase = tuple[str, ...]  # consecutive words
 
 
@@ -60,10 +56,6 @@ class QueryBuilder:
         words = tuple(self._analyze(term.text))
         if not words:
             return 0
-        if len(words) == 1 and not term.prefix:
-            about = self._searcher.doc_freq(WORDS, words[0])
-            if about > _COUNTED_UP_TO:
-                return min(about, self._searcher.num_docs)
         phrases = self._phrases(words, prefix=term.prefix)
         return count(self._searcher, _any_ending(words) if phrases is None else _any_of(phrases))
 
