@@ -172,7 +172,7 @@ class VaultUpkeepContract(VaultContract):
         """
         The self-test does not change records or indexes.
 
-        If this fails: the ranking self-test writes into the real index.
+        If this fails: the check writes into a table of the vault.
         """
         saved = write_everywhere(vault, "a.md", "budget")
 

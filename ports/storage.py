@@ -53,7 +53,7 @@ class Storage(Protocol):
         """
 
     def check(self) -> list[str]:
-        """Return the defects of the storage itself (integrity, ranking self-test) as sentences."""
+        """Return the defects of the storage itself as sentences."""
 
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""

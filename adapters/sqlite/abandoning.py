@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
-from clawmem.ports.errors import VaultDamaged, VaultError
+from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 _OF_TABLE = "(name = :name or tbl_name = :name or tbl_name glob :name || '_*')"
+
+
+@contextmanager
+def blame_index(db: Database, faults: Callable[[], Sequence[str]]) -> Iterator[None]:
+    """
+    Raise `IndexDamaged` if an error in the block is due to an index, which has *faults*.
+
+    An index also reads records. Damage of records stays `VaultDamaged`, because rebuilding the index does not
+    repair it.
+    """
+    try:
+        yield
+    except (VaultLocked, VaultFull, VaultReadOnly):
+        raise
+    except VaultError as error:
+        if not faults():
+            raise
+        raise IndexDamaged(db.path, "one of its tables is broken") from error
 
 
 def empty_fts_table(db: Database, name: str) -> None:
@@ -31,7 +49,7 @@ def drop_virtual_table(db: Database, name: str) -> None:
 
 def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
     """Return the tables among *names*, and among the shadow tables of *names*, that fail SQLite's integrity check."""
-    sql = "select name from sqlite_schema where type = 'table' and rootpage > 0 and (name = ? or name glob ? || '_*')"
+    sql = "select name from sqlite_schema where type = 'table' and (name = ? or name glob ? || '_*')"
     broken = []
     with _committed(db) as reader:
         for (part,) in [row for name in names for row in db.rows(sql, (name, name))]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.adapters.sqlite.abandoning import broken_tables, drop_virtual_table
+from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
-from clawmem.ports.errors import BadVector, IndexDamaged, ModelMismatch, VaultDamaged, VaultError
+from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry, embedding_text
 
 if TYPE_CHECKING:
@@ -422,15 +422,8 @@ class SqliteEmbeddings(Store):
             if key in texts
         ]
 
-    @contextmanager
-    def _blaming(self, space: EmbeddingSpace) -> Iterator[None]:
-        """Raise `IndexDamaged` if an error of SQLite in the block is due to the table of vectors."""
-        try:
-            yield
-        except VaultError as error:
-            if not self._faults(space):
-                raise
-            raise IndexDamaged(self._db.path, "its table of vectors is broken") from error
+    def _blaming(self, space: EmbeddingSpace) -> AbstractContextManager[None]:
+        return blame_index(self._db, lambda: self._faults(space))
 
     def _faults(self, space: EmbeddingSpace) -> list[str]:
         if broken := broken_tables(self._db, [space.vectors]):

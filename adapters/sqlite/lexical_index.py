@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from types import MappingProxyType
 
 import apsw
 
-from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
-from clawmem.adapters.sqlite.database import MEMORY, Database, Row
-from clawmem.adapters.sqlite.derived_index import Commits, blames_index
-from clawmem.adapters.sqlite.store import documents_in, pack, span, unpack
+from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, empty_fts_table
+from clawmem.adapters.sqlite.database import MEMORY, Database
+from clawmem.adapters.sqlite.store import Store, documents_in, pack, span, unpack
 from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
-from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
+from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 # One table for each granularity; the number of a row is the packed key of the fragment.
 TABLES: Mapping[Grain, str] = MappingProxyType({grain: f"lexical_{grain.value}" for grain in Grain})
@@ -40,12 +40,13 @@ _EVERY = "and +hits.rowid in (select rowid from {table} where {table} match :eve
 # Scoring takes about a microsecond per match, and frequent terms are the least selective: once the rarest terms have
 # this many matches, the others are omitted.
 _MOST_MATCHES = 8_000
+_MARKER = "marker_lexical"
 _LEAST = 1e-6  # the IDF that FTS5 uses for a term in more than half of the rows
 
 
-class SqliteLexicalIndex(Commits):
+class SqliteLexicalIndex(Store):
     """
-    ``LexicalIndex`` in FTS5, with a contentless table for each granularity.
+    ``LexicalIndex`` in FTS5, with a contentless table for each granularity; commits are part of the vault's transaction.
 
     FTS5 computes its own IDF, which is almost 0 for frequent terms. Each term is therefore matched separately, and its
     scores are multiplied by the ratio of the common IDF to that of FTS5.
@@ -53,38 +54,49 @@ class SqliteLexicalIndex(Commits):
 
     method = "FTS5"
     in_process = True
-    tables = tuple(TABLES.values())
-    _role = "lexical"
+    _is_committing = False
 
-    def __init__(self, db: Database) -> None:
-        super().__init__(db)
-        self._db = db
+    def marker(self) -> Marker | None:
+        text = self._db.meta(_MARKER)
+        return Marker(*json.loads(text)) if text else None
 
-    @blames_index
+    @contextmanager
+    def committing(self, marker: Marker | None = None) -> Iterator[None]:
+        if self._is_committing:
+            raise RuntimeError("committing() is not reentrant")
+        self._is_committing = True
+        try:
+            with self._db.atomic():
+                yield
+                if marker:
+                    self._db.write("insert or replace into meta values (?, ?)", (_MARKER, json.dumps(marker)))
+        finally:
+            self._is_committing = False
+
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        with self._db.atomic():
+        with blame_index(self._db, self.faults), self._db.atomic():
             for grain, table in TABLES.items():
-                rows = {pack(entry.key): entry for entry in entries if entry.grain is grain}
-                self._db.write_many(f"delete from {table} where rowid = ?", [(row,) for row in rows])
+                rows = {
+                    pack(entry.key): (pack(entry.key), entry.title, entry.text)
+                    for entry in entries
+                    if entry.grain is grain
+                }
+                self._db.write_many(f"delete from {table} where rowid = ?", [(key,) for key in rows])
                 self._db.write_many(
-                    f"insert into {table} (rowid, title, text) values (?, ?, ?)",
-                    [(row, entry.title, entry.text) for row, entry in rows.items()],
+                    f"insert into {table} (rowid, title, text) values (?, ?, ?)", rows.values()
                 )
 
-    @blames_index
     def remove(self, document_id: int) -> None:
-        with self._db.atomic():
-            for table in self.tables:
+        with blame_index(self._db, self.faults), self._db.atomic():
+            for table in TABLES.values():
                 self._db.write(f"delete from {table} where rowid between ? and ?", span(document_id))
 
-    @blames_index
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         entries, counts = self._counts(query.terms, grain)
         rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
         documents, bindings = documents_in(scope)
         return self._ranked(query, grain, limit, entries, counts, rarities, documents, bindings)
 
-    @blames_index
     def search_among(
         self,
         documents: Collection[int],
@@ -96,50 +108,49 @@ class SqliteLexicalIndex(Commits):
     ) -> list[Hit]:
         in_scope, bindings = documents_in(scope)
         some = "select value from json_each(:documents)"
-        seen = f"{in_scope} and id in ({some})" if in_scope else some
+        within = f"{in_scope} and id in ({some})" if in_scope else some
         bindings = {**bindings, "documents": json.dumps(list(documents))}
-        return self._ranked(query, grain, limit, *self._counts(query.terms, grain), rarities, seen, bindings)
+        return self._ranked(
+            query, grain, limit, *self._counts(query.terms, grain), rarities, within, bindings
+        )
 
-    @blames_index
     def count(self, grain: Grain) -> int:
         return self._counts([], grain)[0]
 
-    @blames_index
     def holding(self, term: Term, grain: Grain) -> int:
         return self._counts([term], grain)[1].get(term, 0)
 
-    @blames_index
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         counts = self._counts(terms, Grain.DOCUMENT)[1]
         unknown = [term.text for term, number in counts.items() if not number]
-        return similar_words(self._db, TABLES[Grain.DOCUMENT], unknown) if unknown else {}
+        with blame_index(self._db, self.faults):
+            return similar_words(self._db, TABLES[Grain.DOCUMENT], unknown) if unknown else {}
 
     def clear(self) -> None:
         with self._db.atomic():
-            for name in self.tables:
-                empty_fts_table(self._db, name)
-            self._forget_marker()
+            for table in TABLES.values():
+                empty_fts_table(self._db, table)
+            self._db.write("delete from meta where name = ?", (_MARKER,))
 
-    @blames_index
     def optimize(self) -> None:
         """Merge the segments of each table into one."""
-        for name in self.tables:
-            self._db.write(f"insert into {name} ({name}) values ('optimize')")
+        with blame_index(self._db, self.faults):
+            for table in TABLES.values():
+                self._db.write(f"insert into {table} ({table}) values ('optimize')")
 
     def faults(self) -> list[str]:
-        faults = [f"{name} is broken" for name in broken_tables(self._db, self.tables)]
-        if not faults:
-            checks = (self._db.rows(f"pragma integrity_check({name})") for name in self.tables)
-            faults = [f"SQLite: {result}" for rows in checks for (result,) in rows if result != "ok"]
-        fault = ranking_fault(self._db)
-        return [fault, *faults] if fault else faults
+        return [f"{table} is broken" for table in broken_tables(self._db, TABLES.values())]
+
+    def close(self) -> None:
+        """Do nothing: the vault closes the file."""
 
     def _counts(self, terms: Sequence[Term], grain: Grain) -> tuple[int, dict[Term, int]]:
         """Return the number of entries, and of those that contain each of *terms* that has a letter or digit."""
         words = [term for term in dict.fromkeys(terms) if any(sign.isalnum() for sign in term.text)]
         expressions = json.dumps([_expression(term) for term in words], ensure_ascii=False)
-        (entries,), *counts = self._db.rows(_COUNTS.format(table=TABLES[grain]), (expressions,))
-        numbers = {term: number for term, (number,) in zip(words, counts, strict=True)}
+        with blame_index(self._db, self.faults):
+            entries, *counts = self._db.values(_COUNTS.format(table=TABLES[grain]), (expressions,))
+        numbers = dict(zip(words, counts, strict=True))
         # Another process may empty the index between two counts; no term has more matches than there are entries.
         return max(entries, *numbers.values(), 0), numbers
 
@@ -170,36 +181,15 @@ class SqliteLexicalIndex(Commits):
         weighted = [
             (_expression(term), -rarities[term] / _fts5_rarity(entries, counts[term])) for term in terms
         ]
-        rows = self._db.rows(
-            _RANKED.format(table=TABLES[grain], condition=condition),
-            {
-                **bindings,
-                "terms": json.dumps(weighted, ensure_ascii=False),
-                "every": " AND ".join(expression for expression, _ in weighted),
-                "limit": limit,
-            },
-        )
+        values = {
+            **bindings,
+            "terms": json.dumps(weighted, ensure_ascii=False),
+            "every": " AND ".join(expression for expression, _ in weighted),
+            "limit": limit,
+        }
+        with blame_index(self._db, self.faults):
+            rows = self._db.rows(_RANKED.format(table=TABLES[grain], condition=condition), values)
         return [Hit(unpack(key), score) for key, score in rows]
-
-
-def ranking_fault(db: Database) -> str | None:
-    """
-    Return an error text if FTS5 does not give two texts of different relevance different scores, else None.
-
-    An FTS5 table without positions returns -0.0 for every row and raises no error.
-    """
-    table = "create virtual table temp.probe using fts5 (text, content='', contentless_delete=1, detail=full)"
-    texts = "insert into temp.probe (rowid, text) values (1, 'one two three'), (2, 'two'), (3, 'four')"
-    search = "select rowid, bm25(probe) from temp.probe where probe match 'two' order by 2"
-    with db.connection() as connection:
-        connection.execute(table)
-        try:
-            connection.execute(texts)
-            rows: list[Row] = connection.execute(search).fetchall()
-        finally:
-            connection.execute("drop table temp.probe")
-    ranked = [key for key, _ in rows] == [2, 1] and rows[0][1] < rows[1][1] < 0
-    return None if ranked else "full-text ranking does not work in this SQLite build (bm25 is constant)"
 
 
 def _fts5_rarity(entries: int, holding: int) -> float:
@@ -248,6 +238,7 @@ class ScratchLexicalIndex(SqliteLexicalIndex):
 
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
+_ONLY_TOKENS = {"include_offsets": False, "include_colocated": False}
 _SIMILAR = """
 select term, doc from temp.spellings
  where term >= :first and term < char(unicode(:first) + 1) and abs(length(term) - :length) <= 2
@@ -262,13 +253,7 @@ def similar_words(db: Database, table: str, words: Sequence[str]) -> dict[str, U
         connection.execute(f"create virtual table temp.spellings using fts5vocab (main, {table}, row)")
         try:
             for word in words:
-                tokens = tokenize(
-                    word.encode(),
-                    apsw.FTS5_TOKENIZE_QUERY,
-                    None,
-                    include_offsets=False,
-                    include_colocated=False,
-                )
+                tokens = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_ONLY_TOKENS)
                 stems = [str(token) for token in tokens]
                 if len(stems) == 1:  # FTS5 would store other words as several, or as none
                     [stem] = stems

@@ -22,14 +22,11 @@ from clawmem.ports.errors import (
 
 # FTS5 and sqlite-vec raise errors of their own for errors of SQLite, at best with the same text.
 _FULL = ("disk is full", "Could not insert a new vector chunk")
+_BROKEN = ("invalid fts5 file format", "vtable constructor failed")
 _REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_TRUNCATE)
 _NO_SHARED_MEMORY = (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE)
 _HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # the largest integer that SQLite stores
-
-
-class VirtualTableDamaged(VaultDamaged):
-    """FTS5 cannot read its own shadow tables."""
 
 
 def invalid_record() -> VaultDamaged:
@@ -48,7 +45,7 @@ def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
 
 def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     """Return the error of clawmem for an error of SQLite on the file at *path*."""
-    message, code = str(error), getattr(error, "extendedresult", 0)
+    message = str(error)
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
     if isinstance(error, OverflowError):
@@ -61,10 +58,8 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return VaultReadOnly(path)
     if isinstance(error, apsw.CantOpenError):
         return _unopened(path, read_only=read_only)
-    if code == apsw.SQLITE_CORRUPT_VTAB or "invalid fts5 file format" in message:
-        return VirtualTableDamaged(path, "one of its virtual tables is broken")
     is_corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-    if is_corrupt or "vtable constructor failed" in message:
+    if is_corrupt or any(words in message for words in _BROKEN):
         with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
             if file.read(len(_HEADER)) != _HEADER:
                 remedy = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"

@@ -12,7 +12,7 @@ from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
-from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex, ranking_fault
+from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
@@ -58,8 +58,6 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         migrate(db)
         if not read_only:
             reclaim_pages(db)
-            if fault := ranking_fault(db):
-                raise VaultDamaged(path, fault, "Run: pip install --upgrade apsw")
     except BaseException:
         db.close()
         raise
@@ -156,8 +154,7 @@ class SqliteStorage:
             faults = [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
             if self._db.value(_NAMES_DIFFER):
                 faults.append("The index of entity names differs from the records")
-        fault = ranking_fault(self._db)
-        return [*faults, fault] if fault else faults
+        return faults
 
     def _broken_records(self) -> list[str]:
         """Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults."""

@@ -158,21 +158,6 @@ def test_many_damages(home: Home) -> None:
     every_damage_is_repaired(home, 100)
 
 
-@pytest.mark.parametrize("home", ["tantivy"], indirect=True)
-def test_the_tail_of_an_external_index(home: Home) -> None:
-    """Next to another index the vault's own one holds next to nothing, which is compared all the same."""
-    connection = apsw.Connection(str(home.vault))
-    connection.execute("update lexical_line_data set block = x'030609' where id = 1")
-    connection.close()
-
-    said = home.invoke("verify").stdout
-    assert said.startswith("The line index differs from the records: average length.\n")
-    assert ADVICE.findall(said) == ["rebuild"]
-    home.invoke("rebuild")
-
-    assert home.invoke("verify").stdout == SOUND
-
-
 def every_damage_is_repaired(home: Home, number: int) -> None:
     """Damage the index, look, follow the first advice, and look again; *number* times."""
     chance = random.Random(17)

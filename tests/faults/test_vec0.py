@@ -17,6 +17,7 @@ from fault_worlds import World
 
 from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.database import PAGE_SIZE
+from clawmem.adapters.sqlite.embeddings import steps_of
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import MODEL, ROUNDING, cosine, save, sha, unit_vector
 from clawmem.ports.errors import ExtensionMissing, IndexDamaged
@@ -57,7 +58,7 @@ def test_another_program_reads_the_vectors(world: World, embedded: Invoke) -> No
         assert sorted(number for number, _ in rows) == [number for (number,) in texts]
         for number, codes in rows:
             assert len(codes) == dimensions
-            assert math.hypot(*array("b", codes)) == pytest.approx(127, rel=0.1)
+            assert math.hypot(*array("b", codes)) == pytest.approx(steps_of(dimensions), rel=0.1)
             sql = f"select rowid from vectors_{space} where embedding match vec_int8(?) and k = 1"
             assert list(connection.execute(sql, (codes,))) == [(number,)]
 

@@ -71,7 +71,7 @@ def failed(findings: dict[str, CheckResult]) -> list[str]:
 
 @pytest.mark.parametrize("embedder", [StaticEmbedder(), HashingEmbedder()], ids=["static", "hashing"])
 def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder: Embedder) -> None:
-    """All checks come in their order, all well, none with a way out; the ranking self-test is named."""
+    """All checks come in their order, all well, none with a way out."""
     embed_pending(vault, embedder)()
 
     findings = examine(vault, folder, embedder)
@@ -79,7 +79,7 @@ def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder
     assert list(findings) == CHECKS
     assert failed(findings) == []
     assert {finding.way_out for finding in findings.values()} == {""}
-    assert "ranking self-test passed" in findings["storage"].detail
+    assert "integrity check passed" in findings["storage"].detail
     assert findings["stored vectors"].detail.startswith("15 computed again")
     assert findings["content types"].detail == "note 30"
 

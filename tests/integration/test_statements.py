@@ -20,7 +20,7 @@ QUESTIONS = (
 )
 MISSPELT = "Which tabel of the dashbord shows readngs, jornal or archve?"
 # Several retrievers count the same words, and the filters of a prompt read the body of each candidate.
-MOST_OF_QUERY, MOST_OF_PROMPT = 110, 380
+MOST_OF_QUERY, MOST_OF_PROMPT = 140, 400
 
 TRACING = """
 import os, sys, apsw

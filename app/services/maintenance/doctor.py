@@ -123,7 +123,7 @@ class Doctor:
         if faults := self._vault.storage.check():
             return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
         info = self._vault.storage.info()
-        detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
+        detail = f"{info.location}: integrity check passed (schema {info.schema})"
         return CheckResult(STORAGE, True, detail)
 
     def _forgotten(self) -> CheckResult:
