@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from clawmem.adapters.conversations.members import (
     Member,
@@ -18,7 +17,7 @@ from clawmem.adapters.conversations.members import (
     whole,
     with_attachments,
 )
-from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
@@ -28,7 +27,7 @@ _CANVAS = "canmore."  # the tool that writes the documents next to a chat
 _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
-def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+def read(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
     """Yield the conversations of a file, and custom instructions as preferences."""
     user = Record(next(iter(objects_next_to(member, tree, "user.json")), None)).text("name")
     for chat in member.objects():
@@ -36,21 +35,18 @@ def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFaul
             yield from _conversation(chat, member, user)
 
 
-def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedConversation | ReadFault]:
-    messages, is_linked = _branch(chat.object("mapping"), chat.text("current_node"))
-    title, started = chat.text("title"), chat.time("create_time")
+def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedConversation]:
+    messages = _branch(chat.object("mapping"), chat.text("current_node"))
+    started = chat.time("create_time")
     yield ImportedConversation(
         "chatgpt",
-        chat.text("conversation_id", "id") or f"{member.place}#{chat.get('create_time')}",
-        title,
+        chat.text("conversation_id", "id") or f"{member.place}#{started}",
+        chat.text("title"),
         [imported for message in messages if (imported := _message(message, user))],
         started,
         labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
         updated=chat.time("update_time"),
     )
-    if not is_linked:
-        reason = f"the messages of {title[:80]!r} do not name the messages before them; they are in the order of time"
-        yield ReadFault(member.place, reason)
     for content in (message.object("content") for message in messages):
         if content.get("content_type") == "user_editable_context":
             text = paragraphs(content.text("user_profile"), content.text("user_instructions"))
@@ -63,26 +59,17 @@ def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedC
             )
 
 
-def _branch(mapping: Record, current: str) -> tuple[list[Record], bool]:
-    """
-    Return the messages from the root to the current node, and whether the nodes are linked.
-
-    Without a current node it is the leaf that was written last. Where no node names its parent or children, all messages
-    are returned in the order of time.
-    """
+def _branch(mapping: Record, current: str) -> list[Record]:
+    """Return the messages from the root to the current node; without one, to the message that was written last."""
     nodes = {name: Record(node) for name, node in mapping.items()}
     messages = {name: message for name, node in nodes.items() if (message := node.object("message"))}
-    parents = {str(child): name for name, node in nodes.items() for child in node.get("children") or ()}
-    parents |= {name: node.text("parent") for name, node in nodes.items() if node.text("parent")}
-    if not parents and len(messages) > 1:
-        return sorted(messages.values(), key=_written), False
     if current not in nodes:
-        leaves = messages.keys() - parents.values() or messages
-        current = max(leaves, key=lambda name: _written(messages[name]), default="")
-    return [messages[name] for name in branch(current, parents) if name in messages], True
+        current = max(messages, key=lambda name: _written(messages[name]), default="")
+    path = branch(current, {name: node.text("parent") for name, node in nodes.items()})
+    return [messages[name] for name in path if name in messages]
 
 
-def _written(message: Mapping[str, Any]) -> float:
+def _written(message: Record) -> float:
     at = message.get("create_time")
     return at if isinstance(at, (int, float)) else 0.0
 

@@ -30,17 +30,14 @@ def read(member: Member, tree: Tree) -> Conversations:
     try:
         with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
             database.set_busy_timeout(BUSY_MS)
+            names = {name for (name,) in database.execute("select name from sqlite_schema")}
             for tables, reader in _READERS.items():
-                if all(_columns(database, table) for table in tables):
+                if names.issuperset(tables):
                     yield from reader(database, member)
                     return
         raise NotAConversation("it is the database of a program that is not known")
     except (apsw.Error, UnicodeError) as error:
         raise Unreadable(f"its database cannot be read ({error})") from error
-
-
-def _columns(database: apsw.Connection, table: str) -> set[str]:
-    return {name for (name,) in database.execute("select name from pragma_table_info(?)", (table,))}
 
 
 def _openclaw(database: apsw.Connection, member: Member) -> Conversations:
@@ -82,15 +79,9 @@ def _hermes(database: apsw.Connection, member: Member) -> Conversations:
     A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are
     left out.
     """
-    columns = _columns(database, "sessions")
-    title, folder = (name if name in columns else "''" for name in ("title", "cwd"))
-    has_flags = {"active", "compacted"} <= _columns(database, "messages")
-    sessions = (
-        f"select id, {title}, {folder}, started_at from sessions "
-        "where coalesce(model_config, '') not like ? order by id"
-    )
+    sessions = "select id, title, cwd, started_at from sessions where coalesce(model_config, '') not like ? order by id"
     query = (
-        f"select id, role, content, timestamp, {'active, compacted' if has_flags else '1, 0'} from messages "
+        "select id, role, content, timestamp, active, compacted from messages "
         "where session_id = ? and role in ('user', 'assistant') order by id"
     )
     for name, heading, directory, started in database.execute(sessions, (_SUBAGENT,)):

@@ -98,26 +98,26 @@ class DiskExports(ConversationExports):
 
     def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:
         """Yield the parts of a ZIP file, which is finished if every file in it could be read."""
+        source, is_whole, is_silent = "", True, True
         try:
             with zipfile.ZipFile(file.path) as archive:
                 tree = zip_tree(archive, file)
-                sources, is_whole, is_silent = [""], True, True
                 for part in self._in_tree(tree, list(tree)):
                     if isinstance(part, FileFinished):
-                        sources.append(part.source)
+                        source = source or part.source
                     else:
                         is_silent = False
                         is_whole &= not isinstance(part, ReadFault) or part.is_foreign
                         yield part
                 inner = [name for name in archive.namelist() if name.lower().endswith(ZIP)]
-                if inner and not any(sources):
-                    reason = f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them"
-                    yield ReadFault(file.path, reason)
-                    return
-                if is_silent:
-                    yield ReadFault(file.path, UNKNOWN, is_foreign=True)
-                if is_whole:
-                    yield FileFinished(file, next(filter(None, sources), ""))
+            if inner and not source:
+                reason = f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them"
+                yield ReadFault(file.path, reason)
+                return
+            if is_silent:
+                yield ReadFault(file.path, UNKNOWN, is_foreign=True)
+            if is_whole:
+                yield FileFinished(file, source)
         except (zipfile.BadZipFile, EOFError, ValueError) as error:
             yield ReadFault(file.path, f"it is no complete ZIP file ({error}); download it again")
         except OSError as error:

@@ -111,21 +111,19 @@ def _message(record: Record, names: _Names) -> ImportedMessage | None:
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
 
 
-def _block_text(blocks: object) -> str:
+def _block_text(part: object) -> str:
     """Return the text of blocks, each section on its own line, with ids as in the text of a message."""
-    lines = [""]
-    waiting = [blocks]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting.extend(reversed(part))
-        elif block := Record(part):
-            if inline := _INLINE.get(block.text("type")):
-                lines[-1] += inline.format_map({key: block.text(key) for key in _KEYS})
-            else:
-                lines.append(block.text("text"))  # of mrkdwn, plain_text and raw_text
-                waiting.append([block.get(key) for key in ("text", "fields", "rows", "elements")])
-    return "\n".join(filter(None, map(str.strip, lines)))
+    if isinstance(part, list):
+        return "\n".join(filter(None, map(_block_text, part)))
+    if not (block := Record(part)):
+        return ""
+    if block.get("type") == "rich_text_section":
+        return "".join(
+            _INLINE.get(inline.text("type"), "").format_map({key: inline.text(key) for key in _KEYS})
+            for inline in block.objects("elements")
+        )
+    parts = [block.get(key) for key in ("text", "fields", "rows", "elements")]  # of mrkdwn and plain_text
+    return "\n".join(filter(None, [block.text("text").strip(), _block_text(parts)]))
 
 
 def _plain(text: str, names: _Names) -> str:

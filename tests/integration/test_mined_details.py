@@ -170,28 +170,6 @@ def test_chatgpt_canvas_and_attachments(invoke: Invoke, tmp_path: Path) -> None:
     assert "broken" not in text
 
 
-def test_a_tree_of_chatgpt_without_links(invoke: Invoke, tmp_path: Path) -> None:
-    """Links to children take the place of missing parents; without both, all messages are imported, and it is reported."""
-    children, unlinked = chatgpt([BREAD, BOAT])
-    for node in children["mapping"].values():
-        del node["parent"]
-    for node in unlinked["mapping"].values():
-        node["parent"], node["children"] = None, []
-    del unlinked["mapping"]["abandoned"]
-    write_notes(tmp_path, {"conversations.json": json.dumps([children, unlinked])})
-
-    done = invoke("mine", "--no-embed", tmp_path / "conversations.json", "--json")
-
-    report = json.loads(done.stdout)
-    assert (done.exit_code, report["sources"]["chatgpt"]["messages"]) == (0, 8)
-    [fault] = report["faults"]
-    assert "'Painting the boat' do not name the messages before them" in fault
-    texts = {title: text_of(invoke, one["file"]) for title, one in documents(invoke).items()}
-    assert "abandoned" not in texts["Sourdough"] and "You are welcome." in texts["Sourdough"]
-    places = [texts["Painting the boat"].index(turn.text) for turn in BOAT.turns]
-    assert places == sorted(places)
-
-
 def test_blocks_of_slack(invoke: Invoke, tmp_path: Path) -> None:
     """A message whose text is in its blocks is read; a summary of an app gives way to the whole text."""
     rich = {"type": "rich_text", "elements": [
