@@ -125,19 +125,15 @@ def translated(uri: str) -> Iterator[None]:
     except VaultError:
         raise
     except (RuntimeError, ValueError, OSError) as error:
-        raise _port_error(uri, str(error)) from error
+        message = str(error)
+        if _CONFLICT.search(message):
+            raise IndexBusy(uri) from error
+        if _FULL.search(message):
+            raise VaultFull(uri) from error
+        reason = " ".join(_SOURCE_LINE.sub("", message).split())[:_LONGEST_REASON]
+        raise (IndexUnavailable if _UNAVAILABLE.search(message) else IndexDamaged)(uri, reason) from error
     except BaseException as error:
         # LanceDB panics on invalid bytes; one of the two exceptions does not derive from Exception.
         if type(error).__name__ not in ("RustPanic", "PanicException"):
             raise
         raise IndexDamaged(uri, "its files are damaged") from error
-
-
-def _port_error(uri: str, message: str) -> VaultError:
-    if _CONFLICT.search(message):
-        return IndexBusy(uri)
-    if _FULL.search(message):
-        return VaultFull(uri)
-    reason = " ".join(_SOURCE_LINE.sub("", message).split())
-    reason = reason if len(reason) <= _LONGEST_REASON else reason[:_LONGEST_REASON] + "…"
-    return (IndexUnavailable if _UNAVAILABLE.search(message) else IndexDamaged)(uri, reason)

@@ -17,7 +17,6 @@ from clawmem.adapters.models.providers import (
     EMBED,
     GENERATE,
     RERANK,
-    charged_tokens,
     embeddings_in,
     provider_for,
     scores_in,
@@ -252,17 +251,11 @@ class ApiEmbedder(ApiModel):
         body |= {**provider.embed_rest, **(provider.query_rest if is_query else provider.document_rest)}
         if self._dimensions and provider.dimensions_name:
             body[provider.dimensions_name] = self._dimensions
-        estimated = sum(map(len, texts)) // CHARS_PER_TOKEN + len(texts)
-        reserved = 0 if is_query else estimated
-        if self._pace and reserved:
-            self._pace.wait(reserved)
-
-        def read(answer: Json) -> list[Any]:
-            if self._pace:
-                self._pace.charge(charged_tokens(answer, estimated) - reserved)
-            return embeddings_in(answer, len(texts))
-
-        return self.server.post(provider.embed_path, body, limits, read)
+        if self._pace and not is_query:
+            self._pace.wait(sum(map(len, texts)) // CHARS_PER_TOKEN + len(texts))
+        return self.server.post(
+            provider.embed_path, body, limits, lambda answer: embeddings_in(answer, len(texts))
+        )
 
 
 class ApiGenerator(ApiModel):
@@ -383,10 +376,6 @@ class TokenRateLimiter:
         self._free_ms = start_ms + max(LEAST_GAP_S * 1000, tokens * self._ms_per_token)
         if start_ms > now_ms:
             self._sleep((start_ms - now_ms) / 1000)
-
-    def charge(self, tokens: int) -> None:
-        """Count *tokens* beyond the reserved ones, or fewer if negative, so that the next wait is right."""
-        self._free_ms = max(self._free_ms, self._clock.now_ms()) + tokens * self._ms_per_token
 
 
 def unit_vector(raw: Any, received: int = 0, dimensions: int | None = None) -> Vector:

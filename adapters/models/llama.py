@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Timer
-from typing import Any, Protocol, cast
+from typing import Any
 
 from clawmem.adapters.models.providers import EMBED, GENERATE, RERANK, Provider
 from clawmem.adapters.models.server import EXCERPT, Json, Limits, ModelIdentity, Result, read_answer, too_long
@@ -37,24 +37,8 @@ _MOST_TOKENS = {EMBED: 2048, RERANK: 2048, GENERATE: 4096}
 _SILENT = -1
 _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
-IsCancelled = Callable[[], bool]
-"""Whether the caller has stopped waiting for the result."""
-
-
-class Llama(Protocol):
-    """The used part of ``xllamacpp.Server``; requests and responses are those of llama.cpp's own server."""
-
-    def handle_embeddings(self, prompt: Json) -> Json:
-        """Return vectors of texts."""
-
-    def handle_rerank(self, prompt: Json) -> Json:
-        """Return scores of documents."""
-
-    def handle_chat_completions(self, prompt: Json, callback: Callable[[Json], bool]) -> None:
-        """Generate a message piece by piece; the callback stops it by returning True."""
-
-    def handle_metrics(self) -> bytes:
-        """Return statistics of the server."""
+IsCancelled = Callable[[], bool]  # whether the caller has stopped waiting for the result
+Llama = Any  # ``xllamacpp.Server``; its requests and responses are those of llama.cpp's own server
 
 
 class LlamaServer:
@@ -253,7 +237,7 @@ def load(path: Path, role: str, context: int) -> Llama:
     parameters.api_keys = [token_hex()]
     parameters.ui = parameters.endpoint_slots = False
     try:
-        llama = cast("Llama", xllamacpp.Server(parameters))
+        llama = xllamacpp.Server(parameters)
     except RuntimeError as error:  # the error gives no reason
         raise ConfigError(
             f"llama.cpp cannot load {path}: the file is damaged, or of a kind that this release does not know. "

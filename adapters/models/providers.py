@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -168,12 +167,3 @@ def _in_order(entries: list[Json], count: int) -> list[Json]:
         raise ValueError(f"{len(entries)} entries instead of {count}")
     by_index = {entry["index"]: entry for entry in entries}
     return [by_index[index] for index in range(count)]
-
-
-def charged_tokens(answer: Json, estimated: int) -> int:
-    """Return the number of tokens charged for a response; *estimated* if the response does not contain it."""
-    with suppress(LookupError, TypeError, ValueError):
-        return int(answer["usage"]["total_tokens"])
-    with suppress(LookupError, TypeError, ValueError):
-        return int(answer["meta"]["billed_units"]["input_tokens"])
-    return estimated

@@ -183,10 +183,10 @@ class GrainIndex:
         for address in addresses:
             searcher.doc(address)
         keys = [int(key or 0) for key in searcher.fast_field_values(KEY, addresses)]
-        found = count(searcher, _any_of({KEY: keys}))
-        if len(hits) == searcher.num_docs and len(keys) == found:
+        matches = count(searcher, _any_of({KEY: keys}))
+        if len(hits) == searcher.num_docs and len(keys) == matches:
             return []
-        return [f"{self._folder.name}: {found} of {len(keys)} entries are found by their keys"]
+        return [f"{self._folder.name}: {matches} of {len(keys)} entries are found by their keys"]
 
 
 def _stored(searcher: Searcher) -> list[LexicalEntry] | None:
@@ -240,4 +240,4 @@ def _packed(key: FragmentKey) -> int:
 def _any_of(numbers: dict[str, list[int]]) -> Query:
     """Return a query for entries with one of the numbers in a field."""
     sets = [Query.term_set_query(SCHEMA, field, values) for field, values in numbers.items() if values]
-    return Query.boolean_query([(Occur.Should, one) for one in sets]) if sets else Query.empty_query()
+    return Query.boolean_query([(Occur.Should, query) for query in sets]) if sets else Query.empty_query()

@@ -47,7 +47,7 @@ class QueryBuilder:
         terms = [(occur, self._term(term)) for term in query.terms if self._analyze(term.text)]
         if not terms:
             return None
-        filters = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in _filters(scope)]
+        filters = [(Occur.Must, Query.const_score_query(condition, 0.0)) for condition in _filters(scope)]
         question = Query.boolean_query(terms)
         return Query.boolean_query([(Occur.Must, question), *filters]) if filters else question
 
@@ -67,13 +67,13 @@ class QueryBuilder:
             return Query.const_score_query(any_ending, self._rarity(count(self._searcher, any_ending)))
         if len(words) == len(phrases) == 1:
             return _phrase_query(phrases[0])
-        held = count(self._searcher, _any_of(phrases)) if phrases else 0
-        if not held:
+        holding = count(self._searcher, _any_of(phrases)) if phrases else 0
+        if not holding:
             return Query.empty_query()
         boosted = []
         for phrase in phrases:
             weight = sum(self._rarity(self._searcher.doc_freq(WORDS, word)) for word in phrase)
-            boosted.append(Query.boost_query(_phrase_query(phrase), self._rarity(held) / weight))
+            boosted.append(Query.boost_query(_phrase_query(phrase), self._rarity(holding) / weight))
         return Query.disjunction_max_query(boosted, _FURTHER_WORDS)
 
     def _phrases(self, words: Phrase, *, prefix: bool) -> list[Phrase] | None:
