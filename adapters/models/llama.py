@@ -34,6 +34,7 @@ IN_PROCESS = Provider(
 
 # Tokens per request. The context takes its memory in full even if it is not used: 470 MB for the generator.
 _MOST_TOKENS = {EMBED: 2048, RERANK: 2048, GENERATE: 4096}
+_HANDLERS = {IN_PROCESS.embed_path: "handle_embeddings", IN_PROCESS.rerank_path: "handle_rerank"}
 _SILENT = -1
 _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
@@ -119,10 +120,9 @@ class LlamaServer:
         request = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
 
         def work(llama: Llama, is_cancelled: IsCancelled) -> Json:
-            if path == IN_PROCESS.embed_path:
-                return llama.handle_embeddings(request)
-            if path == IN_PROCESS.rerank_path:
-                return llama.handle_rerank(request)
+            if path in _HANDLERS:
+                answer: Json = getattr(llama, _HANDLERS[path])(request)
+                return answer
             pieces: list[Json] = []
 
             def take(piece: Json) -> bool:
