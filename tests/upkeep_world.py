@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dependency_injector import providers
 from wired import memory_writer
 
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.bootstrap.injector import providers
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.maintenance import lanes

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dependency_injector import providers
+
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
-from clawmem.app.bootstrap.injector import providers
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts

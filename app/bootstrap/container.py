@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from operator import attrgetter, not_
 from typing import Any
 
+from dependency_injector import containers, providers
+
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.bootstrap.injector import containers, providers
 from clawmem.app.bootstrap.lazy import imported_object, lazy
 from clawmem.app.environment.process_identity import holder_id, is_gone
 from clawmem.app.settings.model import Settings

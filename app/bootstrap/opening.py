@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from dependency_injector import providers
+
 from clawmem.app.bootstrap.container import Clawmem
-from clawmem.app.bootstrap.injector import providers
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from dependency_injector import providers
+
 from clawmem.app.bootstrap.container import Clawmem
-from clawmem.app.bootstrap.injector import providers
 from clawmem.app.services.progress import ProgressOf, no_progress
 
 if TYPE_CHECKING:  # every module of a service is imported when the service is used

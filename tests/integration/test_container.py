@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from dependency_injector import providers
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.bootstrap import container
 from clawmem.app.bootstrap.container import Gateways, UseCases
-from clawmem.app.bootstrap.injector import providers
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Provided

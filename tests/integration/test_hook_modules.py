@@ -14,12 +14,14 @@ ROOT = Path(__file__).parents[2]
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
-    "fastapi", "httpx2", "mcp", "onnxruntime", "rich", "starlette", "typer", "wordllama",
+    "httpx2", "mcp", "onnxruntime", "rich", "typer", "wordllama",
     "clawmem.domain.capture.extraction",
 }  # fmt: skip
 CONTAINER = {
     "asyncio",
     "dependency_injector",
+    "fastapi",
+    "starlette",
     "clawmem.app.bootstrap.container",
     "clawmem.adapters.sqlite.vault",
 }
