@@ -28,7 +28,6 @@ from clawmem.ports.records import (
     FragmentKey,
     FragmentKind,
     InactiveReason,
-    PendingText,
     Vector,
 )
 from clawmem.ports.vault import Vault
@@ -58,7 +57,7 @@ class EmbeddingWorklistContract(VaultContract):
         save(vault, "z.md", "Zeta.\nAlpha.")
         save(vault, "a.md", "Mu.")
 
-        expected = [PendingText(sha(text), text) for text in ("Zeta.", "Alpha.", "Mu.")]
+        expected = [(sha(text), text) for text in ("Zeta.", "Alpha.", "Mu.")]
         assert vault.embeddings.pending(10) == expected
 
     def test_each_text_once(self, vault: Vault) -> None:
@@ -82,7 +81,7 @@ class EmbeddingWorklistContract(VaultContract):
         """
         save(vault, "a.md", "One.\nOne.\nTwo.\nThree.")
 
-        texts = [waiting.text for waiting in vault.embeddings.pending(limit)]
+        texts = [text for _, text in vault.embeddings.pending(limit)]
 
         assert texts == ["One.", "Two.", "Three."][:expected]
 
@@ -106,7 +105,7 @@ class EmbeddingWorklistContract(VaultContract):
         """
         save(vault, "a.md", "  One. \t\nOne.")
 
-        assert vault.embeddings.pending(10) == [PendingText(sha("One."), "One.")]
+        assert vault.embeddings.pending(10) == [(sha("One."), "One.")]
 
     def test_blank_texts_are_never_embedded(self, vault: Vault) -> None:
         """

@@ -169,7 +169,7 @@ class EmbeddingBuildingContract(VaultContract):
 
         assert pending_of_build(vault) == []
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(failed=2)
-        assert [waiting.text for waiting in vault.embeddings.pending(9)] == ["Two."]
+        assert [text for _, text in vault.embeddings.pending(9)] == ["Two."]
         assert state(vault, number) is EmbedState.SYNCED
         assert state(vault, both) is EmbedState.PENDING
 
@@ -378,7 +378,7 @@ def seen(vault: Vault, document_id: int) -> list[object]:
         embeddings.fingerprint(),
         embeddings.counts(),
         embeddings.of_document(document_id),
-        [waiting.text for waiting in embeddings.pending(9)],
+        [text for _, text in embeddings.pending(9)],
         hits,
         state(vault, document_id),
     ]
@@ -386,7 +386,7 @@ def seen(vault: Vault, document_id: int) -> list[object]:
 
 def pending_of_build(vault: Vault, limit: int = 100) -> list[str]:
     """Return the texts of the worklist of the space being built."""
-    return [waiting.text for waiting in vault.embeddings.pending(limit, building=True)]
+    return [text for _, text in vault.embeddings.pending(limit, building=True)]
 
 
 def share(vault: Vault) -> float:

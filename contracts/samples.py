@@ -215,13 +215,13 @@ def keys(document_id: int, seqs: Sequence[int]) -> list[FragmentKey]:
 
 def pending_texts(vault: Vault) -> list[str]:
     """Return the texts of the embedding worklist, in order."""
-    return [waiting.text for waiting in vault.embeddings.pending(1000)]
+    return [text for _, text in vault.embeddings.pending(1000)]
 
 
 def embed_all(vault: Vault) -> None:
     """Store the same vector for every text of the embedding worklist."""
     texts = vault.embeddings.pending(100)
-    vault.embeddings.store(MODEL, {text.text_hash: unit_vector(1, 2) for text in texts})
+    vault.embeddings.store(MODEL, {name: unit_vector(1, 2) for name, _ in texts})
 
 
 def _term(term: str | Term) -> Term:

@@ -235,9 +235,8 @@ class LinkStore(Protocol):
     """
     Store of the links of documents as written, and of the names that links may use.
 
-    A link is returned while its document is served, and is broken while the document that it leads to is not. Lists of
-    links are ordered by document and number. A document is *changed* when its links or names were stored, when it is
-    served again or no longer, and when it has another place.
+    A link is returned while its document is served, and is broken while its target is not. Lists of links are ordered
+    by document and number. A document is *changed* when its links, names or place are, or whether it is served.
     """
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:

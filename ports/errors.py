@@ -44,12 +44,7 @@ class InvalidInput(ClawmemError):
 
 
 class NotFound(InvalidInput):
-    """
-    No object matches the given name.
-
-    ``candidates`` are documents that may have been meant, ``suggestions`` are names of other objects.
-    ``remark`` is a sentence appended to the message.
-    """
+    """No object has the name; ``candidates`` are documents that may be meant, ``suggestions`` other names."""
 
     exit_code = 3
 
@@ -210,7 +205,9 @@ class VaultFull(VaultError):
     """The disk is full; the transaction was rolled back."""
 
     code = "VAULT_FULL"
-    template = "The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat."
+    template = (
+        "The disk is full: {path} cannot be written. Finished work is kept. Free some space and repeat."
+    )
 
 
 class VaultDamaged(VaultError):

@@ -36,10 +36,10 @@ class NewFiles(Protocol):
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
         """
-        Create a file with *text* in the path *folder* below *root*, creating folders too; return its path below *root*.
+        Create a whole file with *text* in *folder*, below *root* and created too, and return its path below *root*.
 
-        The file appears at once with its whole content, under the first of *names* that is free. Raises FileNotCreated
-        if it cannot be written, *root* is no folder, or *folder* leads out of it.
+        It has the first of *names* that is free. Raises FileNotCreated without *root*, or for a *folder* that leads
+        out.
         """
 
     def remove(self, root: str, path: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import SourceFile
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 RawTime = str | float | None
 """A time as recorded: ISO 8601 text, seconds since the epoch, or unknown."""

@@ -21,7 +21,6 @@ from clawmem.ports.records import (
     LexicalEntry,
     LexicalQuery,
     Marker,
-    PendingText,
     Role,
     Scope,
     Term,
@@ -221,12 +220,7 @@ class Changes(NamedTuple):
 
 
 class Outbox(Protocol):
-    """
-    Log of changes for external indexes, written in the same transaction as the changes themselves.
-
-    Every saved or retracted document is a change for both roles; every vector stored or deleted is a change for
-    `Role.VECTORS`. Without registered indexes the log is empty.
-    """
+    """Log of changes of documents, for vectors also of embeddings, in their transactions; empty without indexes."""
 
     def head(self) -> Marker:
         """Return the marker of an index that has seen every change."""
@@ -291,13 +285,13 @@ class EmbeddingStore(VectorSearch, Protocol):
     def building(self) -> EmbeddingBuild | None:
         """Return the embedding space being built; cheap enough to call at every query."""
 
-    def pending(self, limit: int, *, building: bool = False) -> list[PendingText]:
+    def pending(self, limit: int, *, building: bool = False) -> list[tuple[str, str]]:
         """
-        Return up to *limit* texts of active documents that have no vector and failed fewer than three times.
+        Return up to *limit* (name, text) without a vector in active documents, unless they failed three times.
 
-        Ordered by document and fragment, each text once. The text of a fragment is its `embedding_text`; its name is
-        the SHA-256 of that, in hex. Empty texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. In the space
-        being built, texts that precede the last stored one may come last.
+        Ordered by document and fragment, each text once. The text of a fragment is its `embedding_text`, named by its
+        SHA-256 in hex. Empty texts and texts of the kinds in `NEVER_EMBEDDED` are excluded. In the space being built,
+        texts that precede the last stored one may come last.
         """
 
     def store(self, fingerprint: str, vectors: Mapping[str, Vector], *, building: bool = False) -> None:
@@ -333,9 +327,7 @@ class EmbeddingStore(VectorSearch, Protocol):
 
     def take_over(self) -> bool:
         """
-        Make the space being built the serving one, with its failures, and set the state of each document accordingly.
-
-        Returns False while one of its texts is pending, or without such a space. External indexes become outdated.
+        Make the complete space being built the serving one, and return whether it did; external indexes are outdated.
         """
 
     def discard(self, limit: int) -> int:

@@ -22,9 +22,8 @@ class Run:
     """
     One attempt of a maintenance lane to execute one phase of its work; ``id`` is 0 until it is stored.
 
-    ``phase`` is ``gate`` if the lane stopped before its first phase. ``reason`` is why it did nothing. The counts are
-    numbers of documents; ``metrics`` is any JSON object. ``finished_at`` is empty while the run is in progress, and
-    stays empty if its process was killed.
+    ``phase`` is ``gate`` if the lane stopped before its first phase. The counts are numbers of documents; ``metrics``
+    is any JSON object. ``finished_at`` is empty until the run ends, and if its process was killed.
     """
 
     lane: str

@@ -82,11 +82,10 @@ class EntityStore(Protocol):
 @dataclass(frozen=True, slots=True)
 class Triple:
     """
-    Statement of one document about an entity, with the days on which it is valid.
+    Statement of one document about an entity, with the days (``YYYY-MM-DD``, inclusive) on which it is valid.
 
-    The object is another entity or a literal text. Days are ``YYYY-MM-DD`` and inclusive; an empty ``valid_from`` means
-    always before, an empty ``valid_to`` means still valid. ``confidence`` is in (0, 1]; ``said`` is the source
-    sentence. ``ended_by`` is the document that states the end of validity, ``None`` if there is none.
+    The object is another entity or a literal text. An empty day leaves that side open. ``confidence`` is in (0, 1];
+    ``said`` is the source sentence; ``ended_by`` is the document that states the end of validity.
     """
 
     subject: Entity
@@ -136,9 +135,9 @@ class TripleStore(Protocol):
         """
         End the validity of a statement on *day*, in every document that makes it; return the number of ended triples.
 
-        Triples that had ended by that day, or began after it, are unchanged. If an earlier call ended a triple on a
-        later day on behalf of a document, its end moves to *day*; an end that the triple was added with is unchanged.
-        *by* is the document that states the end: the triple is valid again when the statements of *by* are forgotten.
+        Triples that had ended by that day, or began after it, are unchanged. An end that an earlier call set for a
+        document moves to an earlier *day*. The triple is valid again when the statements of the document *by* are
+        forgotten.
         """
 
     def reopen(self, document_id: int) -> list[Triple]:
@@ -250,10 +249,9 @@ def check_relation(relation: Relation) -> None:
 
 class RelationStore(Protocol):
     """
-    Store of the graph between documents.
+    Store of the graph between documents; a relation is returned while both of them are served.
 
-    A relation is returned while both of its documents are served; only `forget` deletes it. One with an unknown
-    document, or that fails `check_relation`, raises InvalidInput, and nothing is stored.
+    One with an unknown document, or that fails `check_relation`, raises InvalidInput, and nothing is stored.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:
@@ -311,11 +309,10 @@ ATTEMPTS = 3  # failures of a model after which a document is not retried until 
 @dataclass(frozen=True, slots=True)
 class Note:
     """
-    Generated description of a document, by which it is found: keywords, tags and context.
+    Generated description of a document, by which it is found; ``origin`` is `RULES` or a model's fingerprint.
 
-    ``origin`` is `RULES` or the fingerprint of the model that wrote the note. ``cause`` is the document that triggered
-    this version, ``None`` if that was a change of the document's own text; ``reason`` is the explanation given for it.
-    ``version`` counts from 1; it is 0 until the note is stored.
+    ``cause`` is the document that triggered this version, ``None`` if that was a change of its own text; ``reason``
+    explains it. ``version`` counts from 1; it is 0 until the note is stored.
     """
 
     document_id: int

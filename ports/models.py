@@ -101,9 +101,8 @@ class LateInteraction(Protocol):
         """
         Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
 
-        Each text is compared independently of the others. A text or word unknown to the model has similarity 0 to
-        everything. Rows are in the order of *texts*, columns in the order of *words*; without *words* everything is
-        empty.
+        Texts are independent of each other, and words unknown to the model similar to none. Rows are in the order of
+        *texts*, columns in the order of *words*; without *words* everything is empty.
         """
 
 
@@ -175,9 +174,8 @@ class ModelAnswers(Protocol):
     """
     Best-effort cache of model answers, so that the same question is not sent twice.
 
-    The key of an answer is the model (its fingerprint), the purpose (a word such as ``expansion``) and the question
-    (all other inputs that determine the answer), stored as one SHA-256 and the purpose. Like `clawmem.ports.telemetry`,
-    the cache is outside of the vault's transactions, with the same errors.
+    The key is the model (its fingerprint), the purpose (a word such as ``expansion``) and the question (all other
+    inputs), stored as one SHA-256. It is written like `clawmem.ports.telemetry`, with the same errors.
     """
 
     def get(self, model: str, purpose: str, question: str) -> str | None:

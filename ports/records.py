@@ -286,13 +286,6 @@ class LexicalQuery(NamedTuple):
     every: bool = False
 
 
-class PendingText(NamedTuple):
-    """Text without a vector, and the hash under which its vector will be stored."""
-
-    text_hash: str
-    text: str
-
-
 class Marker(NamedTuple):
     """
     Position of an index in its vault's changes: up to and including change ``seq`` with the fingerprint ``epoch``.

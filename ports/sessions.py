@@ -1,9 +1,10 @@
-"""Ports for sessions of users and agents: the memories captured from them, and the use of documents in them."""
+"""Ports for sessions of users and agents: transcripts, the memories captured from them, and the documents used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
@@ -57,13 +58,77 @@ class Cursor(NamedTuple):
     turns: int = 0
 
 
+BEGINNING = Cursor()
+
+
+class Speaker(StrEnum):
+    """Speaker of a message. The output of a tool has no speaker."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class FileTouch(NamedTuple):
+    """File that a tool accessed, and whether it was written."""
+
+    path: str
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptMessage:
+    """
+    One message as a user would count it, even if it spans several lines of the transcript.
+
+    ``text`` is prose without reasoning, tool calls and text added by the client. An assistant's message may consist of
+    file accesses only. ``prompt_id`` is the client's identifier of the prompt that the message belongs to, if any.
+    """
+
+    id: str
+    line: int
+    speaker: Speaker
+    text: str
+    at: str = ""
+    files: tuple[FileTouch, ...] = ()
+    prompt_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptPart:
+    """
+    Part of a transcript that was read: complete messages in order, up to ``end``.
+
+    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed. ``is_tail`` is
+    set if everything before the first message was skipped; its prompts are not counted in ``end``.
+    """
+
+    messages: tuple[TranscriptMessage, ...]
+    end: Cursor
+    sidechains: tuple[TranscriptMessage, ...] = ()
+    bad_lines: int = 0
+    is_tail: bool = False
+
+
+class Transcripts(Protocol):
+    """Reader of conversations recorded by an agent's client."""
+
+    def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
+        """
+        Read the transcript at *path* after *since*.
+
+        A last line without a line break is left to the next call. A transcript that ends before *since* was rewritten
+        and is read from its beginning. If more than 10 MB are unread, only the last 2 MB are read; this window is
+        doubled up to four times until it contains *enough* messages. Raises InvalidInput for a path that is not
+        absolute or no ``.jsonl``, and SourceUnreadable for a missing file, or one larger than 1 GB.
+        """
+
+
 class Sighting(NamedTuple):
     """
     One occurrence, in a conversation, of the statement that a document stores.
 
-    ``source`` identifies the sentence within one message. Sightings with the same ``payload``, the key of the
-    normalised statement, state the same thing. ``origin`` is the speaker, ``line`` the line of the transcript (from 1),
-    and ``quote`` the sentence in its original wording.
+    ``source`` identifies the sentence within one message, ``payload`` the normalised statement. ``origin`` is the
+    speaker, ``line`` the line of the transcript (from 1), and ``quote`` the sentence in its original wording.
     """
 
     source: str

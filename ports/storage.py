@@ -126,12 +126,7 @@ class VaultRecords(Protocol):
     """The records of one vault file as tables, without indexes and without data of this machine."""
 
     def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
-        """
-        Delete all records but those of these documents, with what refers to nothing else, and of questions and
-        sessions.
-
-        ``None`` keeps all documents and the history. Without *receipts*, the explanations of answers go.
-        """
+        """Keep only these documents, without history (``None``: everything), and receipts only if *receipts*."""
 
     def schema(self) -> int:
         """Return the version of the schema."""

@@ -17,9 +17,8 @@ class Recall(NamedTuple):
     """
     One query answered by an interface, and its result; ``id`` is 0 until it is stored.
 
-    ``query_hash`` distinguishes queries; their text is not stored. ``verb`` is the command or the name of the hook that
-    asked. ``degraded`` names the retrievers that were missing. ``prompt_id`` is the client's identifier of the prompt,
-    if it sent one.
+    ``query_hash`` distinguishes queries; their text is not stored. ``verb`` is the command or hook that asked.
+    ``degraded`` names the missing retrievers. ``prompt_id`` is the client's identifier of the prompt, if it sent one.
     """
 
     asked_at: str
@@ -39,10 +38,9 @@ class Telemetry(Protocol):
     """
     Best-effort log of queries and their results, outside of the vault's transactions.
 
-    It can be written while the vault is open read-only. A change raises VaultLocked if another writer is active (it
-    waits a few milliseconds at most), and VaultReadOnly or VaultFull if the vault cannot be written at all. Documents
-    are named by unchecked ids; the hits of a deleted document remain. Recalls are ordered by time, oldest first, then
-    by id; their hits by rank.
+    It can be written while the vault is open read-only. A change raises VaultLocked if another writer is active for
+    some milliseconds, and VaultReadOnly or VaultFull if the vault cannot be written at all. Document ids are not
+    checked. Recalls are ordered by time, oldest first, then by id; their hits by rank.
     """
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:

@@ -17,7 +17,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000

@@ -18,7 +18,7 @@ from clawmem.adapters.conversations.members import (
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
 # With the blank before it, if no word follows: "sells it <mark>, about 9 EUR".

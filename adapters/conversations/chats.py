@@ -16,7 +16,7 @@ from clawmem.adapters.conversations.members import (
     paragraphs,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 MIN_TURNS = 4  # of a text with roles or times
 MIN_NAMED_TURNS = 6  # of a text with names alone, which a list of "key: value" resembles

@@ -15,7 +15,7 @@ from clawmem.adapters.conversations.members import (
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 SOURCE = "claude.ai"
 

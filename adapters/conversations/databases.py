@@ -18,7 +18,7 @@ from clawmem.adapters.conversations.sessions import (
     text_of_parts,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 BUSY_MS = 2_000  # an agent writes for milliseconds
 Conversations = Iterator[ImportedConversation | ReadFault]

@@ -15,7 +15,7 @@ from clawmem.adapters.conversations.members import (
     records_in,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 Conversations = Iterator[ImportedConversation | ReadFault]
 ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO
 
 from clawmem.adapters.files.disk import open_regular_file
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
-from clawmem.ports.sessions import Cursor
-from clawmem.ports.transcripts import BEGINNING, FileTouch, Speaker, TranscriptMessage, TranscriptPart
+from clawmem.ports.sessions import BEGINNING, Cursor, FileTouch, Speaker, TranscriptMessage, TranscriptPart
 
 LARGEST = 1 << 30  # bytes; a larger file is not a transcript
 WHOLE_UP_TO = (

@@ -15,7 +15,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
-from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry, embedding_text
+from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry, embedding_text
 
 if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
@@ -192,7 +192,7 @@ class SqliteEmbeddings(Store):
 
     # -- texts --------------------------------------------------------------------------------------
 
-    def pending(self, limit: int, *, building: bool = False) -> list[PendingText]:
+    def pending(self, limit: int, *, building: bool = False) -> list[tuple[str, str]]:
         if not building:
             return self._waiting(limit, _SERVING)
         space = self._space(BUILDING)
@@ -407,7 +407,7 @@ class SqliteEmbeddings(Store):
         hits = [Hit(unpack(key), cosine_of(distance, space.dimensions)) for key, distance in rows]
         return sorted(hits, key=lambda hit: (-hit.score, hit.key))
 
-    def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
+    def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[tuple[str, str]]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""
         first: dict[bytes, int] = {}
         bindings = {"after": after} if side is _BUILDING else {}
@@ -416,11 +416,7 @@ class SqliteEmbeddings(Store):
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
         texts = _fragment_texts(self._db, first.values())
-        return [
-            PendingText(whole_name(stored, texts[key]), texts[key])
-            for stored, key in first.items()
-            if key in texts
-        ]
+        return [(whole_name(stored, texts[key]), texts[key]) for stored, key in first.items() if key in texts]
 
     def _blaming(self, space: EmbeddingSpace) -> AbstractContextManager[None]:
         return blame_index(self._db, lambda: self._faults(space))

@@ -16,7 +16,6 @@ from clawmem.domain.openclaw.session_notes import (
     FOLDER,
     LAST_MESSAGES,
     SessionSize,
-    SpokenMessage,
     is_session_due,
     session_path,
     session_text,
@@ -27,10 +26,10 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
-from clawmem.ports.imports import AgentSession, AgentSessions
+from clawmem.ports.imports import AgentMessage, AgentSession, AgentSessions
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
-from clawmem.ports.transcripts import Transcripts
+from clawmem.ports.sessions import Transcripts
 
 ENDING = ".jsonl"  # as OpenClaw calls transcripts
 
@@ -68,7 +67,7 @@ class SessionFiles:
         if not messages:
             raise SourceMissing(path, "there is no such session")
         texts = redact_parts([one.text for one in messages])
-        said = [SpokenMessage(one.role, text) for one, text in zip(messages, texts, strict=True)]
+        said = [one._replace(text=text) for one, text in zip(messages, texts, strict=True)]
         return session_text(said).encode("utf-8", "replace")
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
@@ -120,7 +119,7 @@ class SaveSession:
             FileNotCreated: The note cannot be written.
         """
         messages = self._transcripts.read(transcript).messages
-        said = [SpokenMessage(one.speaker.value, one.text) for one in messages][-LAST_MESSAGES:]
+        said = [AgentMessage(one.speaker.value, one.text) for one in messages][-LAST_MESSAGES:]
         text = session_text(said)
         if not text:
             return ""

@@ -8,7 +8,7 @@ from clawmem.domain.capture.extraction import CaptureFinding, payload
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
-from clawmem.ports.transcripts import TranscriptMessage
+from clawmem.ports.sessions import TranscriptMessage
 
 MOST = 10  # antipatterns of one pass
 SHORTEST, LONGEST = 15, 500  # characters

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from clawmem.domain.capture.extraction import CaptureFinding, files_written
 from clawmem.domain.capture.kinds import Kind
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 200  # the latest messages
 QUESTION_MESSAGES = 20  # the latest of those; older questions are assumed answered or dropped

@@ -17,7 +17,7 @@ from clawmem.domain.capture.preferences import (
     compiled,
     is_like,
 )
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 WEIGHED = (
     r"\b(?:could|might|may|maybe|perhaps|possibly|presumably|probably should)\b",

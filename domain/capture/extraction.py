@@ -12,7 +12,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.next_steps import is_label
 from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 SHORTEST = 5  # characters; "hugo then" is a decision, "ok" is not
 LONGEST = 500

@@ -9,7 +9,7 @@ from clawmem.domain.capture.extraction import CaptureFinding, files_read, files_
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.next_steps import flat
 from clawmem.ports.models import JsonSchema
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
 MOST_ITEMS = 10

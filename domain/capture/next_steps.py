@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.domain.capture.preferences import ASKED, is_like
 from clawmem.domain.capture.sentences import sentences, spoken_text
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 20  # latest messages with a text; older next steps are assumed done or dropped
 MOST_STEPS = 10

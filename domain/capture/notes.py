@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from clawmem.domain.capture.extraction import CaptureFinding, source
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.ports.sessions import session_key
-from clawmem.ports.transcripts import TranscriptMessage
+from clawmem.ports.sessions import TranscriptMessage, session_key
 
 if TYPE_CHECKING:
     from clawmem.domain.knowledge.triples import Statement

@@ -13,7 +13,7 @@ from clawmem.domain.knowledge.evidence import is_grounded, proves
 from clawmem.domain.knowledge.triple_texts import are_offered, read_triples
 from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
 from clawmem.ports.models import JsonSchema
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages
 USER_CHARS = 200

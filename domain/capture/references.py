@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from clawmem.ports.records import Document
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 SHORTEST_NAME = 4  # characters of a file name
 SHORTEST_TITLE = 5

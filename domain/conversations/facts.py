@@ -15,7 +15,7 @@ from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.security.orders import gives_orders
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 CONFIDENCE = 0.7
 SHOWN = 3_000  # characters of a conversation that a model is shown

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.ports.imports import ImportedMessage, RawTime
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 MAX_MESSAGE = 500_000  # characters, the limit of the splitter
 MAX_NAME = 40  # characters; the body marks a turn by a name of this length

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from clawmem.domain.conversations.messages import ROLES, CleanMessage
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.transcripts import Speaker
+from clawmem.ports.sessions import Speaker
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document

@@ -10,19 +10,13 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.openclaw.flush import NO_REPLY
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.ports.imports import AgentMessage
 
 FOLDER = "memory"
 LAST_MESSAGES = 15
 MOST_SLUG = 40  # characters
 SLUG_WORDS = 3
 LEAST_LETTERS = 4  # of a word that names a session by itself
-
-
-class SpokenMessage(NamedTuple):
-    """A message of a conversation; ``role`` is ``user`` or ``assistant``."""
-
-    role: str
-    text: str
 
 
 def session_path(at_ms: int, slug: str) -> str:
@@ -42,7 +36,7 @@ def as_slug(text: str) -> str:
     return slug
 
 
-def topic_slug(messages: Sequence[SpokenMessage]) -> str:
+def topic_slug(messages: Sequence[AgentMessage]) -> str:
     """
     Return a slug of the three words that the last 15 messages of the user and the assistant use most often.
 
@@ -82,7 +76,7 @@ def is_session_due(indexed: SessionSize | None, current: SessionSize) -> bool:
     return grown_bytes < 0 or grown_bytes >= DELTA_BYTES or grown >= DELTA_MESSAGES
 
 
-def session_text(messages: Sequence[SpokenMessage]) -> str:
+def session_text(messages: Sequence[AgentMessage]) -> str:
     """Return one line for each message of the user and the assistant, without silent replies."""
     lines = [
         f"{_NAMES[one.role]}: {said}"

@@ -37,7 +37,7 @@ def test_headings_and_contexts_come_back(path: Path) -> None:
 
         assert vault.documents.fragments(number) == fragments()
         assert [one.heading for one in vault.documents.spans(keys).values()] == [*HEADINGS]
-        texts = {one.text for one in vault.embeddings.pending(100)}
+        texts = {text for _, text in vault.embeddings.pending(100)}
         assert texts == {f"{one.context}\n{one.text}".strip() for one in fragments()}
 
 

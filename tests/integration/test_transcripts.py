@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from clawmem.adapters.files.transcripts import DiskTranscripts, NotConversation, message_of
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
-from clawmem.ports.sessions import Cursor
-from clawmem.ports.transcripts import FileTouch, Speaker
+from clawmem.ports.sessions import Cursor, FileTouch, Speaker
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "transcripts"))
 

@@ -11,12 +11,12 @@ from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
 from clawmem.domain.openclaw.session_notes import (
     SessionSize,
-    SpokenMessage,
     is_session_due,
     session_path,
     session_text,
     topic_slug,
 )
+from clawmem.ports.imports import AgentMessage
 
 
 def _due(given: dict[str, Any]) -> bool:
@@ -56,6 +56,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "openclaw_ranking": _or_error(lambda given: [[one.key, one.score] for one in ranked(**given)]),
     "openclaw_session_path": lambda given: session_path(**given),
     "openclaw_session_due": _session_due,
-    "openclaw_session_text": lambda given: session_text([SpokenMessage(*one) for one in given["messages"]]),
-    "openclaw_topic": lambda given: topic_slug([SpokenMessage(*one) for one in given["messages"]]),
+    "openclaw_session_text": lambda given: session_text([AgentMessage(*one) for one in given["messages"]]),
+    "openclaw_topic": lambda given: topic_slug([AgentMessage(*one) for one in given["messages"]]),
 }

@@ -47,9 +47,8 @@ from clawmem.ports.knowledge import (
 )
 from clawmem.ports.models import Generator, JsonSchema, ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Grain, InactiveReason, Scope
-from clawmem.ports.sessions import CaptureStore
+from clawmem.ports.sessions import CaptureStore, Transcripts
 from clawmem.ports.storage import Transactions
-from clawmem.ports.transcripts import Transcripts
 
 CANDIDATES = 5  # per new decision
 READER = "decision-extractor"

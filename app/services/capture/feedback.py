@@ -15,10 +15,9 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import VaultError
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.sessions import CaptureStore, UsageStore
+from clawmem.ports.sessions import CaptureStore, Transcripts, UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Recall, Telemetry
-from clawmem.ports.transcripts import Transcripts
 
 READER = "feedback-loop"
 

@@ -34,9 +34,8 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelError
 from clawmem.ports.models import Generator
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.sessions import CaptureStore, SessionStore
+from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage, Transcripts
 from clawmem.ports.storage import Transactions
-from clawmem.ports.transcripts import TranscriptMessage, Transcripts
 
 CONTENT_TYPE = "handoff"
 MAX_TOKENS = 1000

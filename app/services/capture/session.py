@@ -10,8 +10,14 @@ from clawmem.domain.capture.extraction import CaptureFinding, findings, source
 from clawmem.domain.capture.observations import TEMPERATURE
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.models import Generator, JsonSchema
-from clawmem.ports.sessions import CaptureStore, Cursor
-from clawmem.ports.transcripts import BEGINNING, TranscriptMessage, TranscriptPart, Transcripts
+from clawmem.ports.sessions import (
+    BEGINNING,
+    CaptureStore,
+    Cursor,
+    TranscriptMessage,
+    TranscriptPart,
+    Transcripts,
+)
 
 
 class RedactedTranscripts:
@@ -153,7 +159,7 @@ class SessionReader:
         Return the messages since the last `finish`; ``None`` if there are none.
 
         Raises:
-            InvalidInput, SourceUnreadable: see `clawmem.ports.transcripts.Transcripts.read`.
+            InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
         """
         stored = seen = self.captures.cursor(session.id, self.name)
         before = self.captures.cursor(session.id, self.name + _BEFORE)

@@ -21,7 +21,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.indexes import EmbeddingCounts, EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
-from clawmem.ports.records import FragmentKey, PendingText, Vector
+from clawmem.ports.records import FragmentKey, Vector
 from clawmem.ports.storage import Transactions
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
@@ -335,24 +335,24 @@ class SpaceFiller:
             self._embed(batch)
         return bool(batch)
 
-    def _embed(self, batch: Sequence[PendingText]) -> None:
+    def _embed(self, batch: Sequence[tuple[str, str]]) -> None:
         try:
-            vectors = self._embedder.embed_documents([item.text for item in batch])
+            vectors = self._embedder.embed_documents([text for _, text in batch])
         except (EmbeddingError, ModelError) as error:
             self._excuse(batch, error)
             return
-        known = {item.text_hash: v for item, v in zip(batch, vectors, strict=True) if any(v)}
-        wordless = [item.text_hash for item in batch if item.text_hash not in known]
+        known = {name: vector for (name, _), vector in zip(batch, vectors, strict=True) if any(vector)}
+        wordless = [name for name, _ in batch if name not in known]
         self._store(known)
         if wordless and not self.stopped:
             self._fail(wordless, "the model knows no word of it")
 
-    def _excuse(self, batch: Sequence[PendingText], error: ClawmemError) -> None:
+    def _excuse(self, batch: Sequence[tuple[str, str]], error: ClawmemError) -> None:
         """Stop if the model fails; for an unreadable text, halve the batch to find it."""
         if isinstance(error, BadVector | ModelError | ModelMismatch) and not isinstance(error, InputTooLong):
             self._stop(error)
         elif len(batch) == 1:
-            self._fail([batch[0].text_hash], str(error))
+            self._fail([batch[0][0]], str(error))
         else:
             half = len(batch) // 2
             for part in (batch[:half], batch[half:]):

@@ -8,7 +8,7 @@ import pytest
 from clawmem.domain.capture.antipatterns import MOST, antipatterns, with_antipatterns
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.kinds import Kind
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data" / "transcripts"))
 

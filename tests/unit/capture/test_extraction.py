@@ -16,8 +16,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
 from clawmem.domain.capture.references import answers_by_text
 from clawmem.domain.capture.sentences import sentences
-from clawmem.ports.sessions import session_key
-from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
+from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data" / "transcripts"))
 

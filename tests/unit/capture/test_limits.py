@@ -8,7 +8,7 @@ from clawmem.domain.capture.extraction import CaptureFinding, findings
 from clawmem.domain.capture.handoff import by_rules
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.observations import observer_prompt, read_notes
-from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
+from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
 

@@ -10,7 +10,7 @@ from clawmem.domain.capture.compaction import summary_part
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.handoff import by_model, by_rules, is_empty, is_worth_keeping, text_of
 from clawmem.domain.capture.next_steps import STEP_CHARS, next_steps, remaining_steps
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
 
