@@ -22,7 +22,6 @@ from scripted_server import (
     ReceivedRequest,
     ScriptedReply,
     ScriptedServer,
-    said,
     scoring,
     scripted,
     well_behaved,
@@ -45,36 +44,6 @@ NOTES = {
     "ship.md": "# Ship\n\nIt lies in the harbour.\n",
 }
 
-MOODS = (
-    "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 nonsense, 401, "
-    "HTML, empty, truncated JSON, no field of it, error in a success"
-).split(", ")
-
-
-def numbered_twice(asked: ReceivedRequest) -> ScriptedReply:
-    """A reranker that scores its first document again and again."""
-    if asked.path != "/v1/rerank":
-        return well_behaved(asked)
-    return said({"results": [{"index": 0, "relevance_score": 1.0} for _ in asked.body["documents"]]})
-
-
-SCORES: dict[str, Answer] = {
-    "NaN": scoring(lambda texts: [math.nan, *[1.0] * (len(texts) - 1)]),
-    "null": scoring(lambda texts: [None] * len(texts)),
-    "infinite": scoring(lambda texts: [math.inf, *[1.0] * (len(texts) - 1)]),
-    "words": scoring(lambda texts: ["high"] * len(texts)),
-    "one too few": scoring(lambda texts: [1.0] * (len(texts) - 1)),
-    "one too many": scoring(lambda texts: [1.0] * (len(texts) + 1)),
-    "none": scoring(lambda texts: []),
-    "numbered twice": numbered_twice,
-}
-TEXTS: dict[str, Answer] = {
-    "says nothing": writing(""),
-    "no text": writing(None),
-    "babbles": writing("Certainly! I would be glad to help you with that."),
-    "of something else": writing("lex: quarterly tax report\nvec: how taxes are declared\n"),
-}
-
 GOOD_RERANKER = scoring(lambda texts: [6.0 if "gnu" in text else -6.0 for text in texts])
 GOOD_GENERATOR = writing("lex: beast harbour ship\n")
 
@@ -86,20 +55,22 @@ class Helper(NamedTuple):
     variable: str
     purpose: str
     good: Answer
-    bad: dict[str, Answer]
+    bad: Answer
 
 
-RERANKS = Helper(RERANKER, "CLAWMEM_RERANK_URL", PURPOSE, GOOD_RERANKER, SCORES)
-WRITES = Helper(EXPANSION, "CLAWMEM_LLM_URL", EXPANSION, GOOD_GENERATOR, TEXTS)
+RERANKS = Helper(
+    RERANKER, "CLAWMEM_RERANK_URL", PURPOSE, GOOD_RERANKER, scoring(lambda texts: [math.nan] * len(texts))
+)
+WRITES = Helper(EXPANSION, "CLAWMEM_LLM_URL", EXPANSION, GOOD_GENERATOR, writing("Certainly! I can help."))
 HELPERS = (RERANKS, WRITES)
-# `test_model_servers.py` tests the error of each mood; what a command makes of an error, a third of them shows.
-SLOW_MOODS = {mood for number, mood in enumerate(MOODS) if number % 3}
+# `test_model_servers.py` tests the error of each fault; here is one for each kind of error.
 CASES = [
-    pytest.param(
-        helper, answer, id=f"{helper.leg}: {name}", marks=pytest.mark.slow if name in SLOW_MOODS else ()
-    )
+    pytest.param(helper, answer, id=f"{helper.leg}: {name}")
     for helper in HELPERS
-    for name, answer in {**{name: EVERYWHERE[name][0] for name in MOODS}, **helper.bad}.items()
+    for name, answer in {
+        **{name: EVERYWHERE[name][0] for name in ("slow", "500", "401", "HTML")},
+        "useless": helper.bad,
+    }.items()
 ]
 
 
@@ -109,7 +80,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     # The command line has no way to say how long.
     monkeypatch.setitem(rerank.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
     monkeypatch.setitem(expand.__kwdefaults__ or {}, "deadline_s", TIMEOUT_S)
-    monkeypatch.setattr(api, "NAMING_TIMEOUT_S", TIMEOUT_S)
     monkeypatch.setattr(api, "NAMING_TIMEOUT_S", TIMEOUT_S)
     with scripted(well_behaved) as server:
         yield server
@@ -129,10 +99,9 @@ def command(world: World, invoke: Invoke) -> Invoke:
 
 def let_requests_end() -> None:
     """Wait for requests that were left to themselves: none may meet a server in another mood than it asked."""
-    while requests := [thread for thread in enumerate_threads() if thread.name == "model-request"]:
-        for thread in requests:
+    for thread in enumerate_threads():
+        if thread.name == "model-request":
             thread.join(2 * TIMEOUT_S)
-        time.sleep(0.02)  # a connection that broke off is tried once more
 
 
 class QueryOutput(NamedTuple):
@@ -169,7 +138,7 @@ def kept(world: World) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(("helper", "bad"), CASES)
-def test_every_mood(
+def test_every_kind_of_error(
     command: Invoke,
     server: ScriptedServer,
     world: World,
