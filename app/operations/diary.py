@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.remembering import SECRET_REMARK
 from clawmem.app.services.capture.diary import AGENT, LAST, DiaryEntry
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
 
@@ -35,11 +37,21 @@ class NewEntry(Request):
 
 
 class WrittenEntry(Result):
-    """The document of a new entry."""
+    """
+    The document of a new entry.
+
+    ``has_secret`` says whether a secret seems to stand in the entry, which is saved as written.
+    """
 
     action: str
     id: int
     file: str
+    has_secret: bool = False
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return a sentence about a secret."""
+        return [SECRET_REMARK] if self.has_secret else []
 
 
 class LastEntries(Request):
@@ -71,10 +83,21 @@ class Entries(Result):
 
 
 def write(services: Services, request: NewEntry) -> WrittenEntry:
-    """Add an entry to the diary; it can be searched like any note."""
+    """
+    Add an entry to the diary; it can be searched like any note.
+
+    A secret in the entry is reported, and saved as written.
+    """
+    from clawmem.domain.security.secrets import find_secrets
+
     document = services.diary.write(request.entry, request.topic, request.agent)
     embed_new(services)
-    return WrittenEntry(action="inserted", id=document.id, file=document.display_path)
+    return WrittenEntry(
+        action="inserted",
+        id=document.id,
+        file=document.display_path,
+        has_secret=bool(find_secrets(request.entry)),
+    )
 
 
 def read(services: Services, request: LastEntries) -> Entries:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 NOTHING_WRITTEN = 1  # exit code
+SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 
 
 class NoteToSave(Request):
@@ -48,7 +49,7 @@ class SavedNote(DocumentReference):
     """
     The note that was saved; with the action ``known``, the note that states the text already, and nothing was saved.
 
-    ``redacted`` says whether secrets in the text were replaced.
+    ``has_secret`` says whether a secret seems to stand in the text, which is saved as written.
     """
 
     action: Literal["saved", "known"]
@@ -57,7 +58,7 @@ class SavedNote(DocumentReference):
     resembles: str = Field(
         default="", description="A line that is outdated or contradicts the text, in a sentence."
     )
-    redacted: bool = False
+    has_secret: bool = False
     supersedes: str | None = Field(default=None, description="The path of the replaced note.")
     not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
 
@@ -69,22 +70,20 @@ class SavedNote(DocumentReference):
     @property
     def remarks(self) -> Sequence[str]:
         """Return sentences about secrets, missing vectors and a line like it."""
-        secret = (
-            "The text held a secret, which is not in the note: [redacted: …] marks its place. Keep secrets in a "
-            "password manager, and note where."
-        )
         words = f"The note is found by words only: {self.not_embedded}"
-        said = {secret: self.redacted, words: self.not_embedded, self.resembles: self.resembles}
-        return [remark for remark, applies in said.items() if applies]
+        applies = {SECRET_REMARK: self.has_secret, words: self.not_embedded, self.resembles: self.resembles}
+        return [remark for remark, is_true in applies.items() if is_true]
 
 
 def remember(services: Services, request: NoteToSave) -> SavedNote:
     """
     Save a text as a Markdown file in a folder of the user; it can be found at once.
 
-    Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
-    Correct a note by saving the new text with supersedes.
+    Nothing is saved if a note that is up to date states the same; the answer names that note. A secret in the text is
+    reported, and saved as written. Correct a note by saving the new text with supersedes.
     """
+    from clawmem.domain.security.secrets import find_secrets
+
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
     note = NewNote(
         request.text, request.title, listed(request.tag), request.collection, request.supersedes, origin
@@ -96,7 +95,7 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
     return SavedNote(
         action="saved",
         resembles=saved.resembles,
-        redacted=saved.redacted,
+        has_secret=bool(find_secrets("\n".join((request.text, request.title, *note.tags)))),
         supersedes=saved.superseded.display_path if saved.superseded else None,
         not_embedded=embed_new(services),
         **place,

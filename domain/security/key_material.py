@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clawmem.domain.documents.encoding import decode
-from clawmem.domain.security.redaction import find_secrets
+from clawmem.domain.security.secrets import find_secrets
 
 READ_CHARS = 64_000  # characters read from the beginning of a file
 MOSTLY = 0.8  # minimum share of credential lines in a list of credentials

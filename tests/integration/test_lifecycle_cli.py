@@ -87,17 +87,18 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
 
 
 def test_diary(remembered: Invoke) -> None:
-    """Entries come back whole, newest first, by writer; they are searched, and secrets do not get in."""
+    """Entries come back whole, newest first, by writer; they are searched, and secrets in them are reported."""
     password = "hunter" + "2-correct-horse"
     done(remembered("diary", "write", "The lighthouse was repainted."))
     second = read(remembered, "diary", "write", f"password={password}", "-t", "../x", "-a", "scout")
+    assert second["has_secret"]
     assert second["file"].startswith("_clawmem/diary/")
     assert second["file"].endswith("-x.md")
 
     entries = read(remembered, "diary", "read")["entries"]
     assert [entry["agent"] for entry in entries] == ["scout", "user"]
     assert entries[1]["text"] == entries[1]["title"] == "The lighthouse was repainted."
-    assert password not in json.dumps(entries)
+    assert entries[0]["text"] == f"password={password}"
     assert [
         entry["agent"] for entry in read(remembered, "diary", "read", "-a", "user", "-n", "5")["entries"]
     ] == ["user"]

@@ -270,10 +270,10 @@ def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
-    """A key in a message and a password that follows in the next one are not in the vault."""
+    """A key in two messages is not in the vault."""
     leaky = talk(
         "leak", "Deploy key ghp_0123456789abcdefABCDEF0123456789abcd", "2025-05-05",
-        "The password of the harbour database is:", "I will remember it.", "Tr0ub4dor&3-lighthouse",
+        "The password of the harbour database is in the safe.", "I will remember it.",
         "Thanks. The token is ghp_0123456789abcdefABCDEF0123456789abcd.",
     )  # fmt: skip
     mined(invoke, write_export(tmp_path / "export", "chatgpt", leaky))

@@ -141,7 +141,10 @@ class Methods:
         return self._run("memory_snooze", locals())
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> WrittenEntry:
-        """Add an entry to the diary; it can be searched like any note."""
+        """Add an entry to the diary; it can be searched like any note.
+
+        A secret in the entry is reported, and saved as written.
+        """
         return self._run("diary_write", locals())
 
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
@@ -533,8 +536,8 @@ class Methods:
     ) -> SavedNote:
         """Save a text as a Markdown file in a folder of the user; it can be found at once.
 
-        Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
-        Correct a note by saving the new text with supersedes.
+        Nothing is saved if a note that is up to date states the same; the answer names that note. A secret in the text is
+        reported, and saved as written. Correct a note by saving the new text with supersedes.
         """
         return self._run("memory_remember", locals())
 

@@ -7,7 +7,6 @@ from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import without_secrets
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock
@@ -51,14 +50,15 @@ class Diary:
                     "INVALID_INPUT",
                     f"The {part} has a line break or a control character. Give a name on one line.",
                 )
-        text = without_secrets(entry.strip())
+        text = entry.strip()
         if not text:
             raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
-        topic, title = without_secrets(topic), diary_title(text)
         with self.transactions.writing():
             paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
             path = next(path for path in paths if self.documents.at(COLLECTION, path) is None)
-            number = self.memories.write(path, title, text, CONTENT_TYPE, CONFIDENCE, domain=agent)
+            number = self.memories.write(
+                path, diary_title(text), text, CONTENT_TYPE, CONFIDENCE, domain=agent
+            )
         return self.documents.many([number])[number]
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:

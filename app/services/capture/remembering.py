@@ -26,7 +26,6 @@ from clawmem.domain.capture.remembering import (
 from clawmem.domain.documents.likeness import is_longer_note
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
-from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
@@ -54,13 +53,12 @@ class SavedNote(NamedTuple):
     """
     The document of a new note, or the one that states its text already, from ``line`` on.
 
-    ``redacted`` says whether secrets were replaced, ``is_part`` whether the file of a known note states more, and
-    ``resembles`` names a line that does not make the text known, and why: it is outdated, or contradicts the text.
+    ``is_part`` says whether the file of a known note states more, and ``resembles`` names a line that does not make
+    the text known, and why: it is outdated, or contradicts the text.
     """
 
     document: Document
     line: int | None = None
-    redacted: bool = False
     superseded: Document | None = None
     is_part: bool = False
     resembles: str = ""
@@ -91,8 +89,7 @@ class Remember:
         Save *note*, unless a note states its text already; with *anyway* also then.
 
         A superseded note states nothing any more, and neither does a line that a later line of its note updates.
-        Secrets are replaced by ``[redacted: kind]`` in text, title and tags. If the file cannot be indexed, it is
-        removed again.
+        If the file cannot be indexed, it is removed again.
 
         Raises:
             InvalidInput: The text or a name is unusable, or the new file is not one of the collection's.
@@ -103,12 +100,11 @@ class Remember:
         text = checked_text(note.text)
         title = checked_name("title", note.title) if note.title else title_of(text)
         tags = [checked_name("tag", tag.lstrip("#")) for tag in note.tags]
-        clean, title, *tags = redact_parts([text, title, *tags])
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
-        alike = [*self._alike(clean)]
+        alike = [*self._alike(text)]
         newer = current_successors(self.documents, self.successions, [document.id for document, _ in alike])
-        if not anyway and (known := _stated(clean, past, alike, newer)):
+        if not anyway and (known := _stated(text, past, alike, newer)):
             return known
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
@@ -117,7 +113,7 @@ class Remember:
         if past:  # a path is exact
             supersedes = past.path if past.collection == folder.name else past.display_path
         content = note_text(
-            clean, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=supersedes
+            text, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=supersedes
         )
         names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
@@ -134,8 +130,8 @@ class Remember:
                 "NOT_SAVED",
                 f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
             )
-        resembles = "" if past else _resembled(clean, alike, newer)
-        return SavedNote(document, None, clean != text, past, resembles=resembles)
+        resembles = "" if past else _resembled(text, alike, newer)
+        return SavedNote(document, superseded=past, resembles=resembles)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""

@@ -1,260 +1,252 @@
+"""Redaction of secrets: by the shapes of services, by names that say so, and what must stay."""
+
 from __future__ import annotations
 
-import runpy
+import re
+import string
+import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.redaction import find_secrets, luhn, redact, redact_part, redact_parts
-from clawmem.domain.security.secret_values import entropy
+from clawmem.domain.security.redaction import redact, redact_part, redact_parts
+from clawmem.domain.security.secrets import find_secrets
 
 ROOT = Path(__file__).parents[3]
-LABELLED = ROOT / "tests" / "data" / "secrets_labelled.tsv"
-PRECISION_AT_LEAST = 0.95
-RECALL_AT_LEAST = 0.98
+ALPHABETS = {
+    "alnum": string.ascii_letters + string.digits,
+    "base32": string.ascii_uppercase + "234567",
+    "base64": string.ascii_letters + string.digits + "+/",
+    "digit": string.digits,
+    "digit1": "123456789",
+    "digits": string.digits,
+    "hex": string.digits + "abcdef",
+    "letter": string.ascii_letters,
+    "lower": string.ascii_lowercase,
+    "upper": string.ascii_uppercase + "234567",
+    "urlsafe": string.ascii_letters + string.digits + "_-",
+}
+KEY = "Rk4plover9xT2mQ8"
 
 
-class Line(NamedTuple):
-    """A labelled line: the kind of its secret or ``-``, and what stands before, in and after the secret."""
-
-    kind: str
-    before: str
-    secret: str
-    after: str
-
-    @property
-    def text(self) -> str:
-        return self.before + self.secret + self.after
+def drawn(template: str, seed: int = 20261124) -> str:
+    """Return *template* with every ``{alphabet:length}`` drawn by lot."""
+    chance = Random(seed)
+    text = re.sub(
+        r"\{(\w+):(\d+)\}", lambda m: "".join(chance.choices(ALPHABETS[m[1]], k=int(m[2]))), template
+    )
+    uuid = "-".join("".join(chance.choices(ALPHABETS["hex"], k=length)) for length in (8, 4, 4, 4, 12))
+    return text.replace("{uuid}", uuid).replace("{{", "{").replace("}}", "}").replace("¦", "")
 
 
-def _read(row: str) -> Line:
-    kind, _, marked = row.replace("¦", "").replace("\\n", "\n").partition("\t")
-    before, _, rest = marked.partition("«")
-    secret, _, after = rest.partition("»")
-    return Line(kind, before, secret, after)
+def marked(name: str) -> list[tuple[str, list[str]]]:
+    """Read the file *name*: kinds, and texts as parts of which every second one is a secret."""
+    rows = (ROOT / "tests/data" / name).read_text("utf-8").splitlines()
+    texts = (row.partition("\t")[::2] for row in rows)
+    return [
+        (kind, re.split("[«»]", drawn(text.replace("\\n", "\n").replace("\\t", "\t"), number)))
+        for number, (kind, text) in enumerate(texts)
+    ]
 
 
-LINES = [_read(row) for row in LABELLED.read_text("utf-8").split("\n") if row]
-SECRET = [line for line in LINES if line.secret]
-CLEAN = [line for line in LINES if not line.secret]
+def recall(name: str) -> dict[str, tuple[int, int]]:
+    """Return how many secrets of each kind of file *name* are redacted, and how many there are."""
+    found, count = Counter[str](), Counter[str]()
+    for kind, parts in marked(name):
+        redacted = redact("".join(parts)).text
+        for secret in parts[1::2]:
+            count[kind] += 1
+            found[kind] += secret not in redacted
+    return {kind: (found[kind], count[kind]) for kind in count}
 
 
-def test_secrets_are_gone() -> None:
-    """Of labelled secrets, 98 of 100 are gone whole."""
-    left = [line for line in SECRET if line.secret in redact(line.text).text]
+def changed(name: str) -> tuple[list[str], int]:
+    """Return the texts of file *name* without a secret that redaction changes, and the number of all of them."""
+    clean = [parts[0] for _, parts in marked(name) if len(parts) == 1]
+    return [redact(text).text for text in clean if find_secrets(text)], len(clean)
 
-    assert len(left) <= (1 - RECALL_AT_LEAST) * len(SECRET), left
+
+def test_recall_in_settings_and_code() -> None:
+    """Most secrets that a name announces are found; commands often use flags of one letter."""
+    by_kind = recall("secret_scenarios.tsv")
+    found, count = (sum(numbers) for numbers in zip(*by_kind.values(), strict=True))
+
+    assert found >= 0.6 * count, by_kind
+
+
+@pytest.mark.parametrize(("name", "most"), [("secret_scenarios.tsv", 0.012), ("secrets_unread.tsv", 0.008)])
+def test_texts_without_secrets_stay(name: str, most: float) -> None:
+    """At most one harmless text in a hundred changes, although all of them resemble secrets."""
+    alarms, count = changed(name)
+
+    assert len(alarms) <= most * count, alarms
+
+
+def test_the_page_states_the_figures() -> None:
+    """The page on security states what is measured here."""
+    page = (ROOT / "docs/security.md").read_text("utf-8")
+    for name in ("secret_scenarios.tsv", "secrets_unread.tsv"):
+        alarms, clean = changed(name)
+        assert f"{len(alarms)} of {clean}" in page
+        for kind, (found, count) in recall(name).items():
+            if name == "secrets_unread.tsv":
+                assert f"| {kind} | {found} of {count} |" in page
 
 
 @pytest.mark.parametrize(
-    ("before", "secret", "after"),
+    ("kind", "secret"),
     [
-        ("密码：", "x7Kq92LmPz", "，不要告诉别人"),
-        ("The password — ", "x7Kq92LmPz", " — is for the router"),
-        ("token 🙂", "x7Kq92LmPz", "🙂 password"),
-        ("the alarm code：", "４７１１", ""),
-        ("The pin is ", "꧑꧒꧓꧔", "."),
+        ("age key", "AGE-SECRET-KEY-1{upper:58}"),
+        ("anthropic key", "sk-ant-api03-{urlsafe:93}AA"),
+        ("aws access key", "AKIA{base32:16}"),
+        ("discord token", "M{alnum:23}.{alnum:6}.{alnum:37}1"),
+        ("github token", "ghp_{alnum:36}"),
+        ("github token", "github_pat_{alnum:22}_{alnum:59}"),
+        ("gitlab token", "glpat-{alnum:20}"),
+        ("google api key", "AIza{alnum:35}"),
+        ("hugging face token", "hf_{letter:34}"),
+        ("jwt", "eyJ{alnum:33}.eyJ{alnum:70}.{urlsafe:42}x"),
+        ("npm token", "npm_{alnum:36}"),
+        ("openai key", "sk-proj-{alnum:48}"),
+        ("openrouter key", "sk-or-v1-{hex:64}"),
+        ("pypi token", "pypi-AgEIcHlwaS5vcmc{urlsafe:80}x"),
+        ("sendgrid key", "SG.{alnum:22}.{alnum:43}"),
+        ("slack token", "xoxb-{digit:12}-{digit:12}-{alnum:24}"),
+        ("stripe key", "sk_live_{alnum:24}"),
+        ("twilio key", "SK{hex:32}"),
+        ("vault token", "hvs.{alnum:90}"),
     ],
 )
-def test_a_secret_between_signs_beyond_latin(before: str, secret: str, after: str) -> None:
-    """Punctuation and letters of other scripts end a secret, and their digits count as digits."""
-    assert secret not in redact(before + secret + after).text
+@pytest.mark.parametrize("text", ["{}", "pasted {}, rotate it", 'a = "{}"', "https://example.org/{}?x=1"])
+def test_tokens_of_services(kind: str, secret: str, text: str) -> None:
+    """A token is found wherever it stands, and replaced by its kind."""
+    assert redact(text.format(drawn(secret))).text == text.format(f"[redacted: {kind}]")
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("before", "kind", "after"),
     [
-        "sk-proj-" + "abcd1234567890abcdef",
-        "sk-" + "abcdef1234567890" * 2,
-        "sk-proj-" + "abcdefghijklmnopqrstuvwxyz1234567890abcdef",
-        "ghp_" + "1234567890abcdefghijklmnopqrstuvwxyz",
-        "1234567890abcdef" * 2,
+        ("DB_PASSWORD=", "password", " psql shop"),
+        ("password: ", "password", "\nuser: ida"),
+        ("  smtp_password: '", "password", "'"),
+        ('{"clientSecret": "', "secret", '"}'),
+        ("API_TOKEN ?= ", "secret", "\n"),
+        ("Server=sql1;User Id=sa;Password=", "password", ";Encrypt=true"),
+        ("<password>", "password", "</password>"),
+        ('<add key="SmtpSecret" value="', "secret", '" />'),
+        ("- name: DB_PASSWORD\n  value: ", "password", "\n"),
+        ("define('DB_PASSWORD', '", "password", "');"),
+        ("tool --api-key ", "secret", " --verbose"),
+        ("tool --verbose --password=", "password", ""),
+        ("keytool -storepass ", "password", " -keystore k"),
+        ("postgres://app:", "password", "@db:5432/app"),
+        ("curl -u ida:", "password", " https://dav.example.org"),
+        ("Authorization: Bearer ", "authorization", "\n"),
+        ("curl -H 'X-Api-Key: ", "secret", "' https://example.org"),
     ],
 )
-def test_a_key_that_counts_is_a_secret(value: str) -> None:
-    """People try redaction with such keys; a row of digits in order makes no placeholder."""
-    assert value[4:] not in redact(f"api_key={value}").text
+def test_secrets_by_their_name(before: str, kind: str, after: str) -> None:
+    """The value goes, and nothing else."""
+    assert redact(before + KEY + after).text == f"{before}[redacted: {kind}]{after}"
 
 
-def test_nothing_else_is_gone() -> None:
-    """Of all that is redacted, 95 of 100 are labelled secrets."""
-    right = wrong = 0
-    for line in LINES:
-        start, end = len(line.before), len(line.before) + len(line.secret)
-        hits = [start < found.end and found.start < end for found in find_secrets(line.text)]
-        right, wrong = right + sum(hits), wrong + len(hits) - sum(hits)
-
-    assert right >= PRECISION_AT_LEAST * (right + wrong), (right, wrong)
-
-
-def test_the_rest_of_a_line_stays() -> None:
-    """The secret gives way to its kind, and what stands before and after it is untouched."""
-    kept = [f"{line.before}[redacted: {line.kind}]{line.after}" == redact(line.text).text for line in SECRET]
-
-    assert sum(kept) >= RECALL_AT_LEAST * len(kept)
-
-
-def test_there_is_enough_to_measure() -> None:
-    """Four hundred lines, half of them clean, of forty kinds and more."""
-    assert len(LINES) >= 400
-    assert len(CLEAN) >= 200
-    assert len(Counter(line.kind for line in SECRET)) >= 40
-
-
-def test_the_lines_come_from_their_script() -> None:
-    """The file is what the seeded script writes, byte for byte."""
-    script = runpy.run_path(str(LABELLED.with_name("make_secrets.py")))
-
-    assert script["labelled"]() == LABELLED.read_text("utf-8")
-
-
-def test_the_page_tells_the_figures() -> None:
-    """The page on security says how many lines were read, and how many of them wrongly."""
-    page = (ROOT / "docs" / "security.md").read_text("utf-8")
-    left = sum(line.secret in redact(line.text).text for line in SECRET)
-    alarms = sum(bool(find_secrets(line.text)) for line in CLEAN)
-
-    assert f"{len(SECRET) - left} of {len(SECRET)} secrets" in page
-    assert f"{alarms} of {len(CLEAN)} clean lines" in page
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The alert DiskWillFillIn24h fired.",
+        "request 0b0c7f5e-1d7a-4b7e-9a53-0d1f3c2b1a00",
+        "commit 947ccf25ec84d8dbc74254770f58904dba41eccc",
+        "sha256:c3fc1626e53a13043b026c48bbf33feff9243a8f506b40928b5b7a767c76fb00",
+        "The gate code is 4711.",
+        "LEGO set 10307",
+        "my password is Rk4plover9",  # prose is not read
+        "How to reset the password of ida01",
+        "Password rules: 12 characters, 2 digits",
+        "password: required",
+        "password = os.environ['P1']",
+        "password=${PASSWORD1}",
+        "password=password1",
+        'password = "YOUR_PASSWORD1"',
+        "max_tokens: 4096",
+        "token: see 1Password",
+        "secretName: db-credentials-v3",
+        "secret: db-credentials-v3",
+        "public_key: Rk4plover9xT2mQ8Rk4plover9xT2mQ8",
+        "run tool --password-stdin < file1",
+        "run tool --token TOKEN",
+        "ghp_" + "x" * 36,
+    ],
+)
+def test_what_stays(text: str) -> None:
+    """Names, numbers, hashes, prose, placeholders and expressions are no secrets."""
+    assert redact(text).text == text
 
 
-@pytest.mark.parametrize("line", SECRET, ids=range(len(SECRET)))
-def test_redacting_twice_changes_nothing_more(line: Line) -> None:
-    """What stands for a secret is no secret."""
-    once = redact(line.text).text
-
-    assert redact(once) == (once, [])
+PEM = "-----BEGIN RSA PRIVATE {0}-----\n{1}\n-----END RSA PRIVATE {0}-----".format("KEY", "aB3/" * 40)
 
 
-def test_a_whole_file_is_redacted_line_by_line_or_at_once() -> None:
-    """All lines together lose the same secrets as each alone."""
-    single = [line for line in LINES if "\n" not in line.text and "PRIVATE KEY" not in line.text]
-    together = redact("\n".join(line.text for line in single)).text
+def test_private_keys() -> None:
+    """A key goes as a whole; a part of it too, and one without its end up to the end of the text."""
+    text = f"before\n{PEM}\nafter"
 
-    assert together.split("\n") == [redact(line.text).text for line in single]
-
-
-LABEL = "The password of the depot is:\n\n"
-NOTE = f"# Depot\n\n{LABEL}Rk4plover9\n\nSet in May."
-
-
-def test_a_part_is_redacted_by_what_the_whole_says() -> None:
-    """The label of a secret stands above the part; offsets are those of the whole text."""
-    start = NOTE.index("Rk4")
-
-    assert redact_part(NOTE, start, len(NOTE)) == "[redacted: password]\n\nSet in May."
-    assert redact_part(NOTE, start + 3, len(NOTE)) == "[redacted: password]\n\nSet in May."
-    assert redact_part(NOTE, start, start + 4) == "[redacted: password]"
-    assert redact_part(NOTE, 0, 7) == "# Depot"
+    assert redact(text).text == "before\n[redacted: private key]\nafter"
+    assert redact(PEM[:-40]).text == "[redacted: private key]"
+    start = text.index("aB3/") + 40
+    assert redact_part(text, start, len(text)) == "[redacted: private key]\nafter"
+    assert redact_part(text, 0, 6) == "before"
 
 
-@pytest.mark.parametrize("distance", [0, 19_000, 60_000])
-def test_a_part_of_a_long_text_is_redacted(distance: int) -> None:
-    """However long a note is, the lines around the part are read with it."""
-    text = "harbour crane\n" * (distance // 14) + NOTE
-    assert redact_part(text, text.index("Rk4"), len(text)) == "[redacted: password]\n\nSet in May."
+def test_a_part_is_redacted_by_the_text_around_it() -> None:
+    """The name of a value stands before the part; offsets are those of the whole text."""
+    text = f"{'harbour crane ' * 5_000}\nDB_PASSWORD={KEY}\nend"
+    start = text.index(KEY)
 
-
-@pytest.mark.parametrize("rows", [1, 60, 700])
-def test_a_row_is_redacted_by_the_header_of_its_table(rows: int) -> None:
-    """The header of a long table is read however far above the row it stands."""
-    row = f"| crane | {'worn cables at the drum ' * 3} |\n"
-    text = f"| box | password |\n|---|---|\n{row * rows}| nas | Rk4plover9 |"
-    assert redact_part(text, text.index("| nas"), len(text)) == "| nas | [redacted: password] |"
-    assert redact_part(row * 3, 0, len(row)) == row
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_any_line_end_parts_a_label_from_its_secret(end: str) -> None:
-    """Files of Windows are redacted like others."""
-    for before in ("Admin password:@@", "db1:5432:shop:app:", "host,user,password@nas,ida,"):
-        text = before.replace("@", end) + f"Rk4plover9{end}"
-        assert redact(text).text == text.replace("Rk4plover9", "[redacted: password]")
+    assert redact_part(text, start, len(text)) == "[redacted: password]\nend"
+    assert redact_part(text, start + 3, start + 9) == "[redacted: password]"
 
 
 def test_parts_are_redacted_together() -> None:
-    """A message that is only a password is known by the message before."""
-    parts = ["The password of the depot is:", "Rk4plover9", "", "Thanks, Rk4."]
+    """A secret of one message is redacted in the others, and parts without secrets stay."""
+    parts = [f"API_TOKEN={KEY}", "Thanks.", "", f"so {KEY} it is"]
 
-    assert redact_parts(parts) == [parts[0], "[redacted: password]", "", "Thanks, Rk4."]
+    assert redact_parts(parts) == [
+        "API_TOKEN=[redacted: secret]",
+        "Thanks.",
+        "",
+        "so [redacted: secret] it is",
+    ]
     assert redact_parts([]) == []
 
 
-@given(st.lists(st.text(max_size=30), max_size=6))
-def test_parts_keep_their_number(parts: list[str]) -> None:
-    """Each part stays a part, and parts without secrets stay as they were."""
-    redacted = redact_parts(parts)
-
-    assert len(redacted) == len(parts)
-    assert find_secrets("\n\n".join(parts)) or redacted == parts
-
-
-@given(st.text(max_size=200))
-def test_findings_lie_in_the_text_and_apart(text: str) -> None:
-    """Any text is read; findings are in order, not empty, and do not overlap."""
+@given(st.text(max_size=200) | st.text(alphabet="abcP =:'\"\n-./_9", max_size=80).map("password{}".format))
+def test_redaction_of_any_text(text: str) -> None:
+    """Findings are in order, not empty and apart; a second pass finds nothing."""
     findings = find_secrets(text)
     ends = [0, *(found.end for found in findings)]
+    once = redact(text).text
 
     assert all(end <= found.start < found.end for end, found in zip(ends, findings, strict=False))
     assert ends[-1] <= len(text)
-
-
-@given(st.text(alphabet="abc =:'\"\n-./_9", max_size=80).map(lambda text: f"password{text}"))
-def test_redacting_is_idempotent(text: str) -> None:
-    """For whatever is assigned to a password, the second pass finds nothing."""
-    once = redact(text).text
-
     assert redact(once).text == once
 
 
 @pytest.mark.parametrize(
-    ("digits", "valid"), [("4539148803436467", True), ("4539148803436468", False), ("0", True), ("18", True)]
-)
-def test_the_check_digit(digits: str, valid: bool) -> None:
-    """Every second digit from the right counts double."""
-    assert luhn(digits) is valid
-
-
-@pytest.mark.parametrize(("token", "bits"), [("", 0.0), ("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0)])
-def test_entropy_is_bits_a_character(token: str, bits: float) -> None:
-    """One character says nothing, two kinds one bit, four kinds two."""
-    assert entropy(token) == pytest.approx(bits)
-
-
-@pytest.mark.parametrize(
     "piece",
-    [
-        "password",
-        "password=",
-        "password: ",
-        "password is ",
-        "the password for the ",
-        "password\n\n",
-        "| password |\n",
-        "user,password\n",
-        "log in with a / ",
-        "cookie: a=",
-        "mysql -p",
-        "--password ",
-        'secret" {',
-        "a:1:b:c:",
-        "A1b2C3d4E5f6G7\n",
-        "\uff41",
-        "\u200b",
-        "pin is ",
-        "a.",
-        "eyJ",
-        "://",
-        "4111 ",
-        "-----BEGIN PRIVATE KEY-----",
-        "M.",
-        "curl -u ",
-    ],
-)
+    ["password", "password=", "password: a1", "--password ", "a.", "eyJ", "://a:", "-----BEGIN PRIVATE KEY-----",
+     "M.", "curl -u ", "<a>", "a=a1b2c3", 'a" value=', "Authorization: a ", "xoxb-", "\n", "-", "a "],
+)  # fmt: skip
 def test_no_text_takes_long(piece: str) -> None:
-    """Thousands of repetitions of what begins a rule are read to the end: nothing backtracks without bound."""
-    assert find_secrets(piece * 5_000) is not None
+    """Four times as many repetitions of what begins a pattern take a small multiple of the time."""
+
+    def seconds(size: int) -> float:
+        started = time.thread_time()
+        find_secrets((piece * size)[:size])
+        return time.thread_time() - started
+
+    seconds(1_000)
+    short = max(seconds(20_000), 0.01)
+    assert min(seconds(80_000) for _ in range(2)) < 12 * short
