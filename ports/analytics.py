@@ -92,9 +92,7 @@ class Analytics(Protocol):
     """
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
-        """
-        Add documents (each id once) and recalls; a hit on a document that is not loaded counts for its recall alone.
-        """
+        """Add documents (each id once) and recalls; a hit on a missing document counts for its recall alone."""
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         """Return the report for *question* at the instant *now*: its first *limit* rows, or all with ``None``."""

@@ -47,9 +47,7 @@ class DocumentStore(Protocol):
         """Stop serving documents and return how many were active. A forgotten document keeps its reason."""
 
     def forget(self, document_ids: Iterable[int]) -> int:
-        """
-        Deactivate documents as ``forgotten``, delete all but their places, and return how many were not forgotten.
-        """
+        """Make documents ``forgotten``, delete all but their places, and return how many were not forgotten before."""
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
         """Set the origin of documents, active or not, and return the number of those that had another."""
@@ -81,7 +79,7 @@ class DocumentStore(Protocol):
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
-        """Return documents in scope that are served (or not), most recently authored first, then by place."""
+        """Return served documents in scope (or, not *active*, the others), newest first, then by place."""
 
     def places(self) -> list[tuple[str, str]]:
         """Return collection and path of every served document, sorted by both."""
@@ -94,7 +92,7 @@ class DocumentStore(Protocol):
         tags: Collection[Collection[str]] = (),
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
-        """Return the ids of served documents in scope with one of each given kind, and one spelling of each tag."""
+        """Return the ids of served documents in scope, of one of the types and origins, with one of each *tags*."""
 
     def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         """Return the tags of served documents in scope as spelled, by name, with the number of documents."""
@@ -162,9 +160,7 @@ class PropertyStore(Protocol):
         """Return the names of properties, each in one spelling, with the number of served documents."""
 
     def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        """
-        Return the values of a property, one spelling for each key, with their numbers of documents, highest first.
-        """
+        """Return the values of a property, in one spelling a key, with their numbers of documents, highest first."""
 
     def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
         """Return the ids of served documents that meet all *filters*."""
@@ -236,7 +232,7 @@ class LinkStore(Protocol):
     Store of the links of documents as written, and of the names that links may use.
 
     A link is returned while its document is served, and is broken while its target is not. Lists of links are ordered
-    by document and number. A document is *changed* when its links, names or place are, or whether it is served.
+    by document and number. A document is *changed* when it has other links, names or places, or is served (no longer).
     """
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
@@ -328,4 +324,4 @@ class SuccessionStore(Protocol):
         """Set the place of the claim with this document, kind and address, if there is such a claim."""
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
-        """Return every succession between served documents whose older one is among these: one step, also if mutual."""
+        """Return every direct succession between served documents whose older one is among these."""

@@ -38,8 +38,7 @@ class NewFiles(Protocol):
         """
         Create a whole file with *text* in *folder*, below *root* and created too, and return its path below *root*.
 
-        It has the first of *names* that is free. Raises FileNotCreated without *root*, or for a *folder* that leads
-        out.
+        It has the first of *names* that is free. Raises FileNotCreated if it cannot be written, or would be outside.
         """
 
     def remove(self, root: str, path: str) -> None:

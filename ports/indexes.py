@@ -100,9 +100,7 @@ class DerivedIndex(SearchIndex, Protocol):
 
 
 class LexicalIndex(DerivedIndex, Protocol):
-    """
-    Full-text index, with BM25 statistics for each granularity; words are those of `surfaces`, English ones stemmed.
-    """
+    """Full-text index ranked by BM25 at each granularity; words are `surfaces`, and the stems of English words."""
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         """Add entries, replacing those with the same key and granularity."""
@@ -166,7 +164,7 @@ class VectorSearch(SearchIndex, Protocol):
 
         A store may keep vectors with less precision: a score may then be off by .02, and a fragment may be missing for
         one whose score is as close as that. None is missing otherwise, except from a backend without the capability
-        EXACT. The scope is applied before the limit. An all-zero vector has no neighbours; one of another length raises
+        EXACT. The scope is applied before the limit. An all-zero vector has no neighbours; another length raises
         BadVector.
         """
 
@@ -220,7 +218,7 @@ class Changes(NamedTuple):
 
 
 class Outbox(Protocol):
-    """Log of changes of documents, for vectors also of embeddings, in their transactions; empty without indexes."""
+    """Log of changed documents (and vectors) for external indexes, in their transactions; empty without indexes."""
 
     def head(self) -> Marker:
         """Return the marker of an index that has seen every change."""
@@ -241,9 +239,7 @@ class Outbox(Protocol):
         """Store the progress of a building index: it contains every document up to the id *to*."""
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
-        """
-        Store that an index has seen the changes up to *marker*; those that all have seen, but the last, are deleted.
-        """
+        """Store that an index has seen the changes up to *marker*; changes that all saw, but the last, are deleted."""
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
         """Make *record* serve its role, or the vault's own index with ``None``; the former one is retired."""
@@ -315,9 +311,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         """Return the number of active documents that lack a serving vector; cheap enough for every query."""
 
     def clean(self) -> int:
-        """
-        Delete vectors and failures that no active document uses, in both spaces; return the number of serving ones.
-        """
+        """Delete vectors and failures without an active document, in both spaces; return the number of serving ones."""
 
     def begin(self, fingerprint: str) -> None:
         """Begin an empty space next to the serving one, replacing any that was begun before."""
@@ -326,9 +320,7 @@ class EmbeddingStore(VectorSearch, Protocol):
         """Abandon the space being built, if there is one."""
 
     def take_over(self) -> bool:
-        """
-        Make the complete space being built the serving one, and return whether it did; external indexes are outdated.
-        """
+        """Let the new space serve if it is complete, and return whether; external indexes become outdated."""
 
     def discard(self, limit: int) -> int:
         """Delete up to *limit* vectors of spaces that neither serve nor are being built, and return their number."""

@@ -126,24 +126,18 @@ class TripleStore(Protocol):
     """
 
     def add(self, triples: Iterable[Triple]) -> int:
-        """
-        Store the triples that are new and pass `check_triple`, and return their number; known entities keep their
-        names.
-        """
+        """Store the triples that are new and pass `check_triple`; return their number. No other triple ends."""
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         """
         End the validity of a statement on *day*, in every document that makes it; return the number of ended triples.
 
         Triples that had ended by that day, or began after it, are unchanged. An end that an earlier call set for a
-        document moves to an earlier *day*. The triple is valid again when the statements of the document *by* are
-        forgotten.
+        document moves to an earlier *day*. Forgetting the statements of the document *by* makes the triple valid again.
         """
 
     def reopen(self, document_id: int) -> list[Triple]:
-        """
-        Make the triples that a document ended, and not stated again, valid again; return those of served documents.
-        """
+        """Reopen the triples that a document ended and did not state again; return those of served documents."""
 
     def of_document(self, document_id: int) -> list[Triple]:
         """Return the statements of one served document, ended ones included, in order of addition."""
@@ -172,9 +166,7 @@ class TripleStore(Protocol):
         """Return the number of distinct statements, ended ones included."""
 
     def forget(self, document_id: int) -> int:
-        """
-        Delete the statements of a document, and unreferenced entities, and reopen what it ended; return their number.
-        """
+        """Delete the statements of a document and unreferenced entities, and reopen what it ended; return how many."""
 
 
 def check_triple(triple: Triple) -> None:
@@ -281,8 +273,7 @@ class RelationStore(Protocol):
         """
         Return the *limit* strongest relations that start at each of these documents, for each kind.
 
-        The targets are in *scope*, which is applied before the limit. Ordered by source, kind, descending weight,
-        target.
+        The targets are in *scope*, which is applied before the limit. Ordered by source, kind, falling weight, target.
         """
 
     def inbound(
@@ -354,14 +345,10 @@ class NoteStore(Protocol):
         """Store a note about a known document as the latest version, unless it is equal, and return the version."""
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
-        """
-        Return waiting documents with ids above *after*, by id; *by_model* also those that only rules have settled.
-        """
+        """Return waiting documents with ids above *after*, by id; *by_model* also those settled by rules alone."""
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
-        """
-        Mark a document as settled for this source, which resets the failures of a model; rules do not revert a model.
-        """
+        """Mark a document as settled for this source; a model resets the failures, rules never replace a model."""
 
     def fail(self, document_id: int, source_hash: str, error: str) -> int:
         """Record that a model failed on a document that rules have settled; return how often for this source."""

@@ -86,9 +86,7 @@ def sketcher_of(embedder: object) -> Sketcher | None:
 
 
 class WordSimilarities(NamedTuple):
-    """
-    Weights of the query words, which sum to 1, and for each text the nearest word's similarity to each, in [0, 1].
-    """
+    """Weights of the query words (sum 1) and, for each text, the nearest word's similarity to each, in [0, 1]."""
 
     weights: tuple[float, ...]
     nearest: tuple[tuple[float, ...], ...]

@@ -14,17 +14,14 @@ class Transactions(Protocol):
     """Reads of one state, and writes that take effect together."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """
-        Return a context manager for reads of one thread that see the same state; keep it short, see `Storage.scrub`.
-        """
+        """Return a context manager for reads of one thread that see the same state; `Storage.scrub` waits for it."""
 
     def writing(self) -> AbstractContextManager[None]:
         """
         Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
 
         Nesting raises RuntimeError. A single write outside a block is a transaction of its own. Raises VaultLocked,
-        VaultReadOnly or VaultFull; and InterruptedAfterCommit if Ctrl-C arrived during the commit, any other interrupt
-        rolls back.
+        VaultReadOnly, VaultFull, or InterruptedAfterCommit for Ctrl-C during the commit; other interrupts roll back.
         """
 
 
@@ -48,9 +45,7 @@ class Storage(Protocol):
         """Return the backend, location, schema and size."""
 
     def scrub(self) -> None:
-        """
-        Overwrite deleted data by rewriting the vault, outside of `writing`; raise VaultLocked while others use it.
-        """
+        """Overwrite deleted data by rewriting the vault, outside of `writing`; raise VaultLocked if it is in use."""
 
     def check(self) -> list[str]:
         """Return the defects of the storage itself as sentences."""
@@ -85,9 +80,7 @@ class LeaseStore(Protocol):
         """Return the live lease of *name*, for example to `release` that of a dead process; ``None`` if it is free."""
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
-        """
-        Extend a lease, also an expired one that nobody acquired since, keeping its token; otherwise raise LeaseLost.
-        """
+        """Extend a lease, also an expired one that nobody acquired since, keeping its token; or raise LeaseLost."""
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
         """Raise LeaseLost unless *lease* is live and its token is current; call this before every side effect."""
@@ -100,9 +93,8 @@ class SalvageReport(NamedTuple):
     """
     Report on the records saved from a damaged vault.
 
-    ``kept`` counts the rows saved from each table, ``lost`` the rows that could not be read, None if their number is
-    unknown. ``notes`` are documents whose text is lost, as ``collection/path``, ``damaged`` those whose text is partly
-    damaged.
+    ``kept`` counts the rows saved from each table, ``lost`` the unreadable ones (None: unknown). ``notes`` are
+    documents whose text is lost, as ``collection/path``, ``damaged`` those whose text is partly damaged.
     """
 
     kept: Mapping[str, int]

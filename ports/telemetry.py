@@ -63,9 +63,7 @@ class Telemetry(Protocol):
         """Return the number of stored recalls."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
-        """
-        Delete the recalls asked before *before*, the oldest *at_most*, with hits and receipts; return their number.
-        """
+        """Delete the recalls asked before *before*, the oldest *at_most*, with their receipts; return their number."""
 
 
 class StoredReceipt(NamedTuple):

@@ -21,7 +21,8 @@ class Vault:
     Records and indexes that belong together, with transactions across all of them.
 
     ``lexical`` and ``vectors`` are the serving indexes; ``tail`` is the vault's own lexical index, which holds the
-    newest changes while an external index serves.
+    newest changes while an external index serves. In all stores, a limit below 1 returns nothing, and an unknown id
+    changes nothing.
     """
 
     transactions: Transactions
