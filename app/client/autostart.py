@@ -36,17 +36,34 @@ ONE_HEAP = {
 }
 
 _FALSE = frozenset({"", "0", "false", "no", "off"})
-_NOTE, _LOG = ".server-start", ".server-log"  # suffixes of the name of the vault file
 
 
-def start_note(vault: Path | str) -> str:
+def start_note(vault: Path | str) -> Path:
     """Return the path of the file that marks a start: the server deletes it as soon as it answers."""
-    return f"{vault}{_NOTE}"
+    return Path(f"{vault}.server-start")
 
 
-def log_file(vault: Path | str) -> str:
+def log_file(vault: Path | str) -> Path:
     """Return the path of the log of servers of *vault* that were started in the background."""
-    return f"{vault}{_LOG}"
+    return Path(f"{vault}.server-log")
+
+
+def lock_file(vault: Path | str) -> Path:
+    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
+    return Path(f"{vault}.server-lock")
+
+
+def is_running(vault: Path) -> bool:
+    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
+    if not lock_file(vault).exists():
+        return False
+    from filelock import FileLock, Timeout  # not for a prompt without a server
+
+    try:
+        with FileLock(lock_file(vault), blocking=False, is_singleton=False):
+            return False
+    except Timeout:
+        return True
 
 
 def is_automatic(environ: Mapping[str, str]) -> bool:
@@ -59,9 +76,9 @@ def is_automatic(environ: Mapping[str, str]) -> bool:
     return load_settings(environ=environ, lenient=True).server == AUTO
 
 
-def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bool:
+def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:
     """
-    Start a server of the vault of *environ* if hooks are to start one and none runs; return whether one was started.
+    Start a server of the vault of *environ* if hooks are to start one, none runs, and none was started lately.
 
     Args:
         inherited: Environment of the server, apart from its vault.
@@ -69,16 +86,12 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
     Raises:
         OSError: the server cannot be started.
     """
-    vault = os.path.abspath(default_vault(environ))  # noqa: PTH100
-    if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
-        return False
-    if is_running(Path(vault)):
-        return False
-    note = Path(start_note(vault))
-    note.unlink(missing_ok=True)  # a new file has a new time
-    note.touch(mode=0o600)
-    _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
-    return True
+    vault = default_vault(environ).absolute()
+    is_recent = _age_s(start_note(vault)) < RETRY_S
+    if is_automatic(environ) and vault.is_file() and not is_recent and not is_running(vault):
+        start_note(vault).unlink(missing_ok=True)  # a new file has a new time
+        start_note(vault).touch(mode=0o600)
+        _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
 
 
 def found_or_started(
@@ -89,11 +102,9 @@ def found_or_started(
     if server is None and is_automatic(environ):
         with suppress(OSError):
             start_server(environ, environ)
-        note = start_note(default_vault(environ))
-        while server is None and _age_s(note) < START_S:
+        while (server := find()) is None and _age_s(start_note(default_vault(environ))) < START_S:
             sleep(PAUSE_S)
-            server = find()
-    return server or find()
+    return server
 
 
 def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, str]) -> Announcement:
@@ -104,63 +115,44 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         ClawmemError: the server ended, or does not answer within `MOST_START_S`; the message names the log.
         OSError: the server cannot be started.
     """
-    log = Path(log_file(vault))
+    log, end = log_file(vault), time() + MOST_START_S
     before = log.stat().st_size if log.exists() else 0
-    process, end = _spawn(os.path.abspath(vault), inherited, *options), time() + MOST_START_S  # noqa: PTH100
-    while True:
+    process = _spawn(vault.absolute(), inherited, *options)
+    while time() < end:
         has_ended = process.poll() is not None
         if is_running(vault):  # perhaps another one, which was faster
             if server := announced(vault):
                 return server
         elif has_ended:
-            lines = log.read_text("utf-8", "replace")[before:].split("\n") if log.exists() else []
+            lines = log.read_text("utf-8", "replace")[before:].split("\n")
             reason = next(filter(None, map(str.strip, reversed(lines))), f"exit code {process.returncode}")
             raise ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
-        if time() > end:
-            raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
         sleep(PAUSE_S)
+    raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
 
 
-def _age_s(note: str) -> float:
+def _age_s(note: Path) -> float:
     """Return the seconds since *note* was created; infinite if it does not exist."""
     try:
-        return abs(time() - os.stat(note).st_mtime)  # noqa: PTH116
+        return abs(time() - note.stat().st_mtime)
     except FileNotFoundError:
         return float("inf")
 
 
-def _spawn(vault: str, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
+def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
     isolation = "-I" if sys.flags.isolated else "-P"
-    command = [sys.executable, isolation, "-m", "clawmem", "serve"]
+    command = [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(log_file(vault))]
     log = os.open(log_file(vault), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         return subprocess.Popen(
-            [*command, *options, "--log", log_file(vault)],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd=os.path.dirname(vault),  # noqa: PTH120
-            env={**ONE_HEAP, **inherited, "INDEX_PATH": vault},
+            cwd=vault.parent,
+            env={**ONE_HEAP, **inherited, "INDEX_PATH": str(vault)},
             start_new_session=True,
         )
     finally:
         os.close(log)
-
-
-def is_running(vault: Path) -> bool:
-    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
-    if not lock_file(vault).exists():
-        return False
-    from filelock import FileLock, Timeout  # as much as a third of a prompt that needs no search
-
-    try:
-        with FileLock(lock_file(vault), blocking=False, is_singleton=False):
-            return False
-    except Timeout:
-        return True
-
-
-def lock_file(vault: Path) -> Path:
-    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
-    return vault.with_name(f"{vault.name}.server-lock")

@@ -119,7 +119,7 @@ def serve(
 
         def appear() -> None:
             write_whole(announcement_file(vault), here.as_bytes())
-            Path(start_note(vault)).unlink(missing_ok=True)
+            start_note(vault).unlink(missing_ok=True)
             ready(here.url)
 
         def vanish() -> None:

@@ -81,70 +81,72 @@ def serve(
     """
     if background and log:
         raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
+    vault = settings_of(ctx).vault
+    server = announced(vault) if is_running(vault) else None
     if stop:
-        _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
-        return
-    if status:
-        _tell_of_status(ctx, _found(settings_of(ctx).vault))
-        return
+        _stop(ctx, vault, server)
+    elif status:
+        _show_status(ctx, vault, server)
+    elif background:
+        _start(ctx, server)
+    else:
+        from clawmem.app.serve.server import Choices
+        from clawmem.app.serve.server import serve as serve_vault
 
-    idle_exit_s = None if idle_exit is None else idle_exit * 60
-    if background:
-        _tell_of_start(ctx, _options(ctx))
-        return
-    from clawmem.app.serve.server import Choices
-    from clawmem.app.serve.server import serve as serve_vault
+        idle_exit_s = None if idle_exit is None else idle_exit * 60
+        chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
 
-    chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
-    serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))
-    sys.stdout.flush()
-    os._exit(0)  # a request that hangs in a thread does not keep the process
+        def ready(url: str) -> None:
+            show_outcome(
+                ctx, {"url": url, "vault": str(vault)}, f"{vault} is served at {url}. Ctrl-C ends it."
+            )
+            sys.stdout.flush()  # the process that started the server may wait for this line
 
-
-def _options(ctx: typer.Context) -> list[str]:
-    """Return the options of the command line, without the one that starts the server in the background."""
-    words: list[str] = []
-    for option in ctx.command.params:
-        value = ctx.params[str(option.name)]
-        if option.name == "background" or value in (None, False, ()):
-            continue
-        values = value if isinstance(value, (list, tuple)) else [value]
-        words += [option.opts[0]] if value is True else [f"{option.opts[0]}={one}" for one in values]
-    return words
+        serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, ready)
+        sys.stdout.flush()
+        os._exit(0)  # a request that hangs in a thread does not keep the process
 
 
-def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
+def _start(ctx: typer.Context, server: Announcement | None) -> None:
+    """Start a server in the background with the options of this command, unless one runs."""
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
-    vault = settings.vault
-    there = _found(vault)
-    if there and not answers(there):
+    vault, is_new = settings.vault, server is None
+    if server and not answers(server):
         raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
-    server = there or started_server(vault, options, os.environ)
-    facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
-    now = "now" if there is None else "already"
-    text = f"{vault} is {now} served at {server.url}. Its log is {log_file(vault)}"
-    show_outcome(ctx, {**facts, "started": there is None}, text)
+    options: list[str] = []
+    for option in ctx.command.params:
+        value = ctx.params[str(option.name)]
+        if option.name != "background" and value not in (None, False, ()):
+            values = value if isinstance(value, (list, tuple)) else [value]
+            options += [option.opts[0]] if value is True else [f"{option.opts[0]}={one}" for one in values]
+    server = server or started_server(vault, options, os.environ)
+    facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log_file(vault))}
+    text = f"{vault} is {'now' if is_new else 'already'} served at {server.url}. Its log is {log_file(vault)}"
+    show_outcome(ctx, {**facts, "started": is_new}, text)
 
 
-def _say(ctx: typer.Context, url: str) -> None:
-    vault = str(settings_of(ctx).vault)
-    show_outcome(ctx, {"url": url, "vault": vault}, f"{vault} is served at {url}. Ctrl-C ends it.")
-    sys.stdout.flush()  # the process that started the server may wait for this line
-
-
-def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
-    _show_server(ctx, server, "no longer", running=False)
+def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
+    """Stop the running server, and wait until it has ended."""
+    if server:
+        os.kill(server.pid, signal.SIGTERM)
+    end = monotonic() + STOPS_WITHIN_S
+    while server and is_running(vault):
+        if monotonic() > end:
+            raise ClawmemError(
+                f"Process {server.pid} was told to end and has not. Look at it, then try again."
+            )
+        sleep(PAUSE_S)
+    _show_server(ctx, vault, server, "no longer", running=False)
     if not server:
         raise typer.Exit(1)
 
 
-def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
+def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     is_well = server is not None and answers(server)
-    vault = settings_of(ctx).vault
-    automatic, unfinished = is_automatic(os.environ), Path(start_note(vault)).exists()
+    automatic, unfinished = is_automatic(os.environ), start_note(vault).exists()
     facts = {"answers": is_well, "automatic": automatic, "unfinished": unfinished}
-    _show_server(ctx, server, "now", running=server is not None, **facts)
+    _show_server(ctx, vault, server, "now", running=server is not None, **facts)
     if not wants_json(ctx):
         show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     if unfinished:
@@ -155,31 +157,11 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
         raise typer.Exit(1)
 
 
-def _show_server(ctx: typer.Context, server: Announcement | None, state: str, **facts: bool) -> None:
-    vault = str(settings_of(ctx).vault)
-    if server is None:
-        show_outcome(ctx, {"vault": vault, **facts}, f"No server of {vault} runs.")
-        return
-    text = f"{vault} is {state} served at {server.url} by process {server.pid} ({server.version})."
-    address = {"url": server.url, "pid": server.pid, "version": server.version}
-    show_outcome(ctx, {"vault": vault, **facts, **address}, text)
-
-
-def _found(vault: Path) -> Announcement | None:
-    return announced(vault) if is_running(vault) else None
-
-
-def _stopped(vault: Path) -> Announcement | None:
-    """Stop the running server, wait until it has ended, and return its announcement."""
-    there = _found(vault)
-    if there is None:
-        return None
-    os.kill(there.pid, signal.SIGTERM)
-    end = monotonic() + STOPS_WITHIN_S
-    while is_running(vault):
-        if monotonic() > end:
-            raise ClawmemError(
-                f"Process {there.pid} was told to end and has not. Look at it, then try again."
-            )
-        sleep(PAUSE_S)
-    return there
+def _show_server(
+    ctx: typer.Context, vault: Path, server: Announcement | None, state: str, **facts: bool
+) -> None:
+    record, text = {"vault": str(vault), **facts}, f"No server of {vault} runs."
+    if server:
+        record |= {"url": server.url, "pid": server.pid, "version": server.version}
+        text = f"{vault} is {state} served at {server.url} by process {server.pid} ({server.version})."
+    show_outcome(ctx, record, text)

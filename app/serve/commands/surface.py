@@ -24,8 +24,6 @@ from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.output import Part
-    from clawmem.app.services.surfacing.spending import SurfacingUse
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -56,8 +54,16 @@ def surface(
             "INVALID_INPUT", "Say one of: surface --context --stdin, surface --bootstrap --stdin"
         )
     os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # the variable from which hooks read the path
-    text = typer.get_text_stream("stdin").read()
-    _print(_for_prompt(text) if context else _for_session(text.strip()))
+    text, here = typer.get_text_stream("stdin").read(), HookContext(os.environ)
+    if context:
+        block = context_surfacing(HookEvent(name="UserPromptSubmit", prompt=text), here).context
+    else:
+        session_id = text.strip() or f"io6-{time_ns() // 1_000_000}"
+        event = HookEvent(name="SessionStart", session_id=session_id)
+        blocks = (hook(event, here).context for hook in (session_bootstrap, staleness_check))
+        block = "\n".join(filter(None, blocks))
+    if block:
+        typer.echo(block)
 
 
 @cli.command()
@@ -68,56 +74,34 @@ def budget(
 ) -> None:
     """Show the tokens added to prompts, and how much was used."""
 
-    def say(services: Services) -> CommandOutput:
-        if last < 1:
-            raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
-        found = _spent(services, session, last)
-        if not wants_json(ctx):
-            return CommandOutput([_spent_part(found)])
-        return CommandOutput(
-            [json_part([{**spent._asdict(), "share_referenced": spent.share_referenced} for spent in found])]
-        )
+    if last < 1:
+        raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
 
-    tell(ctx, say)
+    def report(services: Services) -> CommandOutput:
+        telemetry, receipts = services.vault.telemetry, services.vault.receipts
+        if session:
+            uses = [use for use in [spent_by(telemetry, receipts, session)] if use]
+        else:
+            since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
+            uses = spent_lately(telemetry, receipts, since, last)
+        if wants_json(ctx):
+            records = [{**use._asdict(), "share_referenced": use.share_referenced} for use in uses]
+            return CommandOutput([json_part(records)])
+        if not uses:
+            return CommandOutput(["Nothing was given to any prompt yet."])
+        rows = [
+            (
+                use.session_id[:SHOWN_ID],
+                use.last_asked[:16].replace("T", " "),
+                *map(str, (use.prompts, use.blocks, use.tokens, use.given)),
+                f"{use.share_referenced:.0%}",
+            )
+            for use in uses
+        ]
+        heads = ("session", "last asked", "prompts", "with a block", "tokens", "documents", "of use")
+        return CommandOutput([table(heads, rows)])
 
-
-def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
-    if session:
-        one = spent_by(services.vault.telemetry, services.vault.receipts, session)
-        return [one] if one else []
-    since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
-    return spent_lately(services.vault.telemetry, services.vault.receipts, since, last)
-
-
-def _for_prompt(prompt: str) -> str:
-    return context_surfacing(
-        HookEvent(name="UserPromptSubmit", prompt=prompt), HookContext(os.environ)
-    ).context
-
-
-def _for_session(session_id: str) -> str:
-    here = HookContext(os.environ)
-    event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
-    said = (hook(event, here).context for hook in (session_bootstrap, staleness_check))
-    return "\n".join(filter(None, said))
-
-
-def _print(text: str) -> None:
-    if text:
-        typer.echo(text)
-
-
-def _spent_part(found: list[SurfacingUse]) -> Part:
-    if not found:
-        return "Nothing was given to any prompt yet."
-    columns = ("session", "last asked", "prompts", "with a block", "tokens", "documents", "of use")
-    return table(columns, [_row(spent) for spent in found])
-
-
-def _row(spent: SurfacingUse) -> tuple[str, ...]:
-    asked = spent.last_asked[:16].replace("T", " ")
-    counts = (spent.prompts, spent.blocks, spent.tokens, spent.given)
-    return (spent.session_id[:SHOWN_ID], asked, *map(str, counts), f"{spent.share_referenced:.0%}")
+    tell(ctx, report)
 
 
 @cli.command()
@@ -138,10 +122,6 @@ def hook(
     """
     if name != "drain":
         run_process([name, "--vault", str(settings_of(ctx).vault)])
-    _drain(ctx)
-
-
-def _drain(ctx: typer.Context) -> None:
     vault = settings_of(ctx).vault
     spool = Spool(vault)
     waiting = spool.waiting()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads
 from clawmem.app.serve.background import watch as watch_vault
-from clawmem.app.services.setup.service_units import InstallService, Service, UnitChange, manager_of
+from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def watch(
     with opened(ctx, create=True) as services, at_work(lanes):
         if services.lost_vault:
             typer.echo(services.lost_vault, err=True)
-        watch_vault(services, stop, _teller(ctx), every_s=every, embed=embed)
+        watch_vault(services, stop, _printer(ctx), every_s=every, embed=embed)
 
 
 @cli.command("install-service")
@@ -81,68 +81,57 @@ def install_service(
 
     It is a systemd user unit or a launchd agent.
     """
-    name, _ = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
     install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
-    change = install.remove() if remove else install.install(_service(ctx, what, embed))
-    if enable and not (remove or dry_run):
+    if remove:
+        change = install.remove()
+    elif embed and what != WATCH:
+        remedy = "Leave it out, and set autoEmbed: true in the config file."
+        raise InvalidInput("INVALID_INPUT", f"The server has no --embed. {remedy}")
+    else:
+        start = start_of_command()
+        needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
+        variables = ONE_HEAP | {name: os.environ[name] for name in needed if os.environ.get(name)}
+        vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
+        command = (*start, what, "--vault", vault, *(["--embed"] if embed else []))
+        change = install.install(Service(name, f"clawmem: {description}", command, variables))
+    enables = enable and not (remove or dry_run)
+    if enables:
         _run(change.next)
-    told = _told(change, dry_run, enable and not (remove or dry_run))
-    text = change.text.rstrip("\n") if dry_run and not remove else told
+    did = ("would be " if dry_run else "") + ("written" if change.text else "deleted")
+    text = f"{change.file}: {did if change.changed else 'nothing to change'}."
+    if enables:
+        text += "\nIt runs now, and from every login on."
+    elif dry_run and not remove:
+        text = change.text.rstrip("\n")
+    elif not dry_run:
+        text += f"\nNext: {change.next}"
     show_outcome(ctx, {**asdict(change), "enabled": enable, "dry_run": dry_run}, text)
-
-
-def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
-    if embed and verb != WATCH:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            "The server has no --embed. Leave it out, and set autoEmbed: true in the config file.",
-        )
-
-    start = start_of_command()
-    needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
-    variables = ONE_HEAP | {name: os.environ[name] for name in needed if os.environ.get(name)}
-    options = [
-        "--vault",
-        str(settings_of_usual(ctx, "install-service").vault.resolve()),
-        *(["--embed"] if embed else []),
-    ]
-    name, description = SERVICES[verb]
-    return Service(name, f"clawmem: {description}", (*start, verb, *options), variables)
-
-
-def _told(change: UnitChange, dry_run: bool, enabled: bool) -> str:
-    did = "would be " * dry_run + ("deleted" if not change.text else "written")
-    line = f"{change.file}: {did if change.changed else 'nothing to change'}."
-    if enabled:
-        return f"{line}\nIt runs now, and from every login on."
-    return line if dry_run else f"{line}\nNext: {change.next}"
 
 
 def _run(command: str) -> None:
     try:
         done = subprocess.run(shlex.split(command), check=False, capture_output=True, text=True)
+        fault = f"ended with {done.returncode}: {done.stderr.strip()}" if done.returncode else ""
     except OSError as error:
-        raise ConfigError(f"The file is written; {command!r} could not be run: {error.strerror}.") from error
-    if done.returncode:
-        raise ConfigError(
-            f"The file is written; {command!r} ended with {done.returncode}: {done.stderr.strip()}"
-        )
+        fault = f"could not be run: {error.strerror}."
+    if fault:
+        raise ConfigError(f"The file is written; {command!r} {fault}")
 
 
-def _teller(ctx: typer.Context) -> Callable[[WatchEvent], None]:
-    def say(news: WatchEvent) -> None:
-        if news.event == "problem" and not in_json:
-            typer.echo(news.text, err=True)
-        elif in_json:
-            typer.echo(json.dumps(_plain(news), ensure_ascii=False))
+def _printer(ctx: typer.Context) -> Callable[[WatchEvent], None]:
+    """Return a function that prints each event as a line, or as an object with --json."""
+
+    def show_event(event: WatchEvent) -> None:
+        if wants_json(ctx):
+            record = asdict(event)
+            if not event.report:
+                del record["report"]
+            typer.echo(json.dumps(record, ensure_ascii=False))
+        elif event.event == "problem":
+            typer.echo(event.text, err=True)
         else:
-            show(news.text)
+            show(event.text)
         sys.stdout.flush()
 
-    in_json = wants_json(ctx)
-    return say
-
-
-def _plain(news: WatchEvent) -> dict[str, Any]:
-    told = asdict(news)
-    return told if news.report else {name: value for name, value in told.items() if name != "report"}
+    return show_event
