@@ -322,8 +322,7 @@ class UseCases(containers.DeclarativeContainer):
         *stores(vault, "documents successions"),
     )
     timeline = Factory(
-        service("documents.timeline:ReadTimeline"),
-        *stores(vault, "documents successions sessions"),
+        service("documents.timeline:ReadTimeline"), *stores(vault, "documents successions sessions")
     )
     diary = Factory(service("capture.diary:Diary"), *stores(vault, "documents transactions"), memories, clock)
     remember = Factory(
