@@ -42,16 +42,11 @@ class ImportedConversation(NamedTuple):
 
 
 class ReadFault(NamedTuple):
-    """
-    A file, or a part of one, that was not read, and the reason.
-
-    An ``is_foreign`` file holds no conversation. An ``is_partial`` fault may be repaired, so its file is read again.
-    """
+    """A file, or a part of one, that was not read, and the reason. An ``is_foreign`` file holds no conversation."""
 
     file: str
     reason: str
     is_foreign: bool = False
-    is_partial: bool = False
 
 
 class FileFinished(NamedTuple):

@@ -61,9 +61,14 @@ def _text_chat(member: Member, text: str) -> ImportedConversation:
     for form in _FORMS:
         title, turns = _turns(text, form)
         names = Counter(turn.name.casefold() for turn in turns)
-        if not _is_chat(names, is_bare=form is _BARE, has_times=any(turn.at for turn in turns)):
-            continue
+        count, has_times = names.total(), any(turn.at for turn in turns)
         has_roles = not names.keys().isdisjoint(_USERS) and not names.keys().isdisjoint(_ASSISTANTS)
+        is_marked = has_times or (
+            has_roles and sum(names[name] for name in _USERS | _ASSISTANTS) >= 0.6 * count
+        )
+        are_names = form is not _BARE and count >= MIN_NAMED_TURNS and min(names.values()) >= 2
+        if count < MIN_TURNS or not 2 <= len(names) <= MAX_SPEAKERS or not (is_marked or are_names):
+            continue
         messages = []
         for number, turn in enumerate(turns, start=1):
             name, role = turn.name, None
@@ -91,16 +96,6 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
         elif line.startswith("# ") or not title:
             title = line.lstrip("# ").strip()[:200]
     return title, turns
-
-
-def _is_chat(names: Counter[str], *, is_bare: bool, has_times: bool) -> bool:
-    count = names.total()
-    if count < MIN_TURNS or not 2 <= len(names) <= MAX_SPEAKERS:
-        return False
-    has_roles = not names.keys().isdisjoint(_USERS) and not names.keys().isdisjoint(_ASSISTANTS)
-    if has_times or (has_roles and sum(names[name] for name in _USERS | _ASSISTANTS) >= 0.6 * count):
-        return True
-    return not is_bare and count >= MIN_NAMED_TURNS and min(names.values()) >= 2
 
 
 def read_json(member: Member, tree: Tree) -> Iterator[ImportedConversation]:

@@ -134,16 +134,10 @@ class DiskExports(ConversationExports):
                 file_format = self._format_of(member)
                 days = slack.days(member, tree) if file_format.read is slack.read else [member]
                 seen |= {day.name for day in days}
-                damaged = set()
+                written = max(day.file.stamp.mtime_ns for day in days) / 1e9
                 for part in file_format.read(member, tree):
-                    if isinstance(part, ReadFault):
-                        damaged |= {part.file} if part.is_partial else set()
-                        yield part
-                    else:
-                        yield _dated(part, max(day.file.stamp.mtime_ns for day in days) / 1e9)
-                for day in days:
-                    if day.place not in damaged:
-                        yield FileFinished(day.file, file_format.source)
+                    yield part if isinstance(part, ReadFault) else _dated(part, written)
+                yield from (FileFinished(day.file, file_format.source) for day in days)
             except NotAConversation as error:
                 yield ReadFault(member.place, str(error), is_foreign=True)
                 yield FileFinished(member.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
-from typing import NamedTuple
+from operator import attrgetter
 
 from clawmem.adapters.conversations.members import (
     Member,
@@ -34,13 +34,6 @@ _INLINE = {
 }
 
 
-class _Names(NamedTuple):
-    """Names of users and of conversations by id."""
-
-    users: Mapping[str, str]
-    rooms: Mapping[str, str]
-
-
 def days(member: Member, tree: Tree) -> list[Member]:
     """Return the files of the room of *member*, in the order of their days."""
     folder = member.name.rpartition("/")[0]
@@ -53,12 +46,12 @@ def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFaul
     """Yield each day of the room of *member*, then its threads, whose replies may be in the files of later days."""
     names = _names(member, tree)
     room = member.name.rpartition("/")[0].rpartition("/")[2]
-    channel = names.rooms.get(room, room)
+    channel = names.get(room, room)
     threads: dict[str, dict[str, ImportedMessage]] = {}
     edits: dict[str, str] = {}  # the time of an edit by the id of the message
 
     def conversation(name: str, title: str, messages: Iterable[ImportedMessage]) -> ImportedConversation:
-        ordered = sorted(messages, key=_sent)
+        ordered = sorted(messages, key=attrgetter("id"))
         return ImportedConversation(
             "slack",
             f"{room or member.place.rpartition('/')[0]}/{name}",  # which a later export shares
@@ -80,21 +73,16 @@ def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFaul
                 else:
                     day.append(message)
         except Unreadable as error:
-            yield ReadFault(file.place, str(error), is_partial=True)
+            yield ReadFault(file.place, str(error))
         title = f"#{channel} {file.stem}"
         yield conversation(title, title, day)
     for name, replies in threads.items():
         # Replies without their thread come from an export of a range of days, and replace no earlier ones.
-        key = name if name in replies else f"{name} from {min(replies.values(), key=_sent).id}"
+        key = name if name in replies else f"{name} from {min(replies)}"
         yield conversation(key, f"Thread in #{channel}", replies.values())
 
 
-def _sent(message: ImportedMessage) -> tuple[int, str]:
-    whole, _, fraction = message.id.partition(".")
-    return int(whole) if whole.isdecimal() else 0, fraction
-
-
-def _message(record: Record, names: _Names) -> ImportedMessage | None:
+def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None:
     kind = record.text("subtype")
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
@@ -104,9 +92,7 @@ def _message(record: Record, names: _Names) -> ImportedMessage | None:
     if not text or (len(blocks) > len(text) and not record.text("user")):  # apps put a summary there
         text = blocks or "\n".join(attachment.text("fallback", "text") for attachment in attachments)
     text = with_attachments(_plain(text, names), record.objects("files"), "name")
-    profile = record.object("user_profile")
-    user = record.text("user")
-    speaker = names.users.get(user) or profile.text("real_name", "name")
+    speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
 
@@ -126,7 +112,7 @@ def _block_text(part: object) -> str:
     return "\n".join(filter(None, [block.text("text").strip(), _block_text(parts)]))
 
 
-def _plain(text: str, names: _Names) -> str:
+def _plain(text: str, names: Mapping[str, str]) -> str:
     """
     Return *text* with names in the place of ids, links as their address, and without tokens in addresses of files.
 
@@ -136,9 +122,9 @@ def _plain(text: str, names: _Names) -> str:
     def plain(match: re.Match[str]) -> str:
         mark, target, label = match.groups()
         if mark == "@":
-            return f"@{names.users.get(target) or label or target}"
+            return f"@{names.get(target) or label or target}"
         if mark == "#":
-            return f"#{label or names.rooms.get(target, target)}"
+            return f"#{label or names.get(target, target)}"
         if mark == "!":
             return f"@{label or target.partition('^')[0]}".replace("@@", "@")
         return f"{label} ({target})" if label and label != target else target
@@ -146,18 +132,16 @@ def _plain(text: str, names: _Names) -> str:
     return unescape(_TOKEN.sub(REDACTED, _TOKEN_OF_FILE.sub("", _MENTION.sub(plain, text))))
 
 
-def _names(member: Member, tree: Tree) -> _Names:
-    """Return the names in the files next to the folder of *member*; where they are missing, ids take their place."""
-    users: dict[str, str] = {}
-    rooms: dict[str, str] = {}
+def _names(member: Member, tree: Tree) -> dict[str, str]:
+    """Return the names of users and rooms by id; without the files above the folder of *member*, ids stay."""
+    names: dict[str, str] = {}
     for file in ("users.json", "org_users.json"):
         for user in objects_next_to(member, tree, f"../{file}"):
             profile = user.object("profile")
             name = profile.text("display_name", "real_name") or user.text("real_name", "name")
-            users[user.text("id")] = name
+            names[user.text("id")] = name
     for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
         for room in objects_next_to(member, tree, f"../{file}"):
-            listed = sorted(users.get(person) or person for person in map(str, room.get("members") or ()))
-            key = room.text("id")
-            rooms[key] = room.text("name") or ", ".join(listed) or key
-    return _Names(users, rooms)
+            people = ", ".join(sorted(names.get(id) or id for id in map(str, room.get("members") or ())))
+            names[room.text("id")] = room.text("name") or people or room.text("id")
+    return names
