@@ -173,6 +173,9 @@ class UseCases(containers.DeclarativeContainer):
     may_write = Factory(not_, option.read_only)
     publisher = Factory(service("indexing.publish:Publisher"), vault)
     memories = Factory(service("capture.memories:Memories"), store.captures, publisher, clock)
+    merged_observations = Factory(
+        service("maintenance.grouping:MergedObservations"), *stores(vault, "documents captures"), memories
+    )
     knowledge = Factory(
         service("knowledge.model_enrichment:KnowledgeStores"),
         *stores(vault, "documents lexical vectors embeddings entities triples relations notes transactions"),
@@ -184,7 +187,12 @@ class UseCases(containers.DeclarativeContainer):
     # collections of files
     folders = Factory(service("indexing.configured:configured_folders"), settings, gateways.extract_text)
     leftovers = Factory(service("indexing.configured:leftovers"), settings, store.documents)
-    forgotten_places = Factory(service("lifecycle.proof:ForgottenPlaces"), vault, gateways.forget_log)
+    forgotten_places = Factory(
+        service("lifecycle.proof:ForgottenPlaces"),
+        *stores(vault, "documents acts transactions"),
+        publisher,
+        gateways.forget_log,
+    )
     collection_stores = Factory(
         service("indexing.update:CollectionStores"),
         *stores(vault, "documents transactions"),
@@ -397,17 +405,53 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # life cycle
-    tending = Factory(service("lifecycle.tending:LifecycleActions"), vault, clock)
-    archiving = Factory(service("lifecycle.archiving:Archiving"), vault, clock)
+    archiving = Factory(
+        service("lifecycle.archiving:Archiving"),
+        *stores(vault, "documents acts usage transactions"),
+        publisher,
+        lookup,
+        clock,
+    )
+    tending = Factory(
+        service("lifecycle.tending:LifecycleActions"),
+        *stores(vault, "documents acts transactions"),
+        archiving,
+        clock,
+    )
+    duplicates = Factory(
+        service("lifecycle.examining:Duplicates"), *stores(vault, "documents lexical"), archiving
+    )
+    examine = Factory(
+        service("lifecycle.examining:Examine"),
+        *stores(vault, "documents lexical embeddings telemetry"),
+        duplicates,
+        archiving,
+        clock,
+    )
     restore = Factory(service("lifecycle.archiving:RestoreArchived"), archiving, files, folders)
     forgetting = Factory(
-        service("lifecycle.forgetting:Forgetting"), vault, clock, profile, note=forgotten_places.provided.note
+        service("lifecycle.forgetting:Forgetting"),
+        vault,
+        publisher,
+        Factory(
+            service("lifecycle.derived:DerivedMemories"),
+            vault,
+            publisher,
+            memories,
+            merged_observations,
+            clock,
+        ),
+        profile,
+        clock,
+        note=forgotten_places.provided.note,
     )
     sweep = Factory(
         service("lifecycle.archiving:Sweep"),
         archiving,
         forgetting,
-        Factory(service("lifecycle.archiving:Propose"), *stores(vault, "documents telemetry"), clock),
+        Callable(
+            service("lifecycle.archiving:proposals"), *stores(vault, "documents telemetry"), clock
+        ).provider,
     )
     prove = Factory(
         service("lifecycle.proof:Prove"),
@@ -442,9 +486,6 @@ class UseCases(containers.DeclarativeContainer):
         service("maintenance.consolidation:ConsolidationStores"),
         *stores(vault, "documents entities triples relations journal acts transactions"),
         publisher,
-    )
-    merged_observations = Factory(
-        service("maintenance.grouping:MergedObservations"), *stores(vault, "documents captures"), memories
     )
     consolidation = Factory(
         service("maintenance.consolidation:Consolidation"),

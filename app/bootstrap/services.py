@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
     from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
+    from clawmem.app.services.lifecycle.examining import Duplicates, Examine
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces, Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
@@ -101,7 +102,9 @@ class Provided:
     consolidation: Consolidation
     diary: Diary
     doctor: Doctor
+    duplicates: Duplicates
     embed: EmbedPending
+    examine: Examine
     explain: Explain
     explain_file: ExplainFile
     file_lessons: FileLessons

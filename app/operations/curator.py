@@ -13,7 +13,7 @@ from clawmem.app.operations.fields import Address, DocumentReference, TitledFile
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.services.briefing.profile import reflect as reflection_of
 from clawmem.app.services.lifecycle.archiving import read_policy
-from clawmem.app.services.lifecycle.examining import Duplicates, Examination, examine, recommended
+from clawmem.app.services.lifecycle.examining import Examination, recommended
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class Treatment(DocumentReference):
 def pin(services: Services, request: Pin) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.target(request.query)
-    act = services.tending.unpin if request.unpin else services.tending.pin
-    changed = act(target, services.caller, request.why)
+    changed = services.tending.pin(target, services.caller, request.why, pinned=not request.unpin)
     is_pinned = target.pins_itself or not request.unpin
     return _treatment(
         services,
@@ -77,15 +76,12 @@ def snooze(services: Services, request: Snooze) -> Treatment:
     tending = services.tending
     moment = None if request.until is None else tending.read_until(request.until)
     target = services.lookup.target(request.query)
-    if moment is None:
-        changed = tending.unsnooze(target, services.caller, request.why)
-        return _treatment(services, target, action="unsnoozed", changed=changed, pinned=target.is_pinned)
-    tending.snooze(target, moment, services.caller, request.why)
+    changed = tending.snooze(target, moment, services.caller, request.why)
     return _treatment(
         services,
         target,
-        action="snoozed",
-        changed=target.snoozed_until != moment,
+        action="unsnoozed" if moment is None else "snoozed",
+        changed=changed,
         pinned=target.is_pinned,
         snoozed_until=moment,
     )
@@ -205,7 +201,7 @@ def consolidate(services: Services, request: Consolidation) -> ArchivedDuplicate
     Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
     restores them.
     """
-    duplicates = Duplicates(services.vault, services.archiving)
+    duplicates = services.duplicates
     found = duplicates(request.most)
     if not request.dry_run:
         duplicates.archive(found, services.caller)
@@ -223,7 +219,7 @@ def curate(services: Services, request: NoParameters) -> CuratorReport:
     settings = services.settings
     problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
     policy = read_policy(settings.lifecycle)
-    found = examine(services.vault, services.clock, policy, settings.collections, problems)
+    found = services.examine(policy, settings.collections, problems)
     place = settings.vault.with_name(CURATOR_REPORT)
     report = _report(found, place)
     write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment

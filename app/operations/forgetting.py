@@ -12,7 +12,7 @@ from clawmem.app.operations.fields import Confirm, Docid, DocumentReference, Why
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, age, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
-from clawmem.app.services.lifecycle.forgetting import ForgetReport, already_forgotten, preview_forget
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
@@ -190,7 +190,7 @@ def forget(services: Services, request: Forget) -> Forgotten:
 
     Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
     """
-    gone = already_forgotten(services.lookup, request.query)
+    gone = services.lookup.forgotten(request.query)
     if gone is not None:
         nameless = {**place_of(services, gone), "docid": "", "title": ""}
         probes = services.prove(ForgetReport((gone,))) if request.prove else None
@@ -226,7 +226,7 @@ def _confirmed(services: Services, request: Forget) -> Document:
         note = services.lookup.forgettable(request.query)
     if request.confirm is True and _names_docid(request.query, note):
         return note
-    found = preview_forget(services.vault, services.clock, note)
+    found = services.forgetting.preview(note)
     lines = preview_lines(found)
     raise ConfirmationMissing(
         f"Nothing was forgotten. This would forget {' '.join(lines)}",

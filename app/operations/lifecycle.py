@@ -11,7 +11,7 @@ from pydantic import Field
 from clawmem.app.operations.fields import ADDRESS, Limit, TitledFile, titled_file
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy, to_restore
+from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.errors import ConfigError
@@ -191,9 +191,7 @@ def search(services: Services, request: ArchiveSearch) -> ArchivedDocuments:
 
 def restore(services: Services, request: RestoreRequest) -> ArchivedDocuments:
     """Serve archived documents again: one, those of a collection, or all."""
-    archiving = services.archiving
-    resolve = partial(archiving.named, services.lookup)
-    chosen = to_restore(archiving, resolve, request.query, request.collection, everything=request.all)
+    chosen = services.archiving.to_restore(request.query, request.collection, everything=request.all)
     report = services.restore(chosen, services.caller)
     return _documents(report.restored, report.sentences())
 

@@ -10,12 +10,12 @@ import pytest
 from command_line import Invoke, age_documents, configure
 from hook_process import ask
 from mined_talks import BOAT, mined, write_export
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import Declarations
-from clawmem.app.services.lifecycle.archiving import Archiving, Proposals, Propose, SweepOutcome
+from clawmem.app.services.lifecycle.archiving import Archiving, Proposals, SweepOutcome, proposals
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -31,7 +31,8 @@ IN_EARNEST = ArchivePolicy(only_previews=False)
 
 @pytest.fixture
 def archiving(vault: Vault, clock: ManualClock) -> Archiving:
-    return Archiving(vault, clock)
+    archive: Archiving = wired(vault, clock).archiving()
+    return archive
 
 
 def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: object) -> int:
@@ -153,11 +154,11 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
         surface(vault, clock, [searched], days=0, used=False, verb="search")
     vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
-    proposals = Propose(vault.documents, vault.telemetry, clock)()
+    proposed = proposals(vault.documents, vault.telemetry, clock)
 
-    assert [one.id for one in proposals.pin] == [wanted]
-    assert [one.id for one in proposals.snooze] == [ignored]
-    assert sweep_text(report_of(SweepOutcome(True, [], [], proposals))).split("\n") == [
+    assert [one.id for one in proposed.pin] == [wanted]
+    assert [one.id for one in proposed.snooze] == [ignored]
+    assert sweep_text(report_of(SweepOutcome(True, [], [], proposed))).split("\n") == [
         "0 notes would be archived",
         "0 notes would be forgotten for good",
         "wanted again and again, could be pinned: notes/wanted.md",
@@ -165,7 +166,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
     ]
     vault.documents.snooze(ignored, iso_utc(clock.now_ms() + DAY_MS))
     vault.documents.pin(wanted, True)
-    assert Propose(vault.documents, vault.telemetry, clock)() == Proposals()
+    assert proposals(vault.documents, vault.telemetry, clock) == Proposals()
 
 
 @pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])

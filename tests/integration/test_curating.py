@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from hook_process import ask
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import reflect
-from clawmem.app.services.lifecycle.archiving import Archiving, lifecycle_status
-from clawmem.app.services.lifecycle.examining import Duplicates
+from clawmem.app.services.lifecycle.archiving import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -107,8 +106,7 @@ class TestDuplicates:
         """And says for which; the other stays, and what was put away comes back when it is wanted."""
         kept = note(vault, "kept.md", f"{PUMP}. Wipe it.", confidence=0.8)
         gone = note(vault, "gone.md", f"{PUMP}. Twice.", confidence=0.2)
-        archiving = Archiving(vault, ManualClock())
-        duplicates = Duplicates(vault, archiving)
+        archiving, duplicates = wired(vault).archiving(), wired(vault).duplicates()
 
         [found] = duplicates()
         duplicates.archive([found], "test")
@@ -130,26 +128,26 @@ class TestDuplicates:
         note(vault, "kept.md", f"{PUMP}.", confidence=0.8)
         note(vault, "other.md", f"{PUMP}.", **fields)
 
-        assert Duplicates(vault, Archiving(vault, ManualClock()))() == []
+        assert wired(vault).duplicates()() == []
 
     def test_one_of_several_stays(self, vault: Vault) -> None:
         """Of notes that are all unsure and say the same, one is left."""
         for number in range(4):
             note(vault, f"{number}.md", f"{PUMP}.", confidence=0.1 + number / 100)
 
-        found = Duplicates(vault, Archiving(vault, ManualClock()))()
+        found = wired(vault).duplicates()()
 
         gone = {one.document.path for one in found}
         assert len(gone) == 3
         assert not gone & {one.kept.path for one in found}
-        assert Duplicates(vault, Archiving(vault, ManualClock()))(0) == []
+        assert wired(vault).duplicates()(0) == []
 
     def test_other_words_are_another_note(self, vault: Vault) -> None:
         """The same title does not make the same note."""
         note(vault, "kept.md", f"{PUMP}. " + " ".join(OTHERS), confidence=0.8)
         note(vault, "other.md", f"{PUMP}. " + " ".join(f"elsewhere{n}" for n in range(40)), confidence=0.1)
 
-        assert Duplicates(vault, Archiving(vault, ManualClock()))() == []
+        assert wired(vault).duplicates()() == []
 
 
 class TestCommands:

@@ -112,9 +112,9 @@ def test_acts_are_written_down_and_taken_back(services: Services) -> None:
     assert fetch(services.vault, number).snoozed_until == later
     tending.undo(services.vault.acts.latest(1)[0].id, "cli")
     assert fetch(services.vault, number).snoozed_until == latest
-    assert tending.unsnooze(fetch(services.vault, number), "cli")
-    assert not tending.unsnooze(fetch(services.vault, number), "cli")
-    assert tending.unpin(fetch(services.vault, number), "cli")
+    assert tending.snooze(fetch(services.vault, number), None, "cli")
+    assert not tending.snooze(fetch(services.vault, number), None, "cli")
+    assert tending.pin(fetch(services.vault, number), "cli", pinned=False)
     tending.undo(services.vault.acts.latest(1)[0].id, "cli")
     assert fetch(services.vault, number).pinned
     with pytest.raises(NotFound):

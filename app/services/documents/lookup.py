@@ -395,6 +395,16 @@ class Lookup:
                 remark = "It may be forgotten already: of a forgotten note only the path is known."
             raise NotFound("document", address, candidates=near, remark=remark) from error
 
+    def forgotten(self, address: str) -> Document | None:
+        """Return the document that *address* names where it was forgotten before; ``None`` for anything else."""
+        try:
+            self.forgettable(address)
+        except NotServed as error:
+            return error.document if error.document.inactive is InactiveReason.FORGOTTEN else None
+        except InvalidInput:
+            return None
+        return None
+
     def archived(self, address: str) -> Document:
         """
         Return the archived document that *address* names, to restore it.

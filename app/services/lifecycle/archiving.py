@@ -25,11 +25,11 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound, NotServed
 from clawmem.ports.files import FileSource
-from clawmem.ports.journal import Act, ActEntry
+from clawmem.ports.journal import Act, ActEntry, ActJournal
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.sessions import RecallStats
+from clawmem.ports.sessions import RecallStats, UsageStore
+from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import Vault
 
 
 def last_accesses(telemetry: Telemetry) -> dict[int, str]:
@@ -79,43 +79,36 @@ class LifecycleStatus:
     policy: ArchivePolicy | None
 
 
-class _Standing(NamedTuple):
-    """The state of one document."""
-
-    id: int
-    is_pinned: bool
-    is_snoozed: bool
-    accessed_at: str | None
-
-
-def _standing(one: Document, now: str) -> _Standing:
-    return _Standing(one.id, one.is_pinned, one.is_snoozed(now), one.last_accessed_at)
-
-
 def lifecycle_status(
     documents: DocumentStore, telemetry: Telemetry, clock: Clock, policy: ArchivePolicy | None
 ) -> LifecycleStatus:
     """Return the current statistics."""
     now = iso_utc(clock.now_ms())
-    served = [_standing(one, now) for one in every_served(documents)]
-    away = Counter(one.inactive for one in documents.latest(active=False))
-    recalled = last_accesses(telemetry)
-    accessed = [at for one in served if (at := max(one.accessed_at or "", recalled.get(one.id, "")))]
-    stats = surfaced_stats(telemetry)
-    surfaced = [one for one in served if one.id in stats]
-    free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed]
+    recalled, stats = last_accesses(telemetry), surfaced_stats(telemetry)
+    away = Counter(document.inactive for document in documents.latest(active=False))
+    counts: Counter[str] = Counter()
+    accesses: list[str] = []
+    for document in every_served(documents):
+        is_snoozed = document.is_snoozed(now)
+        counts.update(active=1, pinned=document.is_pinned, snoozed=is_snoozed)
+        if accessed_at := max(document.last_accessed_at or "", recalled.get(document.id, "")):
+            accesses.append(accessed_at)
+        if recall := stats.get(document.id):
+            counts["surfaced"] += 1
+            if not document.is_pinned and not is_snoozed:
+                counts.update(pin=is_pin_candidate(recall), snooze=is_snooze_candidate(recall))
     return LifecycleStatus(
-        active=len(served),
+        active=counts["active"],
         archived=away[InactiveReason.ARCHIVED],
         forgotten=away[InactiveReason.FORGOTTEN],
-        pinned=sum(one.is_pinned for one in served),
-        snoozed=sum(one.is_snoozed for one in served),
-        never_accessed=len(served) - len(accessed),
-        oldest_access=min(accessed, default=None),
+        pinned=counts["pinned"],
+        snoozed=counts["snoozed"],
+        never_accessed=counts["active"] - len(accesses),
+        oldest_access=min(accesses, default=None),
         recalls=telemetry.count(),
-        surfaced=len(surfaced),
-        pin_candidates=sum(map(is_pin_candidate, free)),
-        snooze_candidates=sum(map(is_snooze_candidate, free)),
+        surfaced=counts["surfaced"],
+        pin_candidates=counts["pin"],
+        snooze_candidates=counts["snooze"],
         policy=policy,
     )
 
@@ -136,22 +129,26 @@ def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
 MOST_SUGGESTED = 5
 
 
+@dataclass(frozen=True, slots=True)
 class Archiving:
     """Archives and restores documents. An archived document keeps its body, path and metadata."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
-        self._publisher = Publisher(vault)
-        self._clock = clock
+    documents: DocumentStore
+    acts: ActJournal
+    usage: UsageStore
+    transactions: Transactions
+    publisher: Publisher
+    lookup: Lookup
+    clock: Clock
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
-        now = self._clock.now_ms()
-        return [one for one in self._vault.documents.latest() if is_due(one, policy, now)]
+        now = self.clock.now_ms()
+        return [one for one in self.documents.latest() if is_due(one, policy, now)]
 
     def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents archived for longer than *policy* allows, last written first; nothing is changed."""
-        now, since = self._clock.now_ms(), self._vault.acts.last(Act.ARCHIVE)
+        now, since = self.clock.now_ms(), self.acts.last(Act.ARCHIVE)
         return [one for one in self.archived() if is_due_for_good(since.get(one.id, ""), policy, now)]
 
     def sweep(self, policy: ArchivePolicy, by: str) -> list[Document]:
@@ -162,16 +159,24 @@ class Archiving:
             VaultError: nothing was archived.
         """
         due = self.due(policy)
-        self.archive(due, by, lambda one: _reason(one, policy))
+        self.archive(
+            due,
+            by,
+            lambda document: (
+                f"written {document.authored_at[:10]}, neither changed nor read for more than "
+                f"{policy.days_of(document.content_type):g} days"
+            ),
+        )
         return due
 
     def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
         """Archive served documents, and record who did it and why."""
-        with self._vault.transactions.writing():
-            self._vault.acts.add(
-                ActEntry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents
+        now = iso_utc(self.clock.now_ms())
+        with self.transactions.writing():
+            self.acts.add(
+                ActEntry(document.id, Act.ARCHIVE, by, now, why(document)) for document in documents
             )
-            self._publisher.withdraw([one.id for one in documents], InactiveReason.ARCHIVED)
+            self.publisher.withdraw([document.id for document in documents], InactiveReason.ARCHIVED)
 
     def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
         """
@@ -179,15 +184,19 @@ class Archiving:
 
         With a *query*, only documents that contain any of its words, those with most of them first.
         """
-        every = self._vault.documents.latest(active=False)
-        found = [one for one in every if one.inactive is InactiveReason.ARCHIVED]
-        if collection:
-            found = [one for one in found if one.collection == collection]
+        archived = [
+            document
+            for document in self.documents.latest(active=False)
+            if document.inactive is InactiveReason.ARCHIVED and collection in ("", document.collection)
+        ]
         if query:
             wanted = set(query_forms(query).words)
-            held = {one.id: len(wanted & self._words(one)) for one in found}
-            found = sorted((one for one in found if held[one.id]), key=lambda one: -held[one.id])
-        return found[:limit]
+            shared = {
+                one.id: len(wanted.intersection(words(f"{one.title}\n{self.documents.body(one.id) or ''}")))
+                for one in archived
+            }
+            archived = sorted((one for one in archived if shared[one.id]), key=lambda one: -shared[one.id])
+        return archived[:limit]
 
     def restore(self, document_ids: Iterable[int], by: str, why: str = "") -> list[Document]:
         """
@@ -195,66 +204,37 @@ class Archiving:
 
         Restoring counts as an access, so that the next sweep does not archive the documents again.
         """
-        found = self._vault.documents.many(document_ids).values()
-        archived = sorted(
-            (one for one in found if one.inactive is InactiveReason.ARCHIVED), key=attrgetter("id")
-        )
-        with self._vault.transactions.writing():
-            self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
+        known = sorted(self.documents.many(document_ids).values(), key=attrgetter("id"))
+        archived = [document for document in known if document.inactive is InactiveReason.ARCHIVED]
+        now = iso_utc(self.clock.now_ms())
+        with self.transactions.writing():
+            self.acts.add(ActEntry(document.id, Act.RESTORE, by, now, why) for document in archived)
             for document in archived:
-                self._publisher.publish_again(document)
-                self._vault.usage.note([document.id], self._now())
+                self.publisher.publish_again(document)
+                self.usage.note([document.id], now)
         return archived
 
-    def named(self, lookup: Lookup, address: str) -> Document:
+    def to_restore(
+        self, address: str = "", collection: str = "", *, everything: bool = False
+    ) -> list[Document]:
         """
-        Return the archived document that *address* names.
+        Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
 
         Raises:
-            NotFound: with the archived documents that hold words of *address*; else as `Lookup.archived`.
+            InvalidInput: not exactly one of the three was given; else as `Lookup.archived`.
+            NotFound: with the archived documents that contain words of *address*.
         """
+        if [bool(address.strip()), bool(collection), everything].count(True) != 1:
+            raise InvalidInput("INVALID_INPUT", "Name one note, one collection, or all, to restore.")
+        if not address.strip():
+            return self.archived("", collection)
         try:
-            return lookup.archived(address)
+            return [self.lookup.archived(address)]
         except NotServed:
             raise
         except NotFound as error:
-            near = candidates_of(self._vault.documents, self.archived(address, limit=MOST_SUGGESTED))
+            near = candidates_of(self.documents, self.archived(address, limit=MOST_SUGGESTED))
             raise NotFound("archived document", error.name, candidates=near) from error
-
-    def _words(self, document: Document) -> set[str]:
-        return set(words(f"{document.title}\n{self._vault.documents.body(document.id) or ''}"))
-
-    def _now(self) -> str:
-        return iso_utc(self._clock.now_ms())
-
-
-def to_restore(
-    archiving: Archiving,
-    archived: Callable[[str], Document],
-    address: str = "",
-    collection: str = "",
-    *,
-    everything: bool = False,
-) -> list[Document]:
-    """
-    Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
-
-    Args:
-        archived: Resolves the address of an archived document: `Archiving.named`.
-
-    Raises:
-        InvalidInput: not exactly one of the three was given; else as *archived*.
-    """
-    if [bool(address.strip()), bool(collection), everything].count(True) != 1:
-        raise InvalidInput("INVALID_INPUT", "Name one note, one collection, or all, to restore.")
-    if address.strip():
-        return [archived(address)]
-    return archiving.archived("", collection)
-
-
-def _reason(document: Document, policy: ArchivePolicy) -> str:
-    days = policy.days_of(document.content_type)
-    return f"written {document.authored_at[:10]}, neither changed nor read for more than {days:g} days"
 
 
 class RestoreReport(NamedTuple):
@@ -272,28 +252,25 @@ class RestoreReport(NamedTuple):
         ]
 
 
+@dataclass(frozen=True, slots=True)
 class RestoreArchived:
     """Restores archived documents, except those whose files are gone: the next pass would remove them."""
 
-    def __init__(self, archiving: Archiving, files: FileSource, folders: Sequence[Folder]) -> None:
-        self._archiving = archiving
-        self._files = files
-        self._folders = folders
+    archiving: Archiving
+    files: FileSource
+    folders: Sequence[Folder]
 
     def __call__(self, documents: Sequence[Document], by: str) -> RestoreReport:
         """Serve *documents* again, in one transaction, and report those left archived."""
-        gone = {number for folder in self._folders for number in self._without_file(folder, documents)}
-        restored = self._archiving.restore([one.id for one in documents if one.id not in gone], by)
+        gone: set[int] = set()
+        for folder in self.folders:
+            here = {one.path: one.id for one in documents if one.collection == folder.name and one.stamp}
+            if here:
+                scan = scan_folder(self.files, folder, here.keys())
+                present = {file.path for file in scan.files}
+                gone |= {number for path, number in here.items() if scan.root_exists and path not in present}
+        restored = self.archiving.restore([one.id for one in documents if one.id not in gone], by)
         return RestoreReport(restored, [one for one in documents if one.id in gone])
-
-    def _without_file(self, folder: Folder, documents: Sequence[Document]) -> list[int]:
-        """Return the documents of *folder* that the next pass over it would remove."""
-        of_folder = {one.path: one.id for one in documents if one.collection == folder.name and one.stamp}
-        if not of_folder:
-            return []
-        scan = scan_folder(self._files, folder, of_folder.keys())
-        here = {file.path for file in scan.files}
-        return [number for path, number in of_folder.items() if scan.root_exists and path not in here]
 
 
 MOST = 5  # proposals of each kind, as a person has to read them
@@ -306,27 +283,20 @@ class Proposals(NamedTuple):
     snooze: tuple[Document, ...] = ()
 
 
-class Propose:
-    """Reads the retained record of surfaced documents; changes nothing."""
+def proposals(documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> Proposals:
+    """Return up to `MOST` documents of each kind, by the retained record of surfaced documents."""
+    stats, now = surfaced_stats(telemetry), iso_utc(clock.now_ms())
+    free = [
+        document
+        for document in documents.many(stats).values()
+        if document.inactive is None and not document.is_pinned and not document.is_snoozed(now)
+    ]
 
-    def __init__(self, documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> None:
-        self._documents = documents
-        self._telemetry = telemetry
-        self._clock = clock
+    def chosen(fits: Callable[[RecallStats], bool]) -> tuple[Document, ...]:
+        candidates = [document for document in free if fits(stats[document.id])]
+        return tuple(sorted(candidates, key=lambda one: (-stats[one.id].recalls, one.display_path))[:MOST])
 
-    def __call__(self) -> Proposals:
-        """Return up to `MOST` documents of each kind."""
-        stats, now = surfaced_stats(self._telemetry), iso_utc(self._clock.now_ms())
-        known = self._documents.many(stats).values()
-        free = [
-            one for one in known if one.inactive is None and not one.is_pinned and not one.is_snoozed(now)
-        ]
-
-        def chosen(fits: Callable[[RecallStats], bool]) -> tuple[Document, ...]:
-            found = [one for one in free if fits(stats[one.id])]
-            return tuple(sorted(found, key=lambda one: (-stats[one.id].recalls, one.display_path))[:MOST])
-
-        return Proposals(chosen(is_pin_candidate), chosen(is_snooze_candidate))
+    return Proposals(chosen(is_pin_candidate), chosen(is_snooze_candidate))
 
 
 class SweepOutcome(NamedTuple):
@@ -343,18 +313,18 @@ class SweepOutcome(NamedTuple):
     left: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """Archives and purges by a policy. It ignores ``only_previews``: the caller decides whether to preview."""
 
-    def __init__(self, archiving: Archiving, forgetting: Forgetting, propose: Propose) -> None:
-        self._archiving = archiving
-        self._forgetting = forgetting
-        self._propose = propose
+    archiving: Archiving
+    forgetting: Forgetting
+    propose: Callable[[], Proposals]
 
     def preview(self, policy: ArchivePolicy) -> SweepOutcome:
         """Return the effects of a sweep; nothing is changed."""
-        archiving = self._archiving
-        return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
+        archiving = self.archiving
+        return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self.propose())
 
     def __call__(self, policy: ArchivePolicy, by: str) -> SweepOutcome:
         """
@@ -363,7 +333,7 @@ class Sweep:
         Raises:
             VaultError: nothing was archived, or nothing more was forgotten.
         """
-        due_for_good = self._archiving.due_for_good(policy)
-        archived = self._archiving.sweep(policy, by)
-        left = self._forgetting(due_for_good, by, "archived for long", Act.PURGE).left
+        due_for_good = self.archiving.due_for_good(policy)
+        archived = self.archiving.sweep(policy, by)
+        left = self.forgetting(due_for_good, by, "archived for long", Act.PURGE).left
         return SweepOutcome(False, archived, due_for_good, left=left)

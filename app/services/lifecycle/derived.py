@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import PATH as PROFILE
@@ -27,9 +27,8 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
-from clawmem.ports.journal import Journal, Replacement
-from clawmem.ports.knowledge import RelationKind, RelationStore
+from clawmem.ports.journal import Replacement
+from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -46,52 +45,36 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
     observations, the ``made-from:`` tags of the profile, and the quote of a capture that a handoff repeats.
     """
     asked = set(document_ids)
-    stated = _stated(vault.documents)
-    found: dict[int, Document] = {}
+    stated: dict[int, set[int]] = defaultdict(set)
+    for document in vault.documents.sources(COLLECTION).values():
+        for source in _sources(document):
+            stated[source].add(document.id)
+    derived: dict[int, Document] = {}
     waiting = list(asked)
     while waiting:
         source = waiting.pop()
-        drawn = {
-            *stated.get(source, ()),
-            *_concluded(vault.relations, source),
-            *_merged(vault.documents, vault.journal, source),
-        }
-        drawn |= {*_handed_over(vault, source)}
-        for document in vault.documents.many(drawn - asked - found.keys()).values():
+        edges = vault.relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
+        concluded = {edge.target for edge in edges if edge.origin == ORIGIN}
+        entries = [one for one in vault.journal.replacements(source) if source in one.replaced]
+        replacing = vault.documents.many(one.document_id for one in entries).values()
+        # A note that contradicts the source was not derived from it.
+        merged = {document.id for document in replacing if CONSOLIDATED in document.tags}
+        found = {*stated.get(source, ()), *concluded, *merged, *_handed_over(vault, source)}
+        for document in vault.documents.many(found - asked - derived.keys()).values():
             if document.inactive is not InactiveReason.FORGOTTEN:
-                found[document.id] = document
+                derived[document.id] = document
                 waiting.append(document.id)
-    return sorted(found.values(), key=lambda one: (one.collection, one.path))
-
-
-def _stated(documents: DocumentStore) -> Mapping[int, set[int]]:
-    """Return the documents that name their sources, by source: conclusions in their path, the profile in its tags."""
-    by_source: dict[int, set[int]] = defaultdict(set)
-    for document in documents.sources(COLLECTION).values():
-        for source in _sources(document):
-            by_source[source].add(document.id)
-    return by_source
+    return sorted(derived.values(), key=lambda document: (document.collection, document.path))
 
 
 def _sources(document: Document) -> Iterator[int]:
+    """Yield the sources that a document names: a conclusion in its path, the profile in its tags."""
     if match := _CONCLUSION.fullmatch(document.path):
         yield from map(int, match["ids"].strip("-").split("-"))
     for tag in document.tags:
         number = tag.removeprefix(SOURCE)
         if tag != number and number.isdecimal():
             yield int(number)
-
-
-def _concluded(relations: RelationStore, source: int) -> Iterator[int]:
-    edges = relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
-    yield from (edge.target for edge in edges if edge.origin == ORIGIN)
-
-
-def _merged(documents: DocumentStore, journal: Journal, source: int) -> Iterator[int]:
-    """Return the merged observations that replaced *source*; a note that contradicts it was not derived from it."""
-    standing = [one for one in journal.replacements(source) if source in one.replaced]
-    merged = documents.many(one.document_id for one in standing).values()
-    yield from (one.id for one in merged if CONSOLIDATED in one.tags)
 
 
 def _handed_over(vault: Vault, source: int) -> Iterator[int]:
@@ -134,20 +117,20 @@ class DerivedPlan(NamedTuple):
     page: Document | None
 
 
+@dataclass(frozen=True, slots=True)
 class DerivedMemories:
     """Finds, and rebuilds, memories that were derived from forgotten documents."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
-        self._publisher = Publisher(vault)
-        self._clock = clock
-        self._memories = Memories(vault.captures, self._publisher, clock)
-        self._merged = MergedObservations(vault.documents, vault.captures, self._memories)
+    vault: Vault
+    publisher: Publisher
+    memories: Memories
+    merged: MergedObservations
+    clock: Clock
 
     def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
         """Decide about the memories derived from *forgotten*; nothing is changed."""
         gone = {one.id for one in forgotten}
-        found = derived_documents(self._vault, gone)
+        found = derived_documents(self.vault, gone)
         removed: list[Document] = []
         merged: dict[int, list[int]] = {}
         handoffs: dict[int, Sections] = {}
@@ -168,16 +151,16 @@ class DerivedMemories:
         return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released), page)
 
     def apply(self, plan: DerivedPlan) -> None:
-        """Rebuild and release documents as *plan* says; inside `Vault.writing`."""
+        """Rebuild and release documents as *plan* says; inside `Transactions.writing`."""
         for document in sorted(plan.rebuilt, key=lambda one: one.id):
-            self._publisher.drop_knowledge(document.id)
+            self.publisher.drop_knowledge(document.id)
             if document.id in plan.merged:
                 self._merge(document, plan.merged[document.id])
             else:
                 self._hand_over(document, plan.handoffs[document.id])
         for document in plan.removed:
             self._end_replacements(document.id)
-        serve_again(self._vault.documents, self._publisher, plan.released)
+        serve_again(self.vault.documents, self.publisher, plan.released)
 
     # -- merged observations ------------------------------------------------------------------------
 
@@ -186,22 +169,22 @@ class DerivedMemories:
         if CONSOLIDATED not in document.tags:
             return []
         replaced = {i for one in self._standing(document.id) for i in one.replaced} - set(gone)
-        there = self._vault.documents.many(replaced).values()
+        there = self.vault.documents.many(replaced).values()
         return sorted(one.id for one in there if one.inactive is not InactiveReason.FORGOTTEN)
 
     def _merge(self, document: Document, left: Sequence[int]) -> None:
         members = self._observed(left)
-        self._merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
+        self.merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
         if document.inactive:  # another consolidated document replaced it and continues to do so
-            self._publisher.withdraw([document.id], document.inactive)
+            self.publisher.withdraw([document.id], document.inactive)
         self._end_replacements(document.id)
-        self._vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))
+        self.vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))
 
     def _observed(self, document_ids: Sequence[int]) -> tuple[Observation, ...]:
-        documents = self._vault.documents.many(document_ids).values()
+        documents = self.vault.documents.many(document_ids).values()
         read = Observations(
-            self._vault.documents,
-            self._vault.entities,
+            self.vault.documents,
+            self.vault.entities,
             [one._replace(pinned=False, snoozed_until=None) for one in documents],
         )
         every = (read[number] for number in document_ids)
@@ -209,12 +192,10 @@ class DerivedMemories:
 
     def _end_replacements(self, document_id: int) -> None:
         for one in self._standing(document_id):
-            self._vault.journal.undo(one.id, self._now())
+            self.vault.journal.undo(one.id, self._now())
 
     def _standing(self, document_id: int) -> list[Replacement]:
-        return [
-            one for one in self._vault.journal.replacements(document_id) if one.document_id == document_id
-        ]
+        return [one for one in self.vault.journal.replacements(document_id) if one.document_id == document_id]
 
     # -- handoffs -----------------------------------------------------------------------------------
 
@@ -222,8 +203,8 @@ class DerivedMemories:
         """Return the sections of a handoff without the items that repeat the quote of one of *gone*."""
         if document.content_type != HANDOFF:
             return {}
-        quotes = {_one_line(seen.quote) for number in gone for seen in self._vault.captures.sightings(number)}
-        said = handoff.sections_of(self._vault.documents.body(document.id) or "")
+        quotes = {_one_line(seen.quote) for number in gone for seen in self.vault.captures.sightings(number)}
+        said = handoff.sections_of(self.vault.documents.body(document.id) or "")
         kept = {
             name: [item for item in items if not any(quote in _one_line(item) for quote in quotes if quote)]
             for name, items in said.items()
@@ -232,7 +213,7 @@ class DerivedMemories:
 
     def _hand_over(self, document: Document, sections: Sections) -> None:
         by = as_tag(document.origin)
-        self._memories.write(
+        self.memories.write(
             document.path,
             document.title,
             handoff.text_of(sections, document.title),
@@ -244,9 +225,9 @@ class DerivedMemories:
             sources=[document],
         )
         summary = handoff.summary_of(sections)
-        for session in self._vault.sessions.recent(_EVERY):
+        for session in self.vault.sessions.recent(_EVERY):
             if session.handoff_path == document.display_path:
-                self._vault.sessions.save(replace(session, summary=summary))
+                self.vault.sessions.save(replace(session, summary=summary))
 
     def _now(self) -> str:
-        return iso_utc(self._clock.now_ms())
+        return iso_utc(self.clock.now_ms())

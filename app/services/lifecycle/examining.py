@@ -19,8 +19,10 @@ from clawmem.domain.lifecycle.policy import (
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
 from clawmem.ports.records import Document, Grain, Scope
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Telemetry
 
 MOST = 50  # notes to examine, those with the lowest confidence first
 LOOKED_AT = 5  # candidates per note, found by its title
@@ -34,17 +36,18 @@ class Duplicate(NamedTuple):
     overlap: float
 
 
+@dataclass(frozen=True, slots=True)
 class Duplicates:
     """Finds duplicates by words alone. Duplicates are archived with the reason, and can be restored."""
 
-    def __init__(self, vault: Vault, archiving: Archiving) -> None:
-        self._vault = vault
-        self._archiving = archiving
+    documents: DocumentStore
+    lexical: LexicalIndex
+    archiving: Archiving
 
     def __call__(self, most: int = MOST) -> list[Duplicate]:
         """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
         unsure = sorted(
-            filter(is_replaceable, self._vault.documents.latest()), key=lambda one: (one.confidence, one.id)
+            filter(is_replaceable, self.documents.latest()), key=lambda one: (one.confidence, one.id)
         )
         found: dict[int, Duplicate] = {}
         for document in unsure[: max(most, 0)]:
@@ -63,7 +66,7 @@ class Duplicates:
             VaultError: nothing was archived.
         """
         kept = {one.document.id: one for one in found}
-        self._archiving.archive(
+        self.archiving.archive(
             [one.document for one in found],
             by,
             lambda one: (
@@ -72,29 +75,22 @@ class Duplicates:
         )
 
     def _of(self, document: Document, gone: Collection[int]) -> Duplicate | None:
-        """Return the duplicate for the best matching note that says the same, or ``None``."""
+        """Return the duplicate for the best note that says the same, among those that match its title, or ``None``."""
         own = self._words(document)
-        for other, score in self._near(document):
-            if other.id in gone or other.id == document.id:
+        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
+        hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
+        known = self.documents.many(hit.key.document_id for hit in hits)
+        for hit in hits:
+            other = known.get(hit.key.document_id)
+            if other is None or other.id in gone or other.id == document.id:
                 continue
             overlap = shared(own, self._words(other))
-            if is_duplicate(score, overlap):
+            if is_duplicate(lexical_score(hit.score), overlap):
                 return Duplicate(document, other, overlap)
         return None
 
-    def _near(self, document: Document) -> list[tuple[Document, float]]:
-        """Return the notes of its collection that match words of its title, best first, with scores in [0, 1)."""
-        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
-        hits = self._vault.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
-        known = self._vault.documents.many(hit.key.document_id for hit in hits)
-        return [
-            (known[hit.key.document_id], lexical_score(hit.score))
-            for hit in hits
-            if hit.key.document_id in known
-        ]
-
     def _words(self, document: Document) -> frozenset[str]:
-        return significant_words(self._vault.documents.body(document.id) or "")
+        return significant_words(self.documents.body(document.id) or "")
 
 
 GOOD = 0.3  # least score at which a note counts as found by its own title
@@ -131,33 +127,43 @@ class Examination:
         return self.lifecycle.never_accessed / max(1, self.lifecycle.active)
 
 
-def examine(
-    vault: Vault,
-    clock: Clock,
-    policy: ArchivePolicy | None,
-    configured: Collection[str],
-    problems: Sequence[str],
-) -> Examination:
-    """
-    Examine the vault without changing it.
+@dataclass(frozen=True, slots=True)
+class Examine:
+    """Examines the vault without changing it."""
 
-    Args:
-        configured: The names of the configured collections.
-        problems: Sentences about other problems that the caller found.
-    """
-    archiving = Archiving(vault, clock)
-    held = vault.documents.collections()
-    return Examination(
-        at=iso_utc(clock.now_ms()),
-        lifecycle=lifecycle_status(vault.documents, vault.telemetry, clock, policy),
-        pending=vault.embeddings.counts().pending,
-        problems=problems,
-        idle=len(archiving.due(policy)) if policy else 0,
-        duplicates=len(Duplicates(vault, archiving)()),
-        top_score=_top_score(vault),
-        collections=len(held),
-        unlisted=sorted(leftover_collections(vault.documents, configured)),
-    )
+    documents: DocumentStore
+    lexical: LexicalIndex
+    embeddings: EmbeddingStore
+    telemetry: Telemetry
+    duplicates: Duplicates
+    archiving: Archiving
+    clock: Clock
+
+    def __call__(
+        self, policy: ArchivePolicy | None, configured: Collection[str], problems: Sequence[str]
+    ) -> Examination:
+        """
+        Return the result of an examination.
+
+        Args:
+            configured: The names of the configured collections.
+            problems: Sentences about other problems that the caller found.
+        """
+        top_score = 0.0
+        for document in self.documents.latest(limit=1):
+            hits = self.lexical.search(query_forms(document.title).relaxed, Grain.DOCUMENT, 1)
+            top_score = max((lexical_score(hit.score) for hit in hits), default=0.0)
+        return Examination(
+            at=iso_utc(self.clock.now_ms()),
+            lifecycle=lifecycle_status(self.documents, self.telemetry, self.clock, policy),
+            pending=self.embeddings.counts().pending,
+            problems=problems,
+            idle=len(self.archiving.due(policy)) if policy else 0,
+            duplicates=len(self.duplicates()),
+            top_score=top_score,
+            collections=len(self.documents.collections()),
+            unlisted=sorted(leftover_collections(self.documents, configured)),
+        )
 
 
 def recommended(found: Examination) -> Iterator[str]:
@@ -177,11 +183,3 @@ def recommended(found: Examination) -> Iterator[str]:
         )
     if counts.active > MANY and found.never_accessed_share > OFTEN_UNUSED:
         yield f"{found.never_accessed_share:.0%} of the notes were never of use: clawmem report shows which."
-
-
-def _top_score(vault: Vault) -> float:
-    """Return the best score for the words of the latest title, in [0, 1); 0 in an empty vault."""
-    for document in vault.documents.latest(limit=1):
-        hits = vault.lexical.search(query_forms(document.title).relaxed, Grain.DOCUMENT, 1)
-        return max((lexical_score(hit.score) for hit in hits), default=0.0)
-    return 0.0

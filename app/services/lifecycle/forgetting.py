@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.progress import Progress
-from clawmem.app.services.retrieval.receipts import Receipt, unpack_if_readable
+from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.documents.tokens import words
@@ -22,7 +22,7 @@ from clawmem.domain.lifecycle.marks import (
     sentences_of,
 )
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError, InvalidInput, NotServed
+from clawmem.ports.errors import ClawmemError
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault
@@ -65,6 +65,17 @@ class ForgetReport(NamedTuple):
     rebuilt: tuple[Document, ...] = ()
 
 
+class ForgetPreview(NamedTuple):
+    """A document to forget: its docid without ``#``, the bytes of its text, its age, and its derived documents."""
+
+    document: Document
+    docid: str
+    size: int
+    age_days: float
+    derived: tuple[Document, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Forgetting:
     """
     Forgets documents permanently; none of them can be restored.
@@ -73,15 +84,12 @@ class Forgetting:
         note: Records outside the vault that documents were forgotten, and when.
     """
 
-    def __init__(
-        self, vault: Vault, clock: Clock, profile: Profile, note: Note = lambda documents, at: None
-    ) -> None:
-        self._vault = vault
-        self._publisher = Publisher(vault)
-        self._note = note
-        self._clock = clock
-        self._profile = profile
-        self._derived = DerivedMemories(vault, clock)
+    vault: Vault
+    publisher: Publisher
+    derived: DerivedMemories
+    profile: Profile
+    clock: Clock
+    note: Note = lambda documents, at: None
 
     def __call__(
         self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
@@ -122,35 +130,44 @@ class Forgetting:
         """Forget *documents*, and leave their bytes in free space."""
         if not documents:
             return ForgetReport(())
-        asked = self._with_replaced([*documents, *self._earlier(documents)])
-        bodies = {one.hash: self._vault.documents.body(one.id) or "" for one in asked}
-        plan = self._derived.plan(asked)
-        every = [*asked, *plan.removed]
-        ids = [one.id for one in every]
+        sources = self._with_replaced([*documents, *self._earlier(documents)])
+        bodies = {one.hash: self.vault.documents.body(one.id) or "" for one in sources}
+        plan = self.derived.plan(sources)
+        every = [*sources, *plan.removed]
+        ids = [document.id for document in every]
         traces = self._traces(every, [*plan.rebuilt, *([plan.page] if plan.page else [])])
-        because = f"derived from {documents[0].display_path}"
-        with self._vault.transactions.writing():
-            self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
-            self._derived.apply(plan)
-            self._vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
-            self._publisher.withdraw(ids, InactiveReason.FORGOTTEN)
-            for removed, reason in ((asked, why), (plan.removed, because)):
-                self._vault.acts.add(
-                    ActEntry(one.id, act, by, self._now(), reason, one.hash[:DOCID_LENGTH]) for one in removed
+        because, now = f"derived from {documents[0].display_path}", iso_utc(self.clock.now_ms())
+        with self.vault.transactions.writing():
+            self.profile.drop([*ids, *(document.id for document in plan.rebuilt)])
+            self.derived.apply(plan)
+            self.vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
+            self.publisher.withdraw(ids, InactiveReason.FORGOTTEN)
+            for removed, reason in ((sources, why), (plan.removed, because)):
+                self.vault.acts.add(
+                    ActEntry(one.id, act, by, now, reason, one.hash[:DOCID_LENGTH]) for one in removed
                 )
         merged = [number for members in plan.merged.values() for number in members]
-        traces = self._without(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
-        traces = self._kept_away(traces)
-        left = " ".join(filter(None, (self._noted(every), self._cleared(ids, traces.words))))
+        traces = self._narrowed(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
+        not_noted = _failure(lambda: self.note(every, now))  # the next update repeats it
+        not_cleared = _failure(lambda: self._clear(frozenset(ids), traces.words))
+        left = " ".join(filter(None, (not_noted, not_cleared)))
         return ForgetReport(tuple(every), traces, left, plan.rebuilt)
 
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
-        try:
-            self._vault.storage.scrub()
-        except ClawmemError as error:
-            return str(error)
-        return ""
+        return _failure(self.vault.storage.scrub)
+
+    def preview(self, document: Document) -> ForgetPreview:
+        """Describe *document* and the memories derived from it; nothing is changed."""
+        now = self.clock.now_ms()
+        written = parse_iso(document.authored_at)
+        return ForgetPreview(
+            document,
+            docids(self.vault.documents, [document])[document.id],
+            len((self.vault.documents.body(document.id) or "").encode("utf-8", "surrogatepass")),
+            max(0.0, (now - (now if written is None else written)) / DAY_MS),
+            tuple(derived_documents(self.vault, [document.id])),
+        )
 
     def _earlier(self, documents: Sequence[Document]) -> list[Document]:
         """
@@ -158,19 +175,20 @@ class Forgetting:
 
         They have the same body, or the same title and, their file being gone, half of the same sentences.
         """
-        hashes = {one.hash for one in documents if one.body_length}
-        titled = {one.title.casefold(): self._text(one) for one in documents}
-        return [
-            one
-            for one in self._vault.documents.latest(active=False)
-            if one.inactive is not InactiveReason.FORGOTTEN
-            and (one.hash in hashes or self._is_earlier(one, titled.get(one.title.casefold(), "")))
-        ]
+        hashes = {document.hash for document in documents if document.body_length}
+        titled = {document.title.casefold(): self._text(document) for document in documents}
 
-    def _is_earlier(self, document: Document, text: str) -> bool:
-        if document.inactive is not InactiveReason.REMOVED or not text:
-            return False
-        return is_earlier_version(self._vault.documents.body(document.id) or "", text)
+        def is_earlier(document: Document) -> bool:
+            if document.hash in hashes:
+                return document.inactive is not InactiveReason.FORGOTTEN
+            text = titled.get(document.title.casefold(), "")
+            return (
+                bool(text)
+                and document.inactive is InactiveReason.REMOVED
+                and is_earlier_version(self.vault.documents.body(document.id) or "", text)
+            )
+
+        return [*filter(is_earlier, self.vault.documents.latest(active=False))]
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
         """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""
@@ -181,95 +199,90 @@ class Forgetting:
             if document.id in every or (every and document.inactive is InactiveReason.FORGOTTEN):
                 continue
             every[document.id] = document
-            standing = self._vault.journal.replacements(document.id)
-            replaced = [i for one in standing if one.document_id == document.id for i in one.replaced]
-            waiting += self._vault.documents.many(replaced).values()
+            entries = self.vault.journal.replacements(document.id)
+            replaced = [i for entry in entries if entry.document_id == document.id for i in entry.replaced]
+            waiting += self.vault.documents.many(replaced).values()
         return list(every.values())
 
-    def _noted(self, documents: Sequence[Document]) -> str:
-        """Record *documents* outside the vault; return why that failed, which the next update repeats."""
-        try:
-            self._note(documents, self._now())
-        except ClawmemError as error:
-            return str(error)
-        return ""
-
-    def _cleared(self, ids: Sequence[int], marks: Sequence[str]) -> str:
-        """Clear data outside the transaction; return why that failed, empty on success."""
-        try:
-            self._profile.refresh_dropped()
-            self._vault.receipts.forget(self._receipts(frozenset(ids), marks))
-            self._vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
-        except ClawmemError as error:
-            return str(error)
-        return ""
-
-    def _receipts(self, ids: frozenset[int], marks: Sequence[str]) -> list[int]:
-        return [one.id for one in self._vault.receipts.latest(_EVERY) if tells_of(one.content, ids, marks)]
+    def _clear(self, ids: frozenset[int], marks: Sequence[str]) -> None:
+        """Clear what stands outside of the transaction."""
+        self.profile.refresh_dropped()
+        receipts = self.vault.receipts.latest(_EVERY)
+        self.vault.receipts.forget(one.id for one in receipts if tells_of(one.content, ids, marks))
+        self.vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
 
     def _traces(self, documents: Sequence[Document], rebuilt: Sequence[Document]) -> Traces:
         """Return the traces of *documents*. The documents to be *rebuilt* may still repeat these traces."""
-        texts = [self._text(one) for one in documents]
+        texts = [self._text(document) for document in documents]
         concerned = [*documents, *rebuilt]
         served = [set(words(self._text(one))) for one in concerned if one.inactive is None]
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
-        places = self._places()
-        every = [text for one in texts for text in sentences_of(one, places)]
-        said = {text: self._said_elsewhere(text, concerned) for text in every}
-        return Traces(
-            tuple(identifying_words(texts, " ".join(places), lambda word: self._is_theirs(word, served))),
-            tuple(text for text, others in said.items() if not others),
-            tuple(sorted({path for others in said.values() for path in others})),
+        away = self.vault.documents.latest(active=False)
+        places = frozenset(
+            (
+                *(f"{collection}/{path}" for collection, path in self.vault.documents.places()),
+                *(document.display_path for document in away),
+            )
         )
 
-    def _without(self, traces: Traces, kept: Iterable[int]) -> Traces:
-        """Return *traces* without the words and sentences of *kept* documents."""
-        marks, sentences, said_in = set(traces.words), list(traces.sentences), set(traces.said_in)
-        for document in self._vault.documents.many(kept).values():
-            text = self._text(document)
-            own = set(words(text))
-            marks = {word for word in marks if word.casefold() not in own}
-            repeated = {one for one in sentences if one in text}
-            sentences = [one for one in sentences if one not in repeated]
-            said_in |= {document.display_path} if repeated else set()
-        found = tuple(one for one in traces.words if one in marks)
-        return Traces(found, tuple(sentences), tuple(sorted(said_in)))
+        def is_theirs(word: str) -> bool:
+            """Whether the index, which contains served documents, has *word* from *served* alone."""
+            own = sum(word.casefold() in words_of_one for words_of_one in served)
+            return self.vault.lexical.holding(Term(word), Grain.DOCUMENT) <= own
 
-    def _kept_away(self, traces: Traces) -> Traces:
-        """Return *traces* with unserved documents that contain a sentence, and without words of unserved documents."""
-        marks, kept_in = set(traces.words), []
-        for document in self._vault.documents.latest(active=False):
+        sentences = [sentence for text in texts for sentence in sentences_of(text, places)]
+        elsewhere = {sentence: self._said_elsewhere(sentence, concerned) for sentence in sentences}
+        return Traces(
+            tuple(identifying_words(texts, " ".join(places), is_theirs)),
+            tuple(sentence for sentence, paths in elsewhere.items() if not paths),
+            tuple(sorted({path for paths in elsewhere.values() for path in paths})),
+        )
+
+    def _narrowed(self, traces: Traces, kept: Iterable[int]) -> Traces:
+        """
+        Return *traces* without the words and sentences of *kept* documents, and without words of unserved documents.
+
+        Unserved documents that contain one of the sentences are added.
+        """
+        marks, sentences, said_in = list(traces.words), list(traces.sentences), set(traces.said_in)
+        kept_in: list[Document] = []
+        for document in self.vault.documents.many(kept).values():
             text = self._text(document)
-            own = set(words(text))
-            marks = {word for word in marks if word.casefold() not in own}
-            if any(sentence in text for sentence in traces.sentences):
+            marks = _unused(marks, text)
+            if repeated := {sentence for sentence in sentences if sentence in text}:
+                sentences = [sentence for sentence in sentences if sentence not in repeated]
+                said_in.add(document.display_path)
+        for document in self.vault.documents.latest(active=False):
+            text = self._text(document)
+            marks = _unused(marks, text)
+            if any(sentence in text for sentence in sentences):
                 kept_in.append(document)
-        found = tuple(one for one in traces.words if one in marks)
-        return traces._replace(words=found, kept_in=tuple(kept_in))
+        return Traces(tuple(marks), tuple(sentences), tuple(sorted(said_in)), tuple(kept_in))
 
-    def _places(self) -> frozenset[str]:
-        """Return the place of every document, forgotten ones included."""
-        away = self._vault.documents.latest(active=False)
-        served = (f"{collection}/{path}" for collection, path in self._vault.documents.places())
-        return frozenset((*served, *(one.display_path for one in away)))
-
-    def _is_theirs(self, word: str, served: Sequence[set[str]]) -> bool:
-        """Whether the index, which contains served documents, has *word* from *served* alone."""
-        own = sum(word.casefold() in one for one in served)
-        return self._vault.lexical.holding(Term(word), Grain.DOCUMENT) <= own
-
-    def _said_elsewhere(self, text: str, documents: Sequence[Document]) -> set[str]:
-        phrase = LexicalQuery((Term(" ".join(words(text))),))
-        hits = self._vault.lexical.search(phrase, Grain.DOCUMENT, len(documents) + _OTHERS)
-        found = {hit.key.document_id for hit in hits} - {one.id for one in documents}
-        others = self._vault.documents.many(found).values()
-        return {one.display_path for one in others if one.inactive is None}
+    def _said_elsewhere(self, sentence: str, documents: Sequence[Document]) -> set[str]:
+        """Return the paths of served documents other than *documents* that contain *sentence*."""
+        phrase = LexicalQuery((Term(" ".join(words(sentence))),))
+        hits = self.vault.lexical.search(phrase, Grain.DOCUMENT, len(documents) + _OTHERS)
+        others = {hit.key.document_id for hit in hits} - {document.id for document in documents}
+        known = self.vault.documents.many(others).values()
+        return {document.display_path for document in known if document.inactive is None}
 
     def _text(self, document: Document) -> str:
-        return f"{document.title}\n{self._vault.documents.body(document.id) or ''}"
+        return f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
 
-    def _now(self) -> str:
-        return iso_utc(self._clock.now_ms())
+
+def _failure(step: Callable[[], object]) -> str:
+    """Run *step*; return why it failed, empty on success."""
+    try:
+        step()
+    except ClawmemError as error:
+        return str(error)
+    return ""
+
+
+def _unused(marks: Sequence[str], text: str) -> list[str]:
+    own = set(words(text))
+    return [mark for mark in marks if mark.casefold() not in own]
 
 
 def _joined(parts: Sequence[ForgetReport], left: str) -> ForgetReport:
@@ -292,44 +305,7 @@ def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
     receipt = unpack_if_readable(content)
     if receipt is None:
         return True
-    asked = set(words(receipt.question))
-    return not ids.isdisjoint(_named(receipt)) or any(mark.casefold() in asked for mark in marks)
-
-
-def _named(receipt: Receipt) -> Iterable[int]:
-    yield from (item.document_id for item in receipt.items)
-    yield from (drop.document_id for stage in receipt.stages for drop in stage.drops)
-
-
-class ForgetPreview(NamedTuple):
-    """A document to forget: its docid without ``#``, the bytes of its text, its age, and its derived documents."""
-
-    document: Document
-    docid: str
-    size: int
-    age_days: float
-    derived: tuple[Document, ...]
-
-
-def already_forgotten(lookup: Lookup, address: str) -> Document | None:
-    """Return the document that *address* names where it was forgotten before; ``None`` for anything else."""
-    try:
-        lookup.forgettable(address)
-    except NotServed as error:
-        return error.document if error.document.inactive is InactiveReason.FORGOTTEN else None
-    except InvalidInput:
-        return None
-    return None
-
-
-def preview_forget(vault: Vault, clock: Clock, document: Document) -> ForgetPreview:
-    """Describe *document* and the memories derived from it; nothing is changed."""
-    now = clock.now_ms()
-    written = parse_iso(document.authored_at)
-    return ForgetPreview(
-        document,
-        docids(vault.documents, [document])[document.id],
-        len((vault.documents.body(document.id) or "").encode("utf-8", "surrogatepass")),
-        max(0.0, (now - (now if written is None else written)) / DAY_MS),
-        tuple(derived_documents(vault, [document.id])),
-    )
+    named = {item.document_id for item in receipt.items}
+    named |= {drop.document_id for stage in receipt.stages for drop in stage.drops}
+    question = set(words(receipt.question))
+    return not ids.isdisjoint(named) or any(mark.casefold() in question for mark in marks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
@@ -12,18 +13,21 @@ from clawmem.app.services.lifecycle.forgetting import ForgetReport, tells_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.similar import FindSimilar
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import body_hash, document_without_file
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import is_code
 from clawmem.ports.clock import Clock
-from clawmem.ports.journal import Act, ActEntry, ForgetLog, ForgetRecord, ForgottenPlace
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.knowledge import Direction
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 
 BY = "forget record"  # author of the acts in a recreated vault
 
 
+@dataclass(frozen=True, slots=True)
 class ForgottenPlaces:
     """
     Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
@@ -31,10 +35,11 @@ class ForgottenPlaces:
     A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
     """
 
-    def __init__(self, vault: Vault, log: ForgetLog) -> None:
-        self._vault = vault
-        self._publisher = Publisher(vault)
-        self._log = log
+    documents: DocumentStore
+    acts: ActJournal
+    transactions: Transactions
+    publisher: Publisher
+    log: ForgetLog
 
     def note(self, documents: Sequence[Document], at: str) -> None:
         """
@@ -43,7 +48,7 @@ class ForgottenPlaces:
         Raises:
             VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
-        if self._log.read().is_damaged:
+        if self.log.read().is_damaged:
             self.agree()
         elif documents:
             self._add([ForgottenPlace(one.collection, one.path, at) for one in documents])
@@ -61,82 +66,62 @@ class ForgottenPlaces:
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
         """
-        record = self._log.read()
-        waiting = [place for place in record.places if not self._is_forgotten(place)]
-        away = self._vault.documents.latest(active=False)
-        is_new = not away and not self._vault.documents.following(0, 1)
+        record = self.log.read()
+        waiting = {place: self.documents.at(place.collection, place.path) for place in record.places}
+        waiting = {
+            place: document
+            for place, document in waiting.items()
+            if document is None or document.inactive is not InactiveReason.FORGOTTEN
+        }
+        away = self.documents.latest(active=False)
+        is_new = not away and not self.documents.following(0, 1)
         if waiting:
-            with self._vault.transactions.writing():
-                for place in waiting:
-                    self._forget(place)
+            with self.transactions.writing():
+                for place, document in waiting.items():
+                    empty = document_without_file(place.collection, place.path, "", "", place.at, place.at)
+                    number = document.id if document else self.documents.save(empty, "", ())
+                    self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
+                    self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
         if record.is_damaged and (lost_records or waiting or is_new):
-            self._log.set_aside()
-        self._complete(record, away)
+            self.log.set_aside()
+        missing = _missing(record, away)
+        if missing or record.is_damaged:
+            self._add([*record.places, *missing])
         return len(waiting)
 
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the file is or was damaged, or lacks some."""
-        log = self._log.location
+        log = self.log.location
         said = [
             f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
             f"then delete {copy}."
-            for copy in self._log.damaged_copies()
+            for copy in self.log.damaged_copies()
         ]
-        record = self._log.read()
-        if record.is_damaged or self._missing(record, self._vault.documents.latest(active=False)):
+        record = self.log.read()
+        if record.is_damaged or _missing(record, self.documents.latest(active=False)):
             state = "is damaged" if record.is_damaged else "lacks some of the forgotten notes"
             said.append(
                 f"{log} {state}: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
             )
         return said
 
-    def _missing(self, record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
-        """Return the forgotten documents among *away* that *record* lacks."""
-        written = {(place.collection, place.path) for place in record.places}
-        return [
-            ForgottenPlace(one.collection, one.path, one.modified_at)
-            for one in away
-            if one.inactive is InactiveReason.FORGOTTEN and (one.collection, one.path) not in written
-        ]
-
-    def _complete(self, record: ForgetRecord, away: Iterable[Document]) -> None:
-        missing = self._missing(record, away)
-        if missing or record.is_damaged:
-            self._add([*record.places, *missing])
-
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
-        with self._vault.transactions.writing():  # so that one process writes the file at a time
+        with self.transactions.writing():  # so that one process writes the file at a time
             every: dict[tuple[str, str], ForgottenPlace] = {}
-            for place in (*self._log.read().places, *places):
+            for place in (*self.log.read().places, *places):
                 every.setdefault((place.collection, place.path), place)
-            self._log.write(every.values())
-
-    def _is_forgotten(self, place: ForgottenPlace) -> bool:
-        known = self._vault.documents.at(place.collection, place.path)
-        return known is not None and known.inactive is InactiveReason.FORGOTTEN
-
-    def _forget(self, place: ForgottenPlace) -> None:
-        known = self._vault.documents.at(place.collection, place.path)
-        document_id = known.id if known else self._vault.documents.save(_empty(place), "", ())
-        self._publisher.withdraw([document_id], InactiveReason.FORGOTTEN)
-        self._vault.acts.add([ActEntry(document_id, Act.FORGET, BY, place.at)])
+            self.log.write(every.values())
 
 
-def _empty(place: ForgottenPlace) -> Document:
-    """Return a document without text at *place*."""
-    return Document(
-        place.collection,
-        place.path,
-        "",
-        body_hash(""),
-        "",
-        authored_at=place.at,
-        modified_at=place.at,
-        indexed_at=place.at,
-        content_type="note",
-        confidence=0.0,
-        quality_score=0.0,
-    )
+def _missing(record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
+    """Return the forgotten documents among *away* that *record* lacks."""
+    written = {(place.collection, place.path) for place in record.places}
+    return [
+        ForgottenPlace(document.collection, document.path, document.modified_at)
+        for document in away
+        if document.inactive is InactiveReason.FORGOTTEN
+        and (document.collection, document.path) not in written
+    ]
 
 
 READ_AT_ONCE = 1 << 20
@@ -145,6 +130,7 @@ _EVERY = 1_000_000
 _LOOKED_AT = 20  # documents and results per unbounded probe
 
 
+@dataclass(frozen=True, slots=True)
 class Prove:
     """
     Searches all pipelines and stores for forgotten documents, and the files for their words.
@@ -157,21 +143,12 @@ class Prove:
         places: Files and folders that may contain bytes of the vault.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        clock: Clock,
-        pipelines: Mapping[str, Callable[[], Pipeline]],
-        similar: Callable[[], FindSimilar],
-        timeline: ReadTimeline,
-        places: Sequence[str],
-    ) -> None:
-        self._vault = vault
-        self._clock = clock
-        self._pipelines = pipelines
-        self._similar = similar
-        self._timeline = timeline
-        self._places = [Path(place) for place in places]
+    vault: Vault
+    clock: Clock
+    pipelines: Mapping[str, Callable[[], Pipeline]]
+    similar: Callable[[], FindSimilar]
+    timeline: ReadTimeline
+    places: Sequence[str]
 
     def __call__(self, forgotten: ForgetReport) -> dict[str, list[str]]:
         """
@@ -183,8 +160,8 @@ class Prove:
             VaultError, ModelMismatch: a probe failed.
         """
         gone, marks = frozenset(one.id for one in forgotten.documents), forgotten.traces.words
-        by_meaning = self._vault.embeddings.fingerprint() is not None
-        asked = {name: make for name, make in self._pipelines.items() if by_meaning or name != "vsearch"}
+        by_meaning = self.vault.embeddings.fingerprint() is not None
+        asked = {name: make for name, make in self.pipelines.items() if by_meaning or name != "vsearch"}
         found = {name: self._asked(make(), gone, marks) for name, make in asked.items()}
         stores: dict[str, Iterable[str]] = {
             "similar": self._near(gone) if by_meaning else (),
@@ -192,14 +169,14 @@ class Prove:
             "records": self._records(gone),
             "same text": self._same_text(forgotten),
             "unserved notes": self._unserved(forgotten.traces.sentences),
-            "derived": (one.display_path for one in derived_documents(self._vault, gone)),
-            "vectors": (_said(n) for n in sorted(gone) if any(self._vault.embeddings.of_document(n))),
+            "derived": (one.display_path for one in derived_documents(self.vault, gone)),
+            "vectors": (_said(n) for n in sorted(gone) if any(self.vault.embeddings.of_document(n))),
             "entities": self._entities(marks),
             "triples": self._triples(gone, marks),
             "captures": self._captured(gone),
             "sessions": self._sessions(forgotten.traces.sentences),
             "receipts": self._receipts(gone, marks),
-            "model answers": (f"{n} of {purpose}" for purpose, n in self._vault.answers.counts().items()),
+            "model answers": (f"{n} of {purpose}" for purpose, n in self.vault.answers.counts().items()),
             "bytes": self._bytes([*filter(is_code, marks), *forgotten.traces.sentences]),
         }
         return {**found, **{name: list(probe) for name, probe in stores.items()}}
@@ -209,70 +186,70 @@ class Prove:
     def _asked(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
         found: dict[str, None] = {}
         for mark in marks:
-            request = read_request(mark, now_ms=self._clock.now_ms(), limit=_LOOKED_AT, show_all=True)
+            request = read_request(mark, now_ms=self.clock.now_ms(), limit=_LOOKED_AT, show_all=True)
             for result in pipeline(request).results:
                 if result.document.id in gone or mark.casefold() in words(result.body):
                     found[result.document.display_path] = None
         return list(found)
 
     def _near(self, gone: frozenset[int]) -> Iterator[str]:
-        similar = self._similar()
-        for document in self._vault.documents.latest(limit=_LOOKED_AT):
-            found = similar(document, now_ms=self._clock.now_ms(), limit=_LOOKED_AT).answer.results
+        similar = self.similar()
+        for document in self.vault.documents.latest(limit=_LOOKED_AT):
+            found = similar(document, now_ms=self.clock.now_ms(), limit=_LOOKED_AT).answer.results
             yield from (one.document.display_path for one in found if one.document.id in gone)
 
     def _around(self, gone: frozenset[int]) -> Iterator[str]:
-        for document in self._vault.documents.latest(limit=_LOOKED_AT):
-            around = self._timeline(document, before=MOST_AROUND, after=MOST_AROUND)
+        for document in self.vault.documents.latest(limit=_LOOKED_AT):
+            around = self.timeline(document, before=MOST_AROUND, after=MOST_AROUND)
             entries = (*around.before, *around.after)
             yield from (one.document.display_path for one in entries if one.document.id in gone)
 
     # -- stores -------------------------------------------------------------------------------------
 
     def _records(self, gone: frozenset[int]) -> Iterator[str]:
-        for document in self._vault.documents.many(gone).values():
-            kept = (document.title, self._vault.documents.body(document.id), *document.tags)
-            if any(kept) or self._vault.documents.fragments(document.id) or document.inactive is None:
+        for document in self.vault.documents.many(gone).values():
+            kept = (document.title, self.vault.documents.body(document.id), *document.tags)
+            if any(kept) or self.vault.documents.fragments(document.id) or document.inactive is None:
                 yield document.display_path
 
     def _same_text(self, forgotten: ForgetReport) -> Iterator[str]:
         """Yield the documents, served or not, that have the body of a forgotten one."""
         for hash in {one.hash for one in forgotten.documents} - {NOTHING}:
-            yield from (f"{_where(one)} holds it" for one in self._vault.documents.holding(hash))
+            yield from (f"{_where(one)} holds it" for one in self.vault.documents.holding(hash))
 
     def _unserved(self, sentences: Sequence[str]) -> Iterator[str]:
         """Yield the documents that are not served and contain a sentence of a forgotten one."""
-        for document in self._vault.documents.latest(active=False):
-            text = f"{document.title}\n{self._vault.documents.body(document.id) or ''}"
+        for document in self.vault.documents.latest(active=False):
+            text = f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
             if any(sentence in text for sentence in sentences):
                 yield f"{_where(document)} says some of it"
 
     def _entities(self, marks: Sequence[str]) -> Iterator[str]:
         for mark in marks:
-            yield from (one.name for one in self._vault.entities.search(mark, _LOOKED_AT))
+            yield from (one.name for one in self.vault.entities.search(mark, _LOOKED_AT))
 
     def _triples(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
         for mark in marks:
-            for one in self._vault.entities.search(mark, _LOOKED_AT):
-                said = self._vault.triples.recorded(one.id, _LOOKED_AT, Direction.BOTH)
+            for one in self.vault.entities.search(mark, _LOOKED_AT):
+                said = self.vault.triples.recorded(one.id, _LOOKED_AT, Direction.BOTH)
                 yield from (_said(triple.document_id) for triple in said if triple.document_id in gone)
 
     def _captured(self, gone: frozenset[int]) -> Iterator[str]:
         for number in gone:
-            yield from (one.source for one in self._vault.captures.sightings(number) if one.quote)
+            yield from (one.source for one in self.vault.captures.sightings(number) if one.quote)
 
     def _sessions(self, sentences: Sequence[str]) -> Iterator[str]:
-        for session in self._vault.sessions.recent(_EVERY):
+        for session in self.vault.sessions.recent(_EVERY):
             if any(said in session.summary for said in sentences):
                 yield session.id
 
     def _receipts(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
-        for one in self._vault.receipts.latest(_EVERY):
+        for one in self.vault.receipts.latest(_EVERY):
             if tells_of(one.content, gone, marks):
                 yield f"receipt {one.id}"
 
     def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
-        for place in self._places:
+        for place in map(Path, self.places):
             files = [place] if place.is_file() else sorted(place.rglob("*"))
             yield from (str(file) for file in files if file.is_file() and _file_holds(file, texts))
 
