@@ -124,7 +124,8 @@ def export(services: Services, request: ExportRequest) -> Export:
     elif request.form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=request.receipts)
     else:
-        lines = list(memory_lines(services.vault, chosen))
+        vault = services.vault
+        lines = list(memory_lines(vault.documents, vault.triples, vault.relations, chosen))
         documents = len(lines)
         with _new_file(target) as draft:
             write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
@@ -147,7 +148,7 @@ def _export_folder(services: Services, chosen: Selection, target: Path, *, force
     names: dict[str, str] = {}
     try:
         with draft_of_folder(target, replaces=force) as draft:
-            for document, file in selected_files(services.vault, chosen):
+            for document, file in selected_files(services.vault.documents, chosen):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
@@ -161,19 +162,21 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
     config = services.settings.config_file
     settings = redact(config.read_text("utf-8")).text if config.is_file() else ""
     with open_copy(services.settings) as copied, _new_file(target) as draft:
-        at = newest_moment(copied.vault)
-        texts = recorded_questions(copied.vault, receipts=receipts) if chosen.is_everything else []
+        at = newest_moment(copied.vault.documents)
+        texts: list[str] = []
+        if chosen.is_everything:
+            texts = recorded_questions(copied.vault.documents, copied.vault.receipts if receipts else None)
         with closing(copied.vault_records()) as records, closing(copied.new_bundle(draft)) as writer:
             return write_bundle(
                 writer,
-                copied.vault,
+                copied.vault.documents,
                 records,
                 chosen,
                 settings=settings,
                 questions=asked(copied.query, texts, at),
                 asked_at=at,
                 receipts=receipts,
-            ).documents
+            )
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BundleDamaged, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.storage import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Receipts
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"
@@ -46,17 +47,9 @@ class AskedQuestion(NamedTuple):
     degraded: Sequence[str] = ()
 
 
-class BundleReport(NamedTuple):
-    """Number of documents, of forgotten places and of questions in a bundle."""
-
-    documents: int
-    forgotten: int
-    questions: int
-
-
 def write_bundle(
     writer: BundleWriter,
-    vault: Vault,
+    documents: DocumentStore,
     records: VaultRecords,
     selection: Selection,
     *,
@@ -64,27 +57,31 @@ def write_bundle(
     questions: Sequence[AskedQuestion],
     asked_at: str,
     receipts: bool,
-) -> BundleReport:
+) -> int:
     """
-    Write the *selection* of *vault*, a copy that is changed, and whose file *records* reads.
+    Write the *selection* of *documents*, those of a copied vault, and return their number.
+
+    *records* reads the file of that copy, and changes it.
 
     Args:
         settings: The text of the config file.
         asked_at: The time for which *questions* were asked.
     """
     notes: dict[str, dict[str, Value]] = {}
-    count = 0
-    for document, file in selected_files(vault, selection):
+    kept: list[int] = []
+    for document, file in selected_files(documents, selection):
         writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
-        count += 1
-    records.keep(None if selection.is_everything else _kept(vault, selection), receipts=receipts)
+        kept.append(document.id)
+    away = [*filter(selection.holds_place, documents.latest(active=False))]
+    kept += [document.id for document in away]
+    records.keep(None if selection.is_everything else kept, receipts=receipts)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
     writer.add(_QUESTIONS, (_line(one._asdict()) for one in questions))
     writer.add(_README, [_ABOUT.encode()])
-    forgotten = sum(one.inactive is InactiveReason.FORGOTTEN for one in vault.documents.latest(active=False))
+    forgotten = sum(document.inactive is InactiveReason.FORGOTTEN for document in away)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -93,41 +90,14 @@ def write_bundle(
         "collections": sorted(selection.collections),
         "since": selection.since,
         "asked_at": asked_at,
-        "documents": count,
+        "documents": len(kept) - len(away),
         "forgotten": forgotten,
     }
     writer.finish(manifest)
-    return BundleReport(count, forgotten, len(questions))
+    return len(kept) - len(away)
 
 
-def check_version(reader: BundleReader, schema: int) -> None:
-    """
-    Refuse a file that is no bundle of this clawmem, whose schema is *schema*, or of an earlier one.
-
-    Raises:
-        BundleDamaged: It is no bundle, or a later clawmem wrote it.
-    """
-    manifest = reader.manifest
-    found = [manifest.get("schema"), manifest.get("version")]
-    if manifest.get("format") != FORMAT or not all(isinstance(one, int) and one > 0 for one in found):
-        raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
-    if manifest["schema"] > schema or manifest["version"] > VERSION:
-        reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
-        remedy = "Run: pip install --upgrade clawmem"
-        raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
-
-
-def settings_in(reader: BundleReader) -> str:
-    """Return the text of the config file."""
-    return reader.content(_SETTINGS).decode()
-
-
-def questions_in(reader: BundleReader) -> list[AskedQuestion]:
-    """Return the questions of the drill; raise ValueError or TypeError if they cannot be read."""
-    return [AskedQuestion(**json.loads(line)) for line in reader.lines(_QUESTIONS)]
-
-
-def tables_in(reader: BundleReader) -> Iterator[RecordTable]:
+def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
     """Yield the tables; reading them raises ValueError, TypeError or KeyError if a line cannot be read."""
     for name in reader.names():
         if name.startswith(_RECORDS):
@@ -138,22 +108,15 @@ def tables_in(reader: BundleReader) -> Iterator[RecordTable]:
             yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
 
 
-def _kept(vault: Vault, selection: Selection) -> list[int]:
-    served = (one.id for one in vault.documents.latest() if selection.holds(one))
-    return [*served, *(one.id for one in vault.documents.latest(active=False) if selection.holds_place(one))]
-
-
 def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iterator[bytes]:
     yield _line(table.columns)
     for row in table.rows:
         if table.name == CONTENT and str(row[0]) in notes:
             yield _line([row[0], notes[str(row[0])]])
         else:
-            yield _line(list(map(_written, row)))
-
-
-def _written(value: Value) -> object:
-    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+            yield _line(
+                [{"base64": b64encode(one).decode()} if isinstance(one, bytes) else one for one in row]
+            )
 
 
 def _read(value: Any, reader: BundleReader) -> Value:
@@ -196,14 +159,21 @@ def restore_records(reader: BundleReader, target: Path, schema: int, load: Load)
         load: Writes tables to a new file.
 
     Raises:
-        BundleDamaged: The file is no bundle of this clawmem.
+        BundleDamaged: The file is no bundle of this clawmem, or a later clawmem wrote it.
         VaultFull, VaultReadOnly: The file cannot be written.
     """
-    check_version(reader, schema)
     manifest = reader.manifest
+    versions = [manifest.get("schema"), manifest.get("version")]
+    if manifest.get("format") != FORMAT or not all(isinstance(one, int) and one > 0 for one in versions):
+        raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
+    if manifest["schema"] > schema or manifest["version"] > VERSION:
+        reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
+        remedy = "Run: pip install --upgrade clawmem"
+        raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
     try:
-        load(target, manifest["schema"], tables_in(reader), dict(manifest["sequences"]))
-        return RestoredBundle(settings_in(reader), questions_in(reader), str(manifest["asked_at"]))
+        load(target, manifest["schema"], _tables_in(reader), dict(manifest["sequences"]))
+        questions = [AskedQuestion(**json.loads(line)) for line in reader.lines(_QUESTIONS)]
+        return RestoredBundle(reader.content(_SETTINGS).decode(), questions, str(manifest["asked_at"]))
     except (BundleDamaged, VaultFull, VaultReadOnly):
         raise
     except (VaultError, ValueError, TypeError, KeyError, IndexError, RecursionError, StopIteration) as error:
@@ -218,19 +188,18 @@ _PLACE = attrgetter("collection", "path")
 Ask = Callable[[RetrievalRequest], Answer]
 
 
-def recorded_questions(vault: Vault, *, receipts: bool) -> list[str]:
-    """
-    Return up to `QUESTIONS` questions: those of receipts, newest first, then the titles of notes.
+def recorded_questions(documents: DocumentStore, receipts: Receipts | None) -> list[str]:
+    """Return up to `QUESTIONS` questions: those of *receipts*, if given, newest first, then the titles of notes."""
+    stored = receipts.latest(_RECEIPTS) if receipts else ()
+    answered = [receipt.question for one in stored if (receipt := unpack_if_readable(one.content))]
+    notes = spread(sorted(documents.latest(), key=_PLACE), QUESTIONS)
+    questions = dict.fromkeys([*answered, *(note.title for note in notes)])
+    return [one for one in questions if one.strip() and len(one) <= MAX_QUERY][:QUESTIONS]
 
-    Without *receipts*, only titles are returned.
-    """
-    found = (*(_of_receipts(vault) if receipts else ()), *_titles(vault))
-    return [*dict.fromkeys(one for one in found if one.strip() and len(one) <= MAX_QUERY)][:QUESTIONS]
 
-
-def newest_moment(vault: Vault) -> str:
+def newest_moment(documents: DocumentStore) -> str:
     """Return the time of the last change of a document, so that a later export asks the same questions."""
-    return max((max(one.indexed_at, one.modified_at) for one in vault.documents.latest()), default="")
+    return max((max(one.indexed_at, one.modified_at) for one in documents.latest()), default="")
 
 
 def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
@@ -243,13 +212,3 @@ def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
         )
         for one, answer in found
     ]
-
-
-def _of_receipts(vault: Vault) -> Iterator[str]:
-    for stored in vault.receipts.latest(_RECEIPTS):
-        if receipt := unpack_if_readable(stored.content):
-            yield receipt.question
-
-
-def _titles(vault: Vault) -> list[str]:
-    return [one.title for one in spread(sorted(vault.documents.latest(), key=_PLACE), QUESTIONS)]

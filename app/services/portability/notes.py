@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.portability.note_files import NoteFile, note_file
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
-from clawmem.ports.knowledge import Entity
+from clawmem.ports.knowledge import Entity, RelationStore, TripleStore
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 _EVERY_RELATION = 1_000_000
 _ORIGIN = "origin:"
@@ -45,30 +45,25 @@ class Selection(NamedTuple):
         return not self.collections or document.collection in self.collections
 
 
-def selected(vault: Vault, selection: Selection) -> Iterator[tuple[Document, str]]:
-    """Yield the served documents of *selection* with their bodies, by id."""
-    for document in every_served(vault.documents):
-        if selection.holds(document):
-            yield document, vault.documents.body(document.id) or ""
-
-
-def selected_files(vault: Vault, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
-    """Yield the served documents of *selection* as Markdown files with different names."""
+def selected_files(documents: DocumentStore, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+    """Yield the served documents of *selection* as Markdown files with different names, by id."""
     taken: set[str] = set()
-    for document, body in selected(vault, selection):
-        file = note_file(document, body, taken)
+    for document in filter(selection.holds, every_served(documents)):
+        file = note_file(document, documents.body(document.id) or "", taken)
         taken.add(file.name.casefold())
         yield document, file
 
 
-def memory_lines(vault: Vault, selection: Selection) -> Iterator[str]:
+def memory_lines(
+    documents: DocumentStore, triples: TripleStore, relations: RelationStore, selection: Selection
+) -> Iterator[str]:
     """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
-    for document, body in selected(vault, selection):
+    for document in filter(selection.holds, every_served(documents)):
+        body = documents.body(document.id) or ""
         if not body.strip():
             continue
-        triples = vault.triples.of_document(document.id)
-        relations = vault.relations.outbound([document.id], limit=_EVERY_RELATION)
-        targets = vault.documents.many({relation.target for relation in relations})
+        edges = relations.outbound([document.id], limit=_EVERY_RELATION)
+        targets = documents.many({relation.target for relation in edges})
         memory = ForeignMemory(
             document.display_path,
             body,
@@ -90,11 +85,11 @@ def memory_lines(vault: Vault, selection: Selection) -> Iterator[str]:
                     triple.confidence,
                     triple.subject.kind,
                 )
-                for triple in triples
+                for triple in triples.of_document(document.id)
             ),
             tuple(
                 ForeignRelation(targets[relation.target].display_path, relation.kind.value, relation.weight)
-                for relation in relations
+                for relation in edges
                 if relation.target in targets and selection.holds(targets[relation.target])
             ),
         )
