@@ -361,25 +361,15 @@ class UseCases(containers.DeclarativeContainer):
     # captures of sessions
     decision_extractor = Callable(
         service("capture.decisions:DecisionExtractor"),
-        *stores(vault, "captures relations model_failures transactions"),
+        *stores(vault, "captures documents lexical relations entities triples model_failures transactions"),
+        publisher,
         memories,
-        Factory(
-            service("capture.decisions:EarlierDecisions"),
-            *stores(vault, "captures documents lexical relations"),
-            publisher,
-        ),
-        Factory(
-            service("capture.decisions:Statements"),
-            *stores(vault, "entities triples"),
-            publisher.provided.facts,
-            clock,
-        ),
         gateways.redacted_transcripts,
         clock,
         generator,
     )
-    handoff_generator = Callable(
-        service("capture.handoffs:HandoffGenerator"),
+    handoffs = Callable(
+        service("capture.handoffs:Handoffs"),
         *stores(vault, "captures documents sessions transactions"),
         memories,
         gateways.redacted_transcripts,
@@ -391,17 +381,6 @@ class UseCases(containers.DeclarativeContainer):
         *stores(vault, "captures documents relations telemetry usage transactions"),
         gateways.redacted_transcripts,
         clock,
-    )
-    compaction_summary = Factory(
-        service("capture.handoffs:CompactionSummary"),
-        *stores(vault, "documents sessions transactions"),
-        memories,
-        clock,
-    )
-    state_before_compaction = Callable(
-        service("capture.handoffs:state_before_compaction"),
-        vault.provided.captures,
-        gateways.redacted_transcripts,
     )
 
     # life cycle
@@ -418,13 +397,9 @@ class UseCases(containers.DeclarativeContainer):
         archiving,
         clock,
     )
-    duplicates = Factory(
-        service("lifecycle.examining:Duplicates"), *stores(vault, "documents lexical"), archiving
-    )
-    examine = Factory(
-        service("lifecycle.examining:Examine"),
+    curator = Factory(
+        service("lifecycle.examining:Curator"),
         *stores(vault, "documents lexical embeddings telemetry"),
-        duplicates,
         archiving,
         clock,
     )

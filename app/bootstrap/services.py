@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.diary import Diary
     from clawmem.app.services.capture.feedback import FeedbackLoop
-    from clawmem.app.services.capture.handoffs import CompactionSummary, HandoffGenerator
+    from clawmem.app.services.capture.handoffs import Handoffs
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import RedactedTranscripts
     from clawmem.app.services.conversations.mining import MineConversations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
     from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
-    from clawmem.app.services.lifecycle.examining import Duplicates, Examine
+    from clawmem.app.services.lifecycle.examining import Curator
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces, Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
@@ -98,13 +98,11 @@ class Provided:
     build_graphs: BuildGraphs
     causal_links: CausalLinks
     client_checks: ClientChecks
-    compaction_summary: CompactionSummary
     consolidation: Consolidation
+    curator: Curator
     diary: Diary
     doctor: Doctor
-    duplicates: Duplicates
     embed: EmbedPending
-    examine: Examine
     explain: Explain
     explain_file: ExplainFile
     file_lessons: FileLessons
@@ -156,7 +154,7 @@ class Provided:
     draw_report: Callable[[VaultReport, str, str], list[str]]
     editor_of: Callable[..., list[str]]
     enrich: Callable[..., Enrich]
-    handoff_generator: Callable[..., HandoffGenerator]
+    handoffs: Callable[..., Handoffs]
     intent_search_of: Callable[..., IntentSearch]
     memory_files: Callable[[str], Any]
     memory_import: Callable[..., ImportMemories]
@@ -166,7 +164,6 @@ class Provided:
     repair_vault: Callable[[str, str | None], SalvageReport]
     restore_bundle: Callable[..., RestoredBundle]
     run_command: Callable[..., str]
-    state_before_compaction: Callable[..., str]
     vault_records: Callable[[], VaultRecords]
 
     if not TYPE_CHECKING:  # so that only declared attributes pass the check of types

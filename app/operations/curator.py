@@ -201,10 +201,9 @@ def consolidate(services: Services, request: Consolidation) -> ArchivedDuplicate
     Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
     restores them.
     """
-    duplicates = services.duplicates
-    found = duplicates(request.most)
+    found = services.curator.duplicates(request.most)
     if not request.dry_run:
-        duplicates.archive(found, services.caller)
+        services.curator.archive_duplicates(found, services.caller)
     files = [
         DuplicateFile(
             file=one.document.display_path, kept=one.kept.display_path, overlap=round(one.overlap, 4)
@@ -219,7 +218,7 @@ def curate(services: Services, request: NoParameters) -> CuratorReport:
     settings = services.settings
     problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
     policy = read_policy(settings.lifecycle)
-    found = services.examine(policy, settings.collections, problems)
+    found = services.curator.examine(policy, settings.collections, problems)
     place = settings.vault.with_name(CURATOR_REPORT)
     report = _report(found, place)
     write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment

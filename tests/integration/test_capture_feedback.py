@@ -9,11 +9,9 @@ import pytest
 from capture_world import GREETING, LEDGER, World
 from wired import session_cases
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.services.capture.feedback import Feedback
-from clawmem.app.services.capture.handoffs import state_before_compaction
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
@@ -32,7 +30,7 @@ class TestHandoff:
     def test_a_session_leaves_one_document(self, world: World) -> None:
         """A handoff is written anew at every Stop, at one place; the session's entry points at it."""
         session = world.session("s1", *LEDGER)
-        hand_over = session_cases(world.vault, world.clock).handoff_generator()
+        hand_over = session_cases(world.vault, world.clock).handoffs().write
 
         first = hand_over(session)
         again = hand_over(session)
@@ -56,7 +54,7 @@ class TestHandoff:
 
     def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
         """Its entry is closed if there is one, and no handoff is written."""
-        hand_over = session_cases(world.vault, world.clock).handoff_generator()
+        hand_over = session_cases(world.vault, world.clock).handoffs().write
         world.vault.sessions.save(Session("s1", iso_utc(world.clock.now_ms())))
 
         assert hand_over(world.session("s1", *GREETING)).document_id == 0
@@ -80,7 +78,7 @@ class TestHandoff:
         for script, expected in ((json.dumps(sections), "- Chosen."), ("{}", "- We'll use Postgres")):
             generator = ScriptedGenerator(lambda prompt, script=script: script)  # type: ignore[misc]
 
-            handed = session_cases(world.vault, world.clock, generator).handoff_generator()(session)
+            handed = session_cases(world.vault, world.clock, generator).handoffs().write(session)
 
             assert expected in (world.vault.documents.body(handed.document_id) or "")
             assert bool(handed.degraded) is (script == "{}")
@@ -164,7 +162,7 @@ def test_precompact_reads_the_last_200_messages(world: World) -> None:
     decided = [("user", f"We'll use {name} for the ledger.") for name in ("Redis", "Postgres")]
     session = world.session("s1", *decided, *(("assistant", f"Step {number}.") for number in range(199)))
 
-    state = state_before_compaction(world.vault.captures, DiskTranscripts(), session)
+    state = session_cases(world.vault, world.clock).handoffs().state(session)
 
     assert "Postgres" in state
     assert "Redis" not in state
@@ -174,9 +172,7 @@ def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""
     secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
 
-    text = state_before_compaction(
-        world.vault.captures, DiskTranscripts(), world.session("s1", *LEDGER, secret)
-    )
+    text = session_cases(world.vault, world.clock).handoffs().state(world.session("s1", *LEDGER, secret))
 
     assert "- We'll use Postgres for the ledger." in text
     assert "hunter2" not in text

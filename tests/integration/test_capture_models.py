@@ -113,8 +113,8 @@ def test_a_handoff_does_not_repeat_what_was_injected(world: World) -> None:
     told = "The ledger has been in Postgres since the move in May."
     sections = {"request": ["Fix the leak"], "investigated": [], "learned": [told], "done": ["Fixed it."], "next": []}  # fmt: skip
     generator = ScriptedGenerator(lambda prompt: json.dumps(sections))
-    hand_over = session_cases(world.vault, world.clock, generator).handoff_generator(
-        is_echo=lambda text: text == told
+    hand_over = (
+        session_cases(world.vault, world.clock, generator).handoffs(is_echo=lambda text: text == told).write
     )
 
     handed = hand_over(world.session("s1", *SAID))
@@ -129,6 +129,6 @@ def test_a_handoff_has_the_time_of_its_session(world: World) -> None:
     session = world.session("s1", *SAID)
     world.clock.advance(3 * 86_400_000)
 
-    handed = session_cases(world.vault, world.clock).handoff_generator()(session)
+    handed = session_cases(world.vault, world.clock).handoffs().write(session)
 
     assert fetch(world.vault, handed.document_id).authored_at.startswith("2023-11-14T22:00:00")

@@ -106,16 +106,16 @@ class TestDuplicates:
         """And says for which; the other stays, and what was put away comes back when it is wanted."""
         kept = note(vault, "kept.md", f"{PUMP}. Wipe it.", confidence=0.8)
         gone = note(vault, "gone.md", f"{PUMP}. Twice.", confidence=0.2)
-        archiving, duplicates = wired(vault).archiving(), wired(vault).duplicates()
+        archiving, curator = wired(vault).archiving(), wired(vault).curator()
 
-        [found] = duplicates()
-        duplicates.archive([found], "test")
+        [found] = curator.duplicates()
+        curator.archive_duplicates([found], "test")
 
         assert (found.document.id, found.kept.id) == (gone, kept)
         assert found.overlap > 0.8
         assert paths(archiving.archived()) == ["gone.md"]
         assert "says the same as notes/kept.md" in vault.acts.latest(1)[0].why
-        assert duplicates() == []
+        assert curator.duplicates() == []
         archiving.restore([gone], "test")
         assert paths(archiving.archived()) == []
 
@@ -128,26 +128,26 @@ class TestDuplicates:
         note(vault, "kept.md", f"{PUMP}.", confidence=0.8)
         note(vault, "other.md", f"{PUMP}.", **fields)
 
-        assert wired(vault).duplicates()() == []
+        assert wired(vault).curator().duplicates() == []
 
     def test_one_of_several_stays(self, vault: Vault) -> None:
         """Of notes that are all unsure and say the same, one is left."""
         for number in range(4):
             note(vault, f"{number}.md", f"{PUMP}.", confidence=0.1 + number / 100)
 
-        found = wired(vault).duplicates()()
+        found = wired(vault).curator().duplicates()
 
         gone = {one.document.path for one in found}
         assert len(gone) == 3
         assert not gone & {one.kept.path for one in found}
-        assert wired(vault).duplicates()(0) == []
+        assert wired(vault).curator().duplicates(0) == []
 
     def test_other_words_are_another_note(self, vault: Vault) -> None:
         """The same title does not make the same note."""
         note(vault, "kept.md", f"{PUMP}. " + " ".join(OTHERS), confidence=0.8)
         note(vault, "other.md", f"{PUMP}. " + " ".join(f"elsewhere{n}" for n in range(40)), confidence=0.1)
 
-        assert wired(vault).duplicates()() == []
+        assert wired(vault).curator().duplicates() == []
 
 
 class TestCommands:

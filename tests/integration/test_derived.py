@@ -227,7 +227,7 @@ class TestConversations:
                 ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
             )
             said.extract(session)
-            handed = session_cases(services.vault, memory.clock).handoff_generator()(session).document_id
+            handed = session_cases(services.vault, memory.clock).handoffs().write(session).document_id
             [decision] = [one for one in said.kept() if one.content_type == "decision"]
             assert "qx77lantern" in (services.vault.documents.body(handed) or "")
 

@@ -247,7 +247,7 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         world = World(vault, ManualClock(), tmp_path)
         session = world.session("s1", *LEDGER)
         world.extract(session)
-        session_cases(vault, world.clock).handoff_generator()(session)
+        session_cases(vault, world.clock).handoffs().write(session)
     with open_services(
         Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
     ) as services:

@@ -37,7 +37,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     world = World(vault, ManualClock(), tmp_path)
     session = world.session("s1", *LEDGER)
     world.extract(session)
-    session_cases(vault, world.clock).handoff_generator()(session)
+    session_cases(vault, world.clock).handoffs().write(session)
     save(vault, "hub.md", "# People\n\n- Ann keeps the key of the safe\n- short", content_type="hub")
     yield world
     vault.close()
@@ -93,7 +93,7 @@ def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
         "s2", *LEDGER, *(("user", f"We'll use {one} from the yard in Larvik.") for one in goods)
     )
     world.extract(session)
-    session_cases(world.vault, world.clock).handoff_generator()(session)
+    session_cases(world.vault, world.clock).handoffs().write(session)
 
     assert profile(world).rebuild()
 

@@ -9,7 +9,7 @@ import pytest
 from capture_world import World
 from command_line import Invoke
 from hook_process import Hook, transcript
-from wired import session_cases, wired
+from wired import session_cases
 
 from clawmem.adapters.files.conversation import ConversationFiles
 from clawmem.adapters.files.transcripts import DiskTranscripts
@@ -44,7 +44,7 @@ def handoffs(world: World) -> dict[str, Document]:
 @both
 def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: tuple[str, str]) -> None:
     """Each has the words, the title and the path of its own session; one that resumes later rewrites its own."""
-    hand_over = session_cases(world.vault, world.clock).handoff_generator()
+    hand_over = session_cases(world.vault, world.clock).handoffs().write
     for session_id, statement in zip(sessions, STATEMENTS, strict=True):
         hand_over(world.session(session_id, ("user", statement), ("assistant", "Fine.")))
 
@@ -65,7 +65,7 @@ def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: t
 @both
 def test_two_compacted_sessions_leave_two_summaries(world: World, sessions: tuple[str, str]) -> None:
     """The second compaction of a session replaces the summary of its first one, also on a later day."""
-    store = wired(world.vault, world.clock).compaction_summary()
+    store = session_cases(world.vault, world.clock).handoffs().summarize
     for session_id, statement in zip(sessions, STATEMENTS, strict=True):
         store(session_id, statement)
 

@@ -15,6 +15,7 @@ from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.capture.handoffs import Handoffs
 
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
@@ -49,9 +50,7 @@ class CaptureJobs:
             "handoff-generator": self._handoff,
             "feedback-loop": lambda session: services.feedback_loop(session),
             "precompact-extract": self._state,
-            "postcompact-capture": lambda session: services.compaction_summary(
-                session.id, summary, is_echo=self._is_echo(session)
-            ),
+            "postcompact-capture": lambda session: self._handoffs(session).summarize(session.id, summary),
         }
         if job.hook not in jobs:
             raise LookupError(f"nobody does {job.hook!r}")
@@ -67,11 +66,14 @@ class CaptureJobs:
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 
     def _handoff(self, session: Session) -> None:
-        self._services.handoff_generator(is_echo=self._is_echo(session), left=self._left)(session)
+        self._handoffs(session).write(session)
         self._services.profile.refresh()
 
+    def _handoffs(self, session: Session) -> Handoffs:
+        return self._services.handoffs(is_echo=self._is_echo(session), left=self._left)
+
     def _state(self, session: Session) -> None:
-        state = self._services.state_before_compaction(session, is_echo=self._is_echo(session))
+        state = self._handoffs(session).state(session)
         if not state:
             return
         files = self._services.conversation_files(session.transcript, session.id)

@@ -20,7 +20,6 @@ from clawmem.app.services.capture.session import (
     without_secrets,
 )
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.knowledge.facts import Facts
 from clawmem.domain.capture import causes, observations
 from clawmem.domain.capture.antipatterns import antipatterns, with_antipatterns
 from clawmem.domain.capture.causes import Cause
@@ -68,96 +67,6 @@ class Conflict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierDecisions:
-    """Finds earlier decisions that new ones contradict, and lowers their confidence."""
-
-    captures: CaptureStore
-    documents: DocumentStore
-    lexical: LexicalIndex
-    relations: RelationStore
-    publisher: Publisher
-
-    def conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge = verdict) -> list[Conflict]:
-        """
-        Return conflicts of decisions among *notes* with decisions of other sessions; nothing is changed.
-
-        Each decision is compared with its five best lexical matches.
-        """
-        conflicts = []
-        scope = Scope(frozenset({COLLECTION}))
-        for note in notes:
-            if note.kind is not Kind.DECISION or note.is_observation:
-                continue
-            hits = self.lexical.search(query_forms(note.quote).relaxed, Grain.DOCUMENT, CANDIDATES, scope)
-            for document in self.documents.many(hit.key.document_id for hit in hits).values():
-                sightings = self.captures.sightings(document.id)
-                is_own = any(sighting.session_id == session_id for sighting in sightings)
-                if sightings and not is_own and document.content_type in JUDGED:
-                    answer = judge(note.quote, sightings[0].quote)
-                    if answer is not Verdict.NONE:
-                        conflicts.append(Conflict(note, document.id, answer))
-        return conflicts
-
-    def settle(self, conflict: Conflict, new_id: int) -> bool:
-        """
-        Lower the confidence of an earlier document because of the document *new_id*; return whether it changed.
-
-        The two get a relation of contradiction. An observation whose confidence falls to 0.2 is withdrawn. To be called
-        inside `Transactions.writing`.
-        """
-        document = self.documents.get(conflict.document_id)
-        if document is None or document.inactive is not None or document.id == new_id:
-            return False
-        kind, at = RelationKind.CONTRADICTS, document.indexed_at
-        self.relations.put([Relation(new_id, document.id, kind, origin=READER, created_at=at)])
-        confidence = lowered(document.confidence, conflict.verdict)
-        if confidence == document.confidence:
-            return False
-        self.publisher.publish_again(document._replace(confidence=confidence))
-        if is_invalid(document.content_type, confidence):
-            self.publisher.withdraw([document.id], InactiveReason.SUPERSEDED)
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class Statements:
-    """Stores facts of notes, and ends facts that they replace. To be called inside `Transactions.writing`."""
-
-    entities: EntityStore
-    triples: TripleStore
-    facts: Facts
-    clock: Clock
-
-    def keep(self, note: Note, document_id: int) -> int:
-        """
-        Store the facts in *note*, the document *document_id*, valid from its day; return the number of new ones.
-
-        A name refers to the only entity of that name; if there is none or several, to a concept.
-        """
-        written_ms = parse_iso(note.message.at)
-        day = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)[:DAY]
-        triples = [
-            Triple(
-                self._entity(statement.subject),
-                statement.predicate,
-                statement.object if statement.predicate in LITERAL else self._entity(statement.object),
-                document_id,
-                valid_from=day,
-                confidence=confidence_of("" if note.is_observation else note.kind),
-                said=note.quote,
-            )
-            for statement in note.statements
-        ]
-        new = self.triples.add(triples)
-        self.facts.end_replaced(triples)
-        return new
-
-    def _entity(self, name: str) -> Entity:
-        known = only_one(name, self.entities.known(ids_of(name)))
-        return known or Entity(entity_id(name, CONCEPT), name, CONCEPT)
-
-
-@dataclass(frozen=True, slots=True)
 class CaptureReport:
     """
     Results of one call.
@@ -191,12 +100,15 @@ class DecisionExtractor:
     """
 
     captures: CaptureStore
+    documents: DocumentStore
+    lexical: LexicalIndex
     relations: RelationStore
+    entities: EntityStore
+    triples: TripleStore
     model_failures: ModelFailures
     transactions: Transactions
+    publisher: Publisher
     memories: Memories
-    earlier: EarlierDecisions
-    statements: Statements
     transcripts: Transcripts
     clock: Clock
     generator: Generator | None = None
@@ -218,7 +130,7 @@ class DecisionExtractor:
         notes, degraded = self._notes(news)
         safe = [self._new_and_safe(note) for note in notes if not self.is_echo(note.quote)]
         judge = verdict if self.generator is None or degraded else self._judged_by_model
-        conflicts = self.earlier.conflicts(safe, session.id, judge)
+        conflicts = self._conflicts(safe, session.id, judge)
         found_causes = [] if degraded else self._causes(safe)
         try:
             with self.transactions.writing():
@@ -298,6 +210,74 @@ class DecisionExtractor:
             statements=tuple(one for one in note.statements if all(without_secrets(p) == p for p in one)),
         )
 
+    def _conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge) -> list[Conflict]:
+        """
+        Return conflicts of decisions among *notes* with decisions of other sessions; nothing is changed.
+
+        Each decision is compared with its five best lexical matches.
+        """
+        conflicts = []
+        scope = Scope(frozenset({COLLECTION}))
+        for note in notes:
+            if note.kind is not Kind.DECISION or note.is_observation:
+                continue
+            hits = self.lexical.search(query_forms(note.quote).relaxed, Grain.DOCUMENT, CANDIDATES, scope)
+            for document in self.documents.many(hit.key.document_id for hit in hits).values():
+                sightings = self.captures.sightings(document.id)
+                is_own = any(sighting.session_id == session_id for sighting in sightings)
+                if sightings and not is_own and document.content_type in JUDGED:
+                    answer = judge(note.quote, sightings[0].quote)
+                    if answer is not Verdict.NONE:
+                        conflicts.append(Conflict(note, document.id, answer))
+        return conflicts
+
+    def _settle(self, conflict: Conflict, new_id: int) -> bool:
+        """
+        Lower the confidence of an earlier document because of the document *new_id*; return whether it changed.
+
+        The two get a relation of contradiction. An observation whose confidence falls to 0.2 is withdrawn.
+        """
+        document = self.documents.get(conflict.document_id)
+        if document is None or document.inactive is not None or document.id == new_id:
+            return False
+        kind, at = RelationKind.CONTRADICTS, document.indexed_at
+        self.relations.put([Relation(new_id, document.id, kind, origin=READER, created_at=at)])
+        confidence = lowered(document.confidence, conflict.verdict)
+        if confidence == document.confidence:
+            return False
+        self.publisher.publish_again(document._replace(confidence=confidence))
+        if is_invalid(document.content_type, confidence):
+            self.publisher.withdraw([document.id], InactiveReason.SUPERSEDED)
+        return True
+
+    def _keep_facts(self, note: Note, document_id: int) -> int:
+        """
+        Store the facts in *note*, the document *document_id*, valid from its day; return the number of new ones.
+
+        A name refers to the only entity of that name; if there is none or several, to a concept.
+        """
+        written_ms = parse_iso(note.message.at)
+        day = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)[:DAY]
+        triples = [
+            Triple(
+                self._entity(statement.subject),
+                statement.predicate,
+                statement.object if statement.predicate in LITERAL else self._entity(statement.object),
+                document_id,
+                valid_from=day,
+                confidence=confidence_of("" if note.is_observation else note.kind),
+                said=note.quote,
+            )
+            for statement in note.statements
+        ]
+        new = self.triples.add(triples)
+        self.publisher.facts.end_replaced(triples)
+        return new
+
+    def _entity(self, name: str) -> Entity:
+        known = only_one(name, self.entities.known(ids_of(name)))
+        return known or Entity(entity_id(name, CONCEPT), name, CONCEPT)
+
     def _store(
         self,
         notes: Sequence[Note],
@@ -314,13 +294,11 @@ class DecisionExtractor:
             conflict.document_id
             for conflict in conflicts
             if saved[conflict.note].action is Action.INSERTED
-            and self.earlier.settle(conflict, saved[conflict.note].document_id)
+            and self._settle(conflict, saved[conflict.note].document_id)
         ]
         related = self.relations.put(self._relations(found_causes, saved))
         statements = sum(
-            self.statements.keep(note, memory.document_id)
-            for note, memory in saved.items()
-            if memory.document_id
+            self._keep_facts(note, memory.document_id) for note, memory in saved.items() if memory.document_id
         )
         return CaptureReport(inserted, merged, tuple(changed), related, statements)
 

@@ -51,12 +51,8 @@ class HandoffResult:
 
 
 @dataclass(frozen=True, slots=True)
-class HandoffGenerator:
-    """
-    Writes one document per session, rewritten at the end of every turn, and records the end of the session.
-
-    Repeating the call only updates the time.
-    """
+class Handoffs:
+    """The handoff of each session, the summaries of its compactions, and its state before one."""
 
     captures: CaptureStore
     documents: DocumentStore
@@ -69,9 +65,11 @@ class HandoffGenerator:
     is_echo: IsEcho = lambda sentence: False
     left: Left = lambda: DEADLINE_S
 
-    def __call__(self, session: Session) -> HandoffResult:
+    def write(self, session: Session) -> HandoffResult:
         """
-        Write the current handoff of *session*. If there is nothing to hand over, an earlier handoff is kept.
+        Write the handoff of *session*, one document that every turn replaces, and record the end of the session.
+
+        If there is nothing to hand over, an earlier handoff is kept. Repeating the call only updates the time.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read, or the handoff was forgotten on request.
@@ -147,43 +145,9 @@ class HandoffGenerator:
         )
         return document_id
 
-
-def _path(known: sessions.Session | None) -> str | None:
-    """Return the path of the session's existing handoff; it stays the same after midnight."""
-    written = known.handoff_path if known else None
-    return written.removeprefix(f"{COLLECTION}/") if written else None
-
-
-def state_before_compaction(
-    captures: CaptureStore,
-    transcripts: Transcripts,
-    session: Session,
-    *,
-    is_echo: IsEcho = lambda sentence: False,
-) -> str:
-    """
-    Return the state at the end of a transcript as Markdown; empty when there is nothing to preserve.
-
-    Raises:
-        InvalidInput, SourceUnreadable: the transcript cannot be read.
-    """
-    messages = transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
-    return without_secrets(state_of(messages, said_first(messages, captures, is_echo)))
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionSummary:
-    """Stores the last summary of each session as a handoff, in addition to that of the session's end."""
-
-    documents: DocumentStore
-    sessions: SessionStore
-    transactions: Transactions
-    memories: Memories
-    clock: Clock
-
-    def __call__(self, session_id: str, summary: str, *, is_echo: IsEcho = lambda sentence: False) -> int:
+    def summarize(self, session_id: str, summary: str) -> int:
         """
-        Store the summary part of *summary*; return the id of its document.
+        Store the summary part of *summary* as another handoff, in place of the last summary; return its document id.
 
         The id is 0 if there is nothing new, or if the document was forgotten on request.
 
@@ -191,7 +155,7 @@ class CompactionSummary:
             VaultError: nothing was stored.
         """
         lines = summary_part(summary)[:MOST_CHARACTERS].splitlines()
-        text = without_secrets("\n".join(line for line in lines if not is_echo(line))).strip()
+        text = without_secrets("\n".join(line for line in lines if not self.is_echo(line))).strip()
         if not text:
             return 0
         title, now = summary_title(session_id), iso_utc(self.clock.now_ms())
@@ -206,3 +170,19 @@ class CompactionSummary:
                 return 0
             body, confidence = f"# {title}\n\n{text}\n", baseline(CONTENT_TYPE)
             return self.memories.write(path, title, body, CONTENT_TYPE, confidence, now)
+
+    def state(self, session: Session) -> str:
+        """
+        Return the state at the end of a transcript as Markdown; empty when there is nothing to preserve.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read.
+        """
+        messages = self.transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
+        return without_secrets(state_of(messages, said_first(messages, self.captures, self.is_echo)))
+
+
+def _path(known: sessions.Session | None) -> str | None:
+    """Return the path of the session's existing handoff; it stays the same after midnight."""
+    written = known.handoff_path if known else None
+    return written.removeprefix(f"{COLLECTION}/") if written else None

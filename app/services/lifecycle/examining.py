@@ -36,63 +36,6 @@ class Duplicate(NamedTuple):
     overlap: float
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicates:
-    """Finds duplicates by words alone. Duplicates are archived with the reason, and can be restored."""
-
-    documents: DocumentStore
-    lexical: LexicalIndex
-    archiving: Archiving
-
-    def __call__(self, most: int = MOST) -> list[Duplicate]:
-        """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
-        unsure = sorted(
-            filter(is_replaceable, self.documents.latest()), key=lambda one: (one.confidence, one.id)
-        )
-        found: dict[int, Duplicate] = {}
-        for document in unsure[: max(most, 0)]:
-            # A note that is kept in favour of another one is no duplicate itself, and vice versa.
-            if document.id in {one.kept.id for one in found.values()}:
-                continue
-            if duplicate := self._of(document, found):
-                found[document.id] = duplicate
-        return list(found.values())
-
-    def archive(self, found: Sequence[Duplicate], by: str) -> None:
-        """
-        Archive the duplicates.
-
-        Raises:
-            VaultError: nothing was archived.
-        """
-        kept = {one.document.id: one for one in found}
-        self.archiving.archive(
-            [one.document for one in found],
-            by,
-            lambda one: (
-                f"says the same as {kept[one.id].kept.display_path} ({kept[one.id].overlap:.0%} of the words)"
-            ),
-        )
-
-    def _of(self, document: Document, gone: Collection[int]) -> Duplicate | None:
-        """Return the duplicate for the best note that says the same, among those that match its title, or ``None``."""
-        own = self._words(document)
-        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
-        hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
-        known = self.documents.many(hit.key.document_id for hit in hits)
-        for hit in hits:
-            other = known.get(hit.key.document_id)
-            if other is None or other.id in gone or other.id == document.id:
-                continue
-            overlap = shared(own, self._words(other))
-            if is_duplicate(lexical_score(hit.score), overlap):
-                return Duplicate(document, other, overlap)
-        return None
-
-    def _words(self, document: Document) -> frozenset[str]:
-        return significant_words(self.documents.body(document.id) or "")
-
-
 GOOD = 0.3  # least score at which a note counts as found by its own title
 OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
 
@@ -128,18 +71,69 @@ class Examination:
 
 
 @dataclass(frozen=True, slots=True)
-class Examine:
-    """Examines the vault without changing it."""
+class Curator:
+    """
+    Finds duplicates by words alone, and examines the vault.
+
+    Duplicates are archived with the reason, and can be restored.
+    """
 
     documents: DocumentStore
     lexical: LexicalIndex
     embeddings: EmbeddingStore
     telemetry: Telemetry
-    duplicates: Duplicates
     archiving: Archiving
     clock: Clock
 
-    def __call__(
+    def duplicates(self, most: int = MOST) -> list[Duplicate]:
+        """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
+        unsure = sorted(
+            filter(is_replaceable, self.documents.latest()), key=lambda one: (one.confidence, one.id)
+        )
+        found: dict[int, Duplicate] = {}
+        for document in unsure[: max(most, 0)]:
+            # A note that is kept in favour of another one is no duplicate itself, and vice versa.
+            if document.id in {one.kept.id for one in found.values()}:
+                continue
+            if duplicate := self._of(document, found):
+                found[document.id] = duplicate
+        return list(found.values())
+
+    def archive_duplicates(self, found: Sequence[Duplicate], by: str) -> None:
+        """
+        Archive the duplicates.
+
+        Raises:
+            VaultError: nothing was archived.
+        """
+        kept = {one.document.id: one for one in found}
+        self.archiving.archive(
+            [one.document for one in found],
+            by,
+            lambda one: (
+                f"says the same as {kept[one.id].kept.display_path} ({kept[one.id].overlap:.0%} of the words)"
+            ),
+        )
+
+    def _of(self, document: Document, gone: Collection[int]) -> Duplicate | None:
+        """Return the duplicate for the best note that says the same, among those that match its title, or ``None``."""
+        own = self._words(document)
+        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
+        hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
+        known = self.documents.many(hit.key.document_id for hit in hits)
+        for hit in hits:
+            other = known.get(hit.key.document_id)
+            if other is None or other.id in gone or other.id == document.id:
+                continue
+            overlap = shared(own, self._words(other))
+            if is_duplicate(lexical_score(hit.score), overlap):
+                return Duplicate(document, other, overlap)
+        return None
+
+    def _words(self, document: Document) -> frozenset[str]:
+        return significant_words(self.documents.body(document.id) or "")
+
+    def examine(
         self, policy: ArchivePolicy | None, configured: Collection[str], problems: Sequence[str]
     ) -> Examination:
         """
