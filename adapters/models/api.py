@@ -172,9 +172,8 @@ class ApiEmbedder(ApiModel):
 
     def _limits(self) -> Limits:
         """Return the limits of requests other than documents: those of a query, or of documents for background work."""
-        if self._is_background:
-            return Limits(self._batch_timeout_s, background=True)
-        return Limits(self._query_timeout_s)
+        timeout_s = self._batch_timeout_s if self._is_background else self._query_timeout_s
+        return Limits(timeout_s, background=self._is_background)
 
     def _space(self, limits: Limits) -> EmbeddingSpace:
         """
@@ -297,7 +296,8 @@ class ApiGenerator(ApiModel):
             text, usage = answer["choices"][0]["message"]["content"], answer.get("usage") or {}
             if not isinstance(text, str):
                 raise TypeError("it holds no message")
-            return GeneratedText(text, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+            counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+            return GeneratedText(text, *(n if type(n) is int and n >= 0 else None for n in counts))
 
         return self.server.post("/v1/chat/completions", body, limits, read)
 

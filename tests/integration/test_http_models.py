@@ -266,6 +266,7 @@ def _ranking_as(name: str, scores: list[float]) -> Callable[[ReceivedRequest], S
     [
         ({"prompt_tokens": 120, "completion_tokens": 7}, (120, 7)),
         ({"prompt_tokens": 0}, (0, None)),
+        ({"prompt_tokens": -1, "completion_tokens": "7"}, (None, None)),
         ([], (None, None)),
         (None, (None, None)),
     ],
