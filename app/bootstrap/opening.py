@@ -19,7 +19,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import UnknownVault, lost_vault
+from clawmem.app.settings.vaults import lost_vault, unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ClawmemError, ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import Role
@@ -32,7 +32,7 @@ def require_vault(settings: Settings) -> None:
     if is_there(settings.vault):
         return
     if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
-        raise UnknownVault(str(settings.vault), sorted(settings.vaults))
+        raise unknown_vault(str(settings.vault), settings.vaults)
     remedy = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
     raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {remedy}")
 
@@ -54,7 +54,8 @@ def open_services(
     """
     if read_only or not create:
         require_vault(settings)
-    is_new, lost = not is_there(settings.vault), lost_vault(settings)
+    is_new = not is_there(settings.vault)
+    lost = lost_vault(settings) if is_new else ""
     read_only = read_only or settings.read_only
     container, is_vault = Clawmem(settings=settings, read_only=read_only), False
     try:

@@ -99,9 +99,11 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
     event = ALIASES.get(name, name)
     if event not in EVENTS:
         return None
-    also = {one.strip() for one in optional.split(",")}
+    enabled = {hook.strip() for hook in optional.split(",")}
     of_event = (
-        one for one, hook in HOOKS.items() if hook.event == event and (hook.is_default or one in also)
+        hook
+        for hook, registered in HOOKS.items()
+        if registered.event == event and (registered.is_default or hook in enabled)
     )
     return HookCall(name, tuple(of_event))
 

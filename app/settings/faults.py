@@ -37,13 +37,13 @@ FAULTS: Mapping[str, str] = MappingProxyType(
 PREFIXES = ("Value error, ", "Assertion failed, ")
 
 
-def fault_of(one: ErrorDetails) -> str:
+def fault_of(error: ErrorDetails) -> str:
     """Return the fault of one value, such as "must be at least 1"."""
-    if one["type"] == "string_too_short" and one["ctx"]["min_length"] == 1:
+    if error["type"] == "string_too_short" and error["ctx"]["min_length"] == 1:
         return "is empty"
-    if known := FAULTS.get(one["type"]):
-        return known.format(**one.get("ctx", {}))
-    said = one["msg"].replace("Input should", "must")
+    if known := FAULTS.get(error["type"]):
+        return known.format(**error.get("ctx", {}))
+    message = error["msg"].replace("Input should", "must")
     for prefix in PREFIXES:
-        said = said.removeprefix(prefix)
-    return said.rstrip(".")
+        message = message.removeprefix(prefix)
+    return message.rstrip(".")

@@ -253,7 +253,7 @@ class Settings(BaseModel):
     @property
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
-        return {name: str(one.path) for name, one in self.collections.items()}
+        return {name: str(folder.path) for name, folder in self.collections.items()}
 
     def context_of(self, collection: str, path: str) -> str | None:
         """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""
@@ -262,10 +262,10 @@ class Settings(BaseModel):
 
     def embeds(self, collections: Iterable[str]) -> bool | None:
         """Return whether reading *collections* ends with the missing vectors; ``None`` if nothing says so."""
-        said = {self.collections[name].autoEmbed for name in collections if name in self.collections}
-        if self.autoEmbed or True in said:
+        chosen = {self.collections[name].autoEmbed for name in collections if name in self.collections}
+        if self.autoEmbed or True in chosen:
             return True
-        return False if self.autoEmbed is False or False in said else None
+        return False if self.autoEmbed is False or False in chosen else None
 
     @property
     def kept_receipt_days(self) -> int:
@@ -285,7 +285,7 @@ class Settings(BaseModel):
     @property
     def folders_for_programs(self) -> list[Path]:
         """The folders that a program may read into a named vault, including their subfolders."""
-        return [*(one.path for one in self.collections.values()), *self.sync_folders]
+        return [*(folder.path for folder in self.collections.values()), *self.sync_folders]
 
 
 # Sections whose known keys a message names.

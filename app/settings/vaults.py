@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,18 +15,12 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
 
 
-class UnknownVault(NotFound):
-    """No vault has this name; ``suggestions`` are the names of all vaults."""
-
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        super().__init__("vault", name, suggestions=known)
-        there = f"There is: {', '.join(known)}." if known else "No vault has a name yet."
-        remedy = (
-            f"To make it, run: clawmem vault sync {name} FOLDER. To use a file, give its path."
-            if is_collection_name(name)
-            else "To use a file, give its path."
-        )
-        self.args = (f"No vault matches {name!r}. {there} {remedy}",)
+def unknown_vault(name: str, known: Iterable[str]) -> NotFound:
+    """Return the error that no vault is called *name*."""
+    remedy = "To use a file, give its path."
+    if is_collection_name(name):
+        remedy = f"To make it, run: clawmem vault sync {name} FOLDER. {remedy}"
+    return NotFound("vault", name, suggestions=sorted(known), remark=remedy)
 
 
 def of_vault(settings: Settings, name: str) -> Settings:
@@ -37,10 +31,10 @@ def of_vault(settings: Settings, name: str) -> Settings:
     listed by it. Programs may read the same folders as before.
 
     Raises:
-        UnknownVault: No vault has this name.
+        NotFound: No vault has this name.
     """
     if name not in settings.vaults:
-        raise UnknownVault(name, sorted(settings.vaults))
+        raise unknown_vault(name, settings.vaults)
     only = {"vault": settings.vaults[name], "named": name, "collections": {}, "global_context": ""}
     return settings.model_copy(update={**only, "sync_folders": settings.folders_for_programs})
 
@@ -66,7 +60,7 @@ def new_vault(settings: Settings, name: str) -> Path:
     return file
 
 
-def at_vault(settings: Settings, said: Path) -> Settings:
+def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
@@ -74,10 +68,10 @@ def at_vault(settings: Settings, said: Path) -> Settings:
     nor a file is taken for a typing error, so that it does not create an empty vault.
 
     Raises:
-        UnknownVault: The word is such an error.
+        NotFound: The word is such an error.
     """
-    name = str(said)
-    if name in settings.vaults or (settings.vaults and is_collection_name(name) and not is_there(said)):
+    name = str(vault)
+    if name in settings.vaults or (settings.vaults and is_collection_name(name) and not is_there(vault)):
         return of_vault(settings, name)
     place = below_home(name, {"HOME": str(settings.home)})
     for known, path in settings.vaults.items():
@@ -105,13 +99,12 @@ def refuse_named(settings: Settings, what: str) -> None:
 
 
 def lost_vault(settings: Settings) -> str:
-    """Return the sentence that a new vault replaces a lost one; empty without remains of a lost vault."""
-    vault = settings.vault
-    beside = set(vault.parent.glob(f"{vault.name}*"))
-    log = error_log(vault)
-    if beside and log.exists() and list(log.parent.iterdir()) == [log]:  # hooks write it without a vault too
-        beside.remove(log.parent)
-    if is_there(vault) or not beside:
+    """Return the sentence that the new vault replaces a lost one; empty without remains of a lost vault."""
+    vault, log = settings.vault, error_log(settings.vault)
+    remains = {*vault.parent.glob(f"{vault.name}*")}
+    if log.exists() and [*log.parent.iterdir()] == [log]:  # hooks write it without a vault too
+        remains -= {log.parent}
+    if not remains:
         return ""
     return (
         f"The vault {vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "

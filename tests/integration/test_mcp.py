@@ -90,7 +90,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {"query": "x" * 20_000}, "INPUT_TOO_LONG", "query must have at most 10000"),
     ("search", {**QUESTION, "since": "yesterday"}, "INVALID_INPUT", "2026-03-31"),
     ("search", {**QUESTION, "collection": "nope"}, "NOT_FOUND", "Did you mean"),
-    ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "There is: spare."),
+    ("search", {**QUESTION, "vault": "work"}, "NOT_FOUND", "Did you mean: spare?"),
     ("memory_retrieve", {**QUESTION, "mode": "psychic"}, "INVALID_INPUT", "mode must be "),
     ("get", {"file": "notes/decisions/2026-02-11-redi.md"}, "NOT_FOUND", "redis.md (Keep sessions"),
     ("get", {"file": "../../etc/passwd"}, "PATH_TRAVERSAL", ".."),

@@ -383,7 +383,7 @@ def test_sync_makes_a_named_vault(world: Invoke, folder: Path, home: Path) -> No
     assert "Made" not in world("vault", "sync", "side", folder).stdout
     assert load_settings().collections.keys() == {"desk"}
     slip = world("--vault", "sidd", "search", "church organ")
-    assert (slip.exit_code, "There is: side." in slip.output) == (3, True)
+    assert (slip.exit_code, "Did you mean: side?" in slip.output) == (3, True)
 
 
 def test_sync_does_not_take_a_vault_without_its_name(world: Invoke, folder: Path) -> None:

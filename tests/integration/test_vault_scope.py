@@ -171,7 +171,7 @@ class TestTools:
                     with world.opening():
                         found = await server.call_tool(tool, {**said, "vault": name})
                     assert found.is_error
-                    assert f"There is: {CLOSED}, {OPEN}." in str(found.content)
+                    assert f"Did you mean: {CLOSED}, {OPEN}?" in str(found.content)
 
         asyncio.run(ask())
 

@@ -18,8 +18,8 @@ from clawmem.app.serve import runtime as desk_module
 from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import UnknownVault, at_vault, of_vault
-from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
+from clawmem.app.settings.vaults import at_vault, of_vault
+from clawmem.ports.errors import ConfigError, InvalidInput, NotFound, VaultError
 
 
 def load(place: Path, config: str = "", **env: str) -> Settings:
@@ -67,15 +67,15 @@ class TestNames:
         assert at_vault(settings, Path("/w")).named == "work"
         assert at_vault(settings, Path("work.sqlite")).vault == Path("work.sqlite")
         assert at_vault(settings, Path("~/work")).vault == tmp_path / "work"
-        with pytest.raises(UnknownVault, match=r"'wrok'\. There is: other, work\."):
+        with pytest.raises(NotFound, match=r"'wrok'\. Did you mean: other, work\?"):
             at_vault(settings, Path("wrok"))
-        with pytest.raises(UnknownVault):
+        with pytest.raises(NotFound):
             at_vault(settings, Path("a" * 5000))
         assert at_vault(load(tmp_path), Path("wrok")).vault == Path("wrok")  # nothing has a name
 
     def test_without_any_the_way_to_one_is_told(self, tmp_path: Path) -> None:
         """Nobody is left with a list of nothing."""
-        with pytest.raises(UnknownVault, match="clawmem vault sync work FOLDER"):
+        with pytest.raises(NotFound, match="clawmem vault sync work FOLDER"):
             of_vault(load(tmp_path), "work")
 
 
