@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from functools import cache
 from random import Random
 
+from file_tree import FileTree
 from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
@@ -24,7 +24,7 @@ NOW_MS = parse_iso("2026-06-17T12:00:00Z") or 0  # a Wednesday
 
 def filled(vault: Vault, texts: Mapping[str, str], collection: str = "notes") -> Vault:
     """*vault* with a note for each of *texts*, with vectors."""
-    files = MemoryFiles()
+    files = FileTree()
     for path, text in texts.items():
         files.write(f"/{collection}/{path}", text.encode(), mtime_ns=NOW_MS * 1_000_000)
     update_collection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))

@@ -1,1 +1,1 @@
-"""Reference implementation of every port in plain Python over dictionaries. Read these adapters first."""
+"""Reference implementations of a clock, indexes and models in plain Python. Read these adapters first."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 
@@ -9,22 +9,13 @@ from index_vaults import LexicalSuites, VectorSuites
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex, MemoryVectorIndex
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.embedder import EmbedderContract
-from clawmem.contracts.files import (
-    FileAboveContract,
-    FileLinkContract,
-    FileReadContract,
-    FileScanContract,
-    FileSealContract,
-)
 from clawmem.ports.clock import Clock
-from clawmem.ports.files import FileSource
 from clawmem.ports.models import Embedder
 from clawmem.ports.vault import Vault
 
@@ -61,47 +52,6 @@ class TestVectors(VectorsInMemory, VectorSuites): ...
 
 
 class TestVectorCommit(VectorsInMemory, VectorCommitContract): ...
-
-
-class FilesInMemory:
-    """Every tree is placed below a folder of its own."""
-
-    @pytest.fixture
-    def files(self) -> FileSource:
-        return MemoryFiles()
-
-    @pytest.fixture
-    def place(self, files: MemoryFiles) -> Callable[[Mapping[str, bytes]], str]:
-        def place(tree: Mapping[str, bytes]) -> str:
-            files.make_folder("/home/ann/notes")
-            for path, content in tree.items():
-                files.write(f"/home/ann/notes/{path}", content)
-            return "/home/ann/notes"
-
-        return place
-
-    @pytest.fixture
-    def link(self, files: MemoryFiles) -> Callable[[str, str, str], None]:
-        return lambda root, path, target: files.link(f"{root}/{path}")
-
-    @pytest.fixture
-    def seal(self, files: MemoryFiles) -> Callable[[str, str], None]:
-        return lambda root, path: files.seal(f"{root}/{path}")
-
-
-class TestFileScan(FilesInMemory, FileScanContract): ...
-
-
-class TestFileRead(FilesInMemory, FileReadContract): ...
-
-
-class TestFileAbove(FilesInMemory, FileAboveContract): ...
-
-
-class TestFileLink(FilesInMemory, FileLinkContract): ...
-
-
-class TestFileSeal(FilesInMemory, FileSealContract): ...
 
 
 class TestClock(ClockContract):

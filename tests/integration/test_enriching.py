@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from file_tree import FileTree
 from vault_stores import retrieval_stores
 from wired import embed_pending, enriching, publisher, update_collection
 
@@ -16,7 +17,6 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
@@ -153,7 +153,7 @@ class World:
     """A vault with three notes, and a model that answers what it is told to."""
 
     def __init__(self, answer: Callable[[str], str] = script, calls_a_day: int = 100) -> None:
-        self.vault, self.clock, self.files = open_vault(":memory:"), ManualClock(NOW_MS), MemoryFiles()
+        self.vault, self.clock, self.files = open_vault(":memory:"), ManualClock(NOW_MS), FileTree()
         self.asked: list[str] = []
         self.answer = answer
         self.write(**NOTES)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from file_tree import FileTree
 from hypothesis import given
 from hypothesis import strategies as st
 from wired import update_collection
@@ -17,10 +18,10 @@ from wired import update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.ports.errors import SourceUnreadable
 
 TEXT = "# Beekeeping\n\nThe queen was marked in blue.\n"
 PATHS = ["a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/z/b.md", "y/a.md", "#c.md", "!d.md", "e f.md"]
@@ -155,15 +156,20 @@ def test_a_rule_that_excludes_everything_withdraws_everything(invoke: Invoke, tm
 
 def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     """New notes next to it wait, because it may exclude them; those that were served stay."""
-    files = MemoryFiles()
+
+    class SealedTree(FileTree):
+        def read(self, root: str, path: str) -> bytes:
+            if path.endswith(".gitignore"):
+                raise SourceUnreadable(path, "it may not be read")
+            return super().read(root, path)
+
+    files = SealedTree()
     files.write("/notes/work/plan.md", TEXT.encode())
     with closing(open_vault(":memory:")) as vault:
         update = update_collection(vault, files, ManualClock(), parse_yaml)
         update(Folder("notes", "/notes"))
         for name in (".gitignore", "new.md"):
             files.write(f"/notes/work/{name}", TEXT.encode())
-        files.seal("/notes/work/.gitignore")
-
         report = update(Folder("notes", "/notes"))
 
     assert (report.added, report.removed) == (0, 0)

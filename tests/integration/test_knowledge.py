@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
+from file_tree import FileTree
 from wired import enriching, publisher, update_collection
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
@@ -58,7 +58,7 @@ class Writing:
     """Notes that are written and read by a model, one after the other."""
 
     def __init__(self, vault: Vault) -> None:
-        self.vault, self.clock, self.files = vault, ManualClock(NOW_MS), MemoryFiles()
+        self.vault, self.clock, self.files = vault, ManualClock(NOW_MS), FileTree()
         self.enrich = enriching(vault, self.clock, ScriptedGenerator(_script))
 
     def __call__(self, path: str, text: str) -> None:
@@ -253,7 +253,7 @@ class TestEvolution:
 def test_names_of_documents_that_nobody_tuned_on() -> None:
     """Twenty notes, labelled before the extractor ever saw them: what is found is mostly right, and mostly found."""
     held_out = [json.loads(line) for line in (DATA / "names_heldout.jsonl").read_text("utf-8").splitlines()]
-    files, clock = MemoryFiles(), ManualClock(NOW_MS)
+    files, clock = FileTree(), ManualClock(NOW_MS)
     for one in held_out:
         files.write(f"/held/{one['path']}", one["text"].encode(), mtime_ns=1)
     with closing(open_vault(":memory:")) as vault:

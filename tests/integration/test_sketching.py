@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import tiny_minilm as tiny
+from file_tree import FileTree
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
@@ -39,7 +39,7 @@ class Notes:
 
     def __init__(self, place: Path) -> None:
         self.vault = open_vault(str(place / "vault.sqlite"))
-        self.files = MemoryFiles()
+        self.files = FileTree()
         self.clock = ManualClock(1_750_000_000_000)
 
     def write(self, **notes: str) -> None:
