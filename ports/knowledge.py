@@ -122,11 +122,12 @@ class TripleStore(Protocol):
     Store of the statements of served documents, with their validity.
 
     A statement made by several documents is returned once, in the version with the highest confidence, and remains
-    until the last of them is gone. Unknown documents and invalid days raise InvalidInput, and nothing is stored.
+    until the last of them is gone. An unknown document, an empty part, a wrong confidence or day, or an end before the
+    beginning raise InvalidInput, and nothing is stored.
     """
 
     def add(self, triples: Iterable[Triple]) -> int:
-        """Store the triples that are new and pass `check_triple`; return their number. No other triple ends."""
+        """Store the triples that are new, and return their number. No other triple ends."""
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         """
@@ -167,22 +168,6 @@ class TripleStore(Protocol):
 
     def forget(self, document_id: int) -> int:
         """Delete the statements of a document and unreferenced entities, and reopen what it ended; return how many."""
-
-
-def check_triple(triple: Triple) -> None:
-    """Raise InvalidInput for an empty part, a wrong confidence or day, or an end before the beginning."""
-    if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
-        raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
-    if not 0 < triple.confidence <= 1:
-        raise InvalidInput(
-            "INVALID_INPUT", f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
-        )
-    for day in filter(None, (triple.valid_from, triple.valid_to)):
-        check_day(day)
-    if triple.valid_to and triple.valid_to < triple.valid_from:
-        raise InvalidInput(
-            "INVALID_INPUT", f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
-        )
 
 
 def check_day(day: str) -> None:
@@ -228,22 +213,11 @@ class Relation(NamedTuple):
     trust: Origin = Origin.USER
 
 
-def check_relation(relation: Relation) -> None:
-    """Raise InvalidInput if *relation* leads from a document to itself, or its weight is not in (0, 1]."""
-    if relation.source == relation.target:
-        raise InvalidInput("INVALID_INPUT", f"Document {relation.source} cannot be related to itself.")
-    if not 0.0 < relation.weight <= 1.0:
-        raise InvalidInput(
-            "OUT_OF_BOUNDS",
-            f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1.",
-        )
-
-
 class RelationStore(Protocol):
     """
     Store of the graph between documents; a relation is returned while both of them are served.
 
-    One with an unknown document, or that fails `check_relation`, raises InvalidInput, and nothing is stored.
+    An unknown document, equal ends, or a weight outside (0, 1] raise InvalidInput, and nothing is stored.
     """
 
     def put(self, relations: Iterable[Relation]) -> int:

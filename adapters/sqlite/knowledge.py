@@ -12,6 +12,7 @@ from typing import Any
 from clawmem.adapters.sqlite.database import Bindings, Row
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, documents_in
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import (
     DOCUMENTS_EACH,
     EVERY_KIND,
@@ -22,8 +23,6 @@ from clawmem.ports.knowledge import (
     RelationKind,
     Triple,
     check_day,
-    check_relation,
-    check_triple,
 )
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import EVERYTHING, Scope
@@ -210,6 +209,21 @@ select count(*) from (
 """
 
 
+def _check_triple(triple: Triple) -> None:
+    if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
+        raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
+    if not 0 < triple.confidence <= 1:
+        raise InvalidInput(
+            "INVALID_INPUT", f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
+        )
+    for day in filter(None, (triple.valid_from, triple.valid_to)):
+        check_day(day)
+    if triple.valid_to and triple.valid_to < triple.valid_from:
+        raise InvalidInput(
+            "INVALID_INPUT", f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
+        )
+
+
 class SqliteTriples(Store):
     """``TripleStore`` in one table with an index for subject and object."""
 
@@ -217,7 +231,7 @@ class SqliteTriples(Store):
         count = 0
         with self._db.atomic():
             for triple in triples:
-                check_triple(triple)
+                _check_triple(triple)
                 self._require_document(triple.document_id)
                 for end in (triple.subject, triple.object):
                     if isinstance(end, Entity):
@@ -403,7 +417,15 @@ class SqliteRelations(Store):
     def _checked(self, relations: Iterable[Relation]) -> list[Relation]:
         checked = list(relations)
         for relation in checked:
-            check_relation(relation)
+            if relation.source == relation.target:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"Document {relation.source} cannot be related to itself."
+                )
+            if not 0 < relation.weight <= 1:
+                raise InvalidInput(
+                    "OUT_OF_BOUNDS",
+                    f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1.",
+                )
             self._require_document(relation.source)
             self._require_document(relation.target)
         return checked
