@@ -11,8 +11,10 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import draft_path, sweep_drafts
+from clawmem.app.operations.embedding import embed_quickly, pending_texts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
+from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.domain.briefing.profile import PAGE_PATH
 from clawmem.domain.capture.notes import COLLECTION
@@ -122,7 +124,7 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
 
 
 def _complete(services: Services, report: SalvageReport) -> list[str]:
-    """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
+    """Rebuild the data derived from records and files; return warnings."""
     has_losses = bool(report.lost or report.notes or report.damaged)
     services.forgotten_places.agree(lost_records=has_losses)
     split_again(services.vault.documents, services.vault.transactions, services.publisher)
@@ -131,7 +133,10 @@ def _complete(services: Services, report: SalvageReport) -> list[str]:
     if _PROFILE in {*report.notes, *report.damaged}:  # it is generated from notes
         services.profile.rebuild()
     services.profile.refresh_dropped()
-    return [*services.forgotten_places.warnings()]
+    embed_quickly(services)
+    without = pending_texts(services)
+    waiting = [f"{plural(without, 'text')} without vectors. Run: clawmem embed"] if without else []
+    return [*services.forgotten_places.warnings(), *waiting]
 
 
 def _text(result: Repaired) -> Iterator[str]:
