@@ -18,8 +18,8 @@ from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract, RerankerJudgementContract
 
 needs_server = pytest.mark.skipif(
-    not (find_spec("xllamacpp") and find_spec("gguf") and find_spec("httpx2")),
-    reason="needs a llama.cpp server: pip install xllamacpp gguf httpx2",
+    not (find_spec("xllamacpp") and find_spec("gguf")),
+    reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
 
 

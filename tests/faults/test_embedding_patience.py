@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scri
 from clawmem.adapters.models.api import BATCH_TIMEOUT_S, ApiEmbedder
 from clawmem.adapters.models.http_server import TRIES
 
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S = 1.2
 MODEL_FAILED = 6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from importlib.util import find_spec
 from time import monotonic
 
 import pytest
@@ -13,8 +12,6 @@ from scripted_server import scripted, well_behaved
 
 from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.spool import Job, Spool
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
 from typing import Any
 
@@ -32,8 +31,6 @@ from clawmem.adapters.models.providers import LLAMA_SERVER
 from clawmem.adapters.models.server import Limits
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.errors import BadVector, ClawmemError, ModelAnswerInvalid, ModelUnavailable
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # for a busy machine

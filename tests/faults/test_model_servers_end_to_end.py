@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -30,7 +29,6 @@ from clawmem.adapters.models import server as model_server
 from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.system.clock import SystemClock
 
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
 MODEL_FAILED = 6

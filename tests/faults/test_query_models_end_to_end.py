@@ -8,7 +8,6 @@ import math
 import socket
 import time
 from collections.abc import Iterator
-from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
 from typing import NamedTuple
 
@@ -32,7 +31,6 @@ from clawmem.adapters.models import api
 from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
 
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
 QUESTION = "which beast lives in the mountains or on the plain"

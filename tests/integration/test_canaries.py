@@ -38,10 +38,9 @@ from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Vector
 
-needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 needs_server = pytest.mark.skipif(
-    not (find_spec("xllamacpp") and find_spec("gguf") and find_spec("httpx2")),
-    reason="needs a llama.cpp server: pip install xllamacpp gguf httpx2",
+    not (find_spec("xllamacpp") and find_spec("gguf")),
+    reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
 RIGHT = {golden.right for golden in GOLDEN}
 
@@ -190,7 +189,6 @@ def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], Scr
     return answer
 
 
-@needs_http
 class TestServers:
     """The same over the wire, where an adapter may find it out first."""
 

@@ -6,7 +6,6 @@ import json
 import subprocess
 from contextlib import closing
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +144,6 @@ class TestAPrompt:
 class TestDeep:
     """What only the deep profile does, and what it learns from one turn for the next."""
 
-    @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
     def test_the_servers_that_are_named_are_asked(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """For other words and for an order; other profiles leave them alone."""
         question = "What do we keep sessions in, and who designs the machines?"
@@ -159,7 +157,6 @@ class TestDeep:
         assert server.questions("/v1/chat/completions")
         assert server.questions("/v1/rerank")
 
-    @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
     def test_a_server_that_failed_rests(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """The next prompt does not wait for it again, and says so in its receipt."""
         question = "What do we keep sessions in, and who designs the machines?"

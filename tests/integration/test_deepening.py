@@ -33,7 +33,6 @@ from clawmem.domain.surfacing.deepening import MOST_VARIANTS, READ_CHARS, RESULT
 from clawmem.domain.surfacing.profiles import PROFILES
 
 pytestmark = [
-    pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of requests that were left to themselves
 ]
 needs_server = pytest.mark.skipif(

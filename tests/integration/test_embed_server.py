@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from scripted_server import ScriptedServer, scripted, well_behaved
 
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import ConfigError
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 
 @pytest.fixture

@@ -31,7 +31,6 @@ needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
     reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from importlib.util import find_spec
 
 import pytest
 from scripted_server import (
@@ -24,8 +23,6 @@ from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.providers import PROVIDERS, provider_for, server_root
 from clawmem.contracts.samples import floats
 from clawmem.ports.errors import ConfigError
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]

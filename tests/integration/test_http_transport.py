@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from importlib.util import find_spec
 
 import pytest
 from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
@@ -16,8 +15,6 @@ from clawmem.adapters.models.api import SAFETY, TokenRateLimiter
 from clawmem.adapters.models.http_server import LONGEST_REST_S, requested_wait_s
 from clawmem.adapters.models.server import Limits
 from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
 

@@ -21,7 +21,6 @@ from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.models import ModelFailure, ModelRole, Reranker
 
 PLACE = "http://localhost:8088"
-needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 
 class TestWords:
@@ -52,7 +51,6 @@ class TestWords:
         assert ago(iso_utc(0), iso_utc(seconds * 1000)) == words
 
 
-@needs_http
 class TestCommands:
     @pytest.fixture
     def named(self, remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invoke]:

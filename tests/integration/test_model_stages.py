@@ -44,8 +44,6 @@ from clawmem.ports.errors import VaultLocked
 from clawmem.ports.models import Generator
 from clawmem.ports.vault import Vault
 
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
-
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
     reason="needs a llama.cpp server: pip install xllamacpp gguf",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -31,8 +30,6 @@ from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.vault import Vault
-
-pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 
 @pytest.fixture
