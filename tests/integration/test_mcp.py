@@ -23,7 +23,7 @@ from clawmem.app.interfaces.mcp.calling import CODE
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.entities import entity
 from clawmem.domain.documents.identity import body_hash
-from clawmem.ports.triples import Triple
+from clawmem.ports.knowledge import Triple
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
