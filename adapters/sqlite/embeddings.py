@@ -8,17 +8,15 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
+from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry, embedding_text
-
-if TYPE_CHECKING:
-    from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
 MAX_NEIGHBOURS = 4096  # the most that vec0 returns for one query
@@ -32,12 +30,8 @@ _UNIT_TOLERANCE = 1e-3
 SERVING, BUILDING, RETIRED = "serving", "building", "retired"
 
 # SQL names of the serving embedding space, and of the one that is being built next to it.
-_SERVING = {"texts": "embedded_texts", "failures": "embed_failures", "limits": "embed_state <> 'synced'"}
-_BUILDING = {
-    "texts": "building_texts",
-    "failures": "building_failures",
-    "limits": "id >= :after >> 20 and key > :after",
-}
+_SERVING = {"state": SERVING, "texts": "embedded_texts", "limits": "embed_state <> 'synced'"}
+_BUILDING = {"state": BUILDING, "texts": "building_texts", "limits": "id >= :after >> 20 and key > :after"}
 # The tables are joined in loop order, so that the first rows come early. The subqueries are correlated: a
 # list of all texts that have a vector would be rebuilt for every batch.
 _PENDING = f"""
@@ -45,8 +39,8 @@ select key, text_hash
   from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
  where documents.inactive is null and {{limits}} and text_hash is not null
    and not exists (select 1 from {{texts}} where hash = text_hash)
-   and not exists (select 1 from {{failures}} as given_up
-                    where given_up.text_hash = fragments.text_hash and attempts >= {MAX_ATTEMPTS})
+   and not exists (select 1 from embed_failures as failed
+                    where state = '{{state}}' and failed.text_hash = fragments.text_hash and attempts >= {MAX_ATTEMPTS})
  order by id, key
 """
 # Few documents are out of service; a look-up of the document of every fragment takes ten times as long.
@@ -62,7 +56,8 @@ with without as materialized (
        and not exists (select 1 from {{texts}} where hash = text_hash))
 select (select count(distinct text_hash) from ({_USED})),
        (select count(*) from without),
-       (select count(*) from without join {{failures}} using (text_hash) where attempts >= {MAX_ATTEMPTS}),
+       (select count(*) from without join embed_failures using (text_hash)
+         where state = '{{state}}' and attempts >= {MAX_ATTEMPTS}),
        (select count(*) from {{texts}})
 """
 _STATE = f"""
@@ -71,19 +66,21 @@ update documents set embed_state = case
         and text_hash is not null
         and not exists (select 1 from embedded_texts where hash = text_hash)) then 'synced'
     when exists (select 1 from fragments join embed_failures using (text_hash)
-        where key between id << 20 and (id << 20) | 1048575 and attempts >= {MAX_ATTEMPTS}
+        where key between id << 20 and (id << 20) | 1048575 and state = 'serving' and attempts >= {MAX_ATTEMPTS}
           and not exists (select 1 from embedded_texts where hash = text_hash)) then 'failed'
     else 'pending' end
 """
 _STATE_OF = f"{_STATE} where id in (select key >> 20 from fragments where text_hash in (select unhex(value) from json_each(?)))"
 _STATE_AFTER = f"""
 {_STATE} where embed_state <> 'synced'
-    or id in (select key >> 20 from fragments join embed_failures using (text_hash))
+    or id in (select key >> 20 from fragments join embed_failures using (text_hash) where state = 'serving')
 """
-_FORGIVE = "delete from {failures} where text_hash in (select unhex(value) from json_each(?))"
+_FORGIVE = (
+    "delete from embed_failures where state = ? and text_hash in (select unhex(value) from json_each(?))"
+)
 _FAIL = """
-insert into {failures} values (?, 1, ?)
-on conflict (text_hash) do update set attempts = attempts + 1, error = excluded.error
+insert into embed_failures values (?, unhex(?), 1, ?)
+on conflict (state, text_hash) do update set attempts = attempts + 1, error = excluded.error
 """
 # Texts are embedded in the order of their first fragments, so the last of these is the progress of the build.
 _REACHED = """
@@ -146,9 +143,6 @@ class SqliteEmbeddings(Store):
         space = self._space(BUILDING)
         if space is None:
             return None
-        # imported here because only status reports need it, no query does
-        from clawmem.ports.indexes import EmbeddingBuild
-
         last = self._db.value("select max(id) from documents") or 0
         share = min(1.0, unpack(space.reached).document_id / last) if last else 0.0
         return EmbeddingBuild(space.fingerprint, share)
@@ -163,7 +157,7 @@ class SqliteEmbeddings(Store):
             raise BadVector(
                 f"the question has {len(vector) // 4} dimensions, the vault's vectors {space.dimensions}"
             )
-        question = quantized(normalized(vector))
+        question = quantized(unit_vector(array("f", vector)))
         neighbours = min(limit, MAX_NEIGHBOURS)
         wanted, bindings = conditions(scope)
         with self._blaming(space):
@@ -188,7 +182,7 @@ class SqliteEmbeddings(Store):
         bindings = {"space": space.id, "first": first, "last": last}
         with self._blaming(space):
             rows = self._db.rows(_OF_DOCUMENT.format(vectors=space.vectors), bindings)
-        return [VectorEntry(unpack(key), restored(codes), *rest) for key, codes, *rest in rows]
+        return [VectorEntry(unpack(key), unit_vector(array("b", codes)), *rest) for key, codes, *rest in rows]
 
     # -- texts --------------------------------------------------------------------------------------
 
@@ -212,22 +206,18 @@ class SqliteEmbeddings(Store):
                 raise ModelMismatch(space.fingerprint, fingerprint)
             if vectors:
                 self._put(space or self._add(fingerprint, SERVING), vectors)
-            self._db.write(_FORGIVE.format_map(_BUILDING if building else _SERVING), (hashes,))
+            self._db.write(_FORGIVE, (BUILDING if building else SERVING, hashes))
             self._db.write(_REACHED if building else _STATE_OF, (hashes,))
 
     def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
         hashes = [*map(short_name, text_hashes)]
+        state = BUILDING if building else SERVING
         with self._db.atomic():
-            self._db.write_many(
-                _FAIL.format_map(_BUILDING if building else _SERVING),
-                [(bytes.fromhex(name), error) for name in hashes],
-            )
+            self._db.write_many(_FAIL, [(state, name, error) for name in hashes])
             if not building:
                 self._db.write(_STATE_OF, (json.dumps(hashes),))
 
     def counts(self, *, building: bool = False) -> EmbeddingCounts:
-        from clawmem.ports.indexes import EmbeddingCounts
-
         if building and not self._space(BUILDING):
             return EmbeddingCounts()
         names = {**_BUILDING, "limits": "true"} if building else _SERVING
@@ -242,8 +232,7 @@ class SqliteEmbeddings(Store):
 
     def clean(self) -> int:
         with self._db.atomic():
-            for side in (_SERVING, _BUILDING):
-                self._db.write(f"delete from {side['failures']} where text_hash not in ({_USED})")
+            self._db.write(f"delete from embed_failures where text_hash not in ({_USED})")
             unused = f"select id from texts where space = ? and hash not in ({_USED})"
             for space in self._spaces(BUILDING):
                 self._delete(space, self._db.write(unused, (space.id,)))
@@ -265,18 +254,17 @@ class SqliteEmbeddings(Store):
 
     def give_up(self) -> None:
         with self._db.atomic():
-            self._retire(BUILDING)
-            self._db.write("delete from building_failures")
+            self._db.write("update spaces set state = 'retired' where state = 'building'")
+            self._db.write("delete from embed_failures where state = 'building'")
 
     def take_over(self) -> bool:
         with self._db.atomic():
             if not self._space(BUILDING) or self._waiting(1, _BUILDING):
                 return False
-            self._retire(SERVING)
-            self._db.write("update spaces set state = 'serving' where state = 'building'")
-            self._db.write("delete from embed_failures")
-            self._db.write("insert into embed_failures select * from building_failures")
-            self._db.write("delete from building_failures")
+            self._db.write("update spaces set state = 'retired' where state = 'serving'")
+            self._db.write("delete from embed_failures where state = 'serving'")
+            for table in ("spaces", "embed_failures"):
+                self._db.write(f"update {table} set state = 'serving' where state = 'building'")
             self._db.write(_STATE_AFTER)
             if serving := self._space(SERVING):
                 self._drop_if_empty(serving)
@@ -299,7 +287,6 @@ class SqliteEmbeddings(Store):
             for space in self._spaces(SERVING, BUILDING, RETIRED):
                 self._drop(space)
             self._db.write("delete from embed_failures")
-            self._db.write("delete from building_failures")
             self._outdate_indexes()
             self._db.write("update documents set embed_state = 'pending'")
 
@@ -349,15 +336,12 @@ class SqliteEmbeddings(Store):
             select lower(hex(hash)), id from texts
              where space = ? and hash in (select unhex(value) from json_each(?))
             """
-        of_these = (space.id, json.dumps(list(vectors)))
-        self._delete(space, [(number,) for _, number in self._db.write(ids, of_these)])
-        self._db.write_many(
-            "insert into texts (space, hash) values (?, unhex(?))", [(space.id, name) for name in vectors]
-        )
-        self._db.write_many(
-            f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))",
-            [(number, quantized(vectors[name])) for name, number in self._db.write(ids, of_these)],
-        )
+        hashes = (space.id, json.dumps(list(vectors)))
+        self._delete(space, [(number,) for _, number in self._db.write(ids, hashes)])
+        texts = [(space.id, name) for name in vectors]
+        self._db.write_many("insert into texts (space, hash) values (?, unhex(?))", texts)
+        rows = [(number, quantized(vectors[name])) for name, number in self._db.write(ids, hashes)]
+        self._db.write_many(f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows)
 
     def _delete(self, space: EmbeddingSpace, rows: Sequence[tuple[int]]) -> None:
         """Delete texts of the given ids, with their vectors."""
@@ -365,9 +349,6 @@ class SqliteEmbeddings(Store):
             with self._blaming(space):
                 self._db.write_many(f"delete from {space.vectors} where rowid = ?", rows)
             self._db.write_many("delete from texts where id = ?", rows)
-
-    def _retire(self, state: str) -> None:
-        self._db.write("update spaces set state = 'retired' where state = ?", (state,))
 
     def _drop(self, space: EmbeddingSpace) -> None:
         self._drop_vectors(space)
@@ -427,9 +408,7 @@ class SqliteEmbeddings(Store):
         if not space.dimensions:
             return []
         try:
-            texts = {
-                number for (number,) in self._db.rows("select id from texts where space = ?", (space.id,))
-            }
+            texts = set(self._db.values("select id from texts where space = ?", (space.id,)))
         except VaultDamaged:
             return []  # a table of the records is broken, which `Vault.check` reports
         sound = self._sound(space)
@@ -457,14 +436,11 @@ class SqliteEmbeddings(Store):
         if not space.dimensions:
             return 0
         sound = {} if broken_tables(self._db, [space.vectors]) else self._sound(space)
-        rows = self._db.write("select id from texts where space = ?", (space.id,))
-        texts = {number for (number,) in rows}
+        texts = {number for (number,) in self._db.write("select id from texts where space = ?", (space.id,))}
         self._drop_vectors(space)
         create_vectors(self._db, space.vectors, space.dimensions)
-        self._db.write_many(
-            f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))",
-            [(number, codes) for number, codes in sound.items() if number in texts],
-        )
+        rows = [(number, codes) for number, codes in sound.items() if number in texts]
+        self._db.write_many(f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows)
         lost = [(number,) for number in texts if number not in sound]
         self._db.write_many("delete from texts where id = ?", lost)
         return len(lost)
@@ -493,18 +469,11 @@ def quantized(vector: Vector) -> bytes:
     return array("b", [max(-LARGEST, min(LARGEST, round(steps * number))) for number in numbers]).tobytes()
 
 
-def restored(codes: bytes) -> Vector:
-    """Return the unit vector of the result of `quantized`."""
-    numbers = array("b", codes)
-    length = math.hypot(*numbers) or 1.0
-    return array("f", [number / length for number in numbers]).tobytes()
-
-
-def normalized(vector: Vector) -> Vector:
-    """Return *vector* with length 1."""
-    numbers = array("f", vector)
-    length = math.hypot(*numbers)
-    return array("f", [number / length for number in numbers]).tobytes()
+def unit_vector(numbers: Iterable[float]) -> Vector:
+    """Return the vector of *numbers*, scaled to length 1."""
+    values = list(numbers)
+    length = math.hypot(*values) or 1.0
+    return array("f", [value / length for value in values]).tobytes()
 
 
 def cosine_of(distance: float, dimensions: int) -> float:
@@ -536,10 +505,8 @@ def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
     rows = db.rows(sql, (json.dumps([*keys]),))
     texts: dict[int, str] = {}
     for document_id, several in groupby(sorted(rows), key=lambda row: unpack(row[0]).document_id):
-        body = (
-            db.value("select body from content join documents using (hash) where id = ?", (document_id,))
-            or ""
-        )
+        sql = "select body from content join documents using (hash) where id = ?"
+        body = db.value(sql, (document_id,)) or ""
         for key, start, end, context, own in several:
             texts[key] = embedding_text(stored_text(context), body[start:end] if own is None else own)
     return texts

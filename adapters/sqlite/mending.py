@@ -38,7 +38,7 @@ insert into entity_names (rowid, name) select key, name from entities;
 update documents set embed_state = 'pending' where embed_state <> 'pending' and id in (
     select key >> 20 from fragments
      where text_hash is not null and text_hash not in (select hash from embedded_texts)
-       and text_hash not in (select text_hash from embed_failures));
+       and text_hash not in (select text_hash from embed_failures where state = 'serving'));
 """
 
 

@@ -436,14 +436,11 @@ create view building_texts as select hash from texts where space = (select id fr
 
 -- Texts that the model of the serving space, and of the space being built, could not embed.
 create table embed_failures (
-    text_hash blob primary key,
+    state     text not null check (state in ('serving', 'building')),
+    text_hash blob not null,
     attempts  integer not null,
-    error     text not null
-) strict, without rowid;
-create table building_failures (
-    text_hash blob primary key,
-    attempts  integer not null,
-    error     text not null
+    error     text not null,
+    primary key (state, text_hash)
 ) strict, without rowid;
 
 -- Sketches of lines by a model, one bit per dimension; a sketch is deleted with its line.
