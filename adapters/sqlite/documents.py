@@ -13,7 +13,7 @@ from clawmem.adapters.sqlite.fragments import (
     SAVE_FRAGMENT,
     SPANS,
     fragment_rows,
-    read_fragments,
+    read_fragment,
     read_span,
 )
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
@@ -264,7 +264,8 @@ class SqliteDocuments(Store):
         return dict(self._db.rows(_BODIES, (json.dumps(list(document_ids)),)))
 
     def fragments(self, document_id: int) -> list[Fragment]:
-        return read_fragments(self._db.rows(FRAGMENTS, span(document_id)), self.body(document_id) or "")
+        body = self.body(document_id) or ""
+        return [read_fragment(row, body) for row in self._db.rows(FRAGMENTS, span(document_id))]
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         rows = self._db.rows(SPANS, (json.dumps([pack(key) for key in keys]),))

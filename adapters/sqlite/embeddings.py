@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
+from clawmem.adapters.sqlite.fragments import short_name, whole_name
 from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
@@ -497,16 +497,15 @@ def check_vector(vector: Vector, length: int) -> None:
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
     """Return the texts of fragments. Each body is read once: SQLite's substr scans it from its start each time."""
-    sql = f"""
-    select fragments.key, start, "end", {from_first("context")}, own_text
-      from json_each(?) as asked
-      join fragments on fragments.key = asked.value
-    """
+    sql = """
+        select key, start, "end", context, own_text from fragments
+         where key in (select value from json_each(?)) order by key
+        """
     rows = db.rows(sql, (json.dumps([*keys]),))
     texts: dict[int, str] = {}
-    for document_id, several in groupby(sorted(rows), key=lambda row: unpack(row[0]).document_id):
+    for document_id, several in groupby(rows, key=lambda row: unpack(row[0]).document_id):
         sql = "select body from content join documents using (hash) where id = ?"
         body = db.value(sql, (document_id,)) or ""
         for key, start, end, context, own in several:
-            texts[key] = embedding_text(stored_text(context), body[start:end] if own is None else own)
+            texts[key] = embedding_text(context, body[start:end] if own is None else own)
     return texts

@@ -1,4 +1,4 @@
-"""Rows of fragments: a heading or a context that several fragments of a document share is in the first of them."""
+"""Rows of fragments."""
 
 from __future__ import annotations
 
@@ -8,36 +8,19 @@ from hashlib import sha256
 from clawmem.adapters.sqlite.database import Row
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import pack, unpack
-from clawmem.ports.records import (
-    NEVER_EMBEDDED,
-    Fragment,
-    FragmentKey,
-    FragmentKind,
-    Span,
-    embedding_text,
-)
+from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKey, FragmentKind, Span, embedding_text
 
 # Of a million texts, two have the same eight bytes with a probability of 3e-8. They would share a vector.
 _HASH_BYTES = 8
-
-
-def from_first(column: str) -> str:
-    """Return SQL for the text of *column*, which holds the text or the seq of the first fragment that has it."""
-    text = f"""(select first.{column} from fragments as first
-                where first.key = fragments.key >> 20 << 20 | fragments.{column})"""
-    return f"iif(typeof(fragments.{column}) = 'text', fragments.{column}, {text})"
-
-
 SAVE_FRAGMENT = "insert into fragments values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 FRAGMENTS = """
 select key, kind, start_line, end_line, start, "end", label, heading, context, own_text
   from fragments where key between ? and ? order by key
 """
-_HEADING, _CONTEXT = 7, 8  # columns of FRAGMENTS
-SPANS = f"""
-select fragments.key, kind, start_line, end_line, start, "end", label, {from_first("heading")}
-  from json_each(?) as asked
-  join fragments on fragments.key = asked.value
+SPANS = """
+select fragments.key, kind, start_line, end_line, start, "end", label, heading
+  from json_each(?) as wanted
+  join fragments on fragments.key = wanted.value
   join documents on documents.id = fragments.key >> 20 and inactive is null
  order by fragments.key
 """
@@ -47,7 +30,6 @@ _KINDS = {kind.value: kind for kind in FragmentKind}
 
 def fragment_rows(document_id: int, fragments: Sequence[Fragment]) -> Iterator[Row]:
     """Yield the rows of all fragments of a document, for `SAVE_FRAGMENT`."""
-    headings, contexts = dict[str, int](), dict[str, int]()
     for part in fragments:
         yield (
             pack(FragmentKey(document_id, part.seq)),
@@ -57,37 +39,25 @@ def fragment_rows(document_id: int, fragments: Sequence[Fragment]) -> Iterator[R
             part.start,
             part.end,
             part.label,
-            _text_or_seq(part.heading, part.seq, headings),
-            _text_or_seq(part.context, part.seq, contexts),
+            part.heading,
+            part.context,
             part.text if part.kind is FragmentKind.FRONT_MATTER else None,
             text_hash(part),
         )
 
 
-def read_fragments(rows: Sequence[Row], body: str) -> list[Fragment]:
-    """Return the fragments of the rows of `FRAGMENTS`, all of one document with this *body*."""
-    headings, contexts = ({unpack(row[0]).seq: row[place] for row in rows} for place in (_HEADING, _CONTEXT))
-    fragments = []
-    for key, kind, start_line, end_line, start, end, label, heading, context, own in rows:
-        text = body[start:end] if own is None else own
-        above, about = (
-            stored_text(headings.get(heading, heading)),
-            stored_text(contexts.get(context, context)),
-        )
-        place = (start_line, end_line, start, end)
-        fragments.append(Fragment(unpack(key).seq, _kind(kind), *place, text, label, above, about))
-    return fragments
+def read_fragment(row: Row, body: str) -> Fragment:
+    """Return the fragment of a row of `FRAGMENTS`, which is of the document with this *body*."""
+    key, kind, start_line, end_line, start, end, label, heading, context, own = row
+    text = body[start:end] if own is None else own
+    place = (start_line, end_line, start, end)
+    return Fragment(unpack(key).seq, _kind(kind), *place, text, label, heading, context)
 
 
 def read_span(row: Row) -> Span:
     """Return the span of a row of `SPANS`."""
-    key, kind, start_line, end_line, start, end, label, heading = row
-    return Span(unpack(key), _kind(kind), start_line, end_line, start, end, label, stored_text(heading))
-
-
-def stored_text(value: object) -> str:
-    """Return a heading or a context; empty if the fragment that had it is lost."""
-    return value if isinstance(value, str) else ""
+    key, kind, *rest = row
+    return Span(unpack(key), _kind(kind), *rest)
 
 
 def text_hash(part: Fragment) -> bytes | None:
@@ -107,11 +77,6 @@ def whole_name(stored: bytes, text: str) -> str:
     """Return the hash of *text*, of which *stored* is the beginning, in hexadecimal digits."""
     beginning = stored.hex()
     return beginning + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[len(beginning) :]
-
-
-def _text_or_seq(text: str, seq: int, first: dict[str, int]) -> str | int:
-    """Return *text* for the first fragment that has it, and for others the seq of that one."""
-    return text if not text or first.setdefault(text, seq) == seq else first[text]
 
 
 def _kind(word: str) -> FragmentKind:

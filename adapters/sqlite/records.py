@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -44,13 +45,13 @@ class SqliteRecords:
 
     def sequences(self) -> Mapping[str, int]:
         rows = self._db.rows("select name, seq from sqlite_sequence order by name")
-        layout = _layout(self._db)
-        return {name: number for name, number in rows if name in layout}
+        return {name: number for name, number in rows if name in _layout(self._db)}
 
     def tables(self) -> Iterator[RecordTable]:
         for name, columns in sorted(_layout(self._db).items()):
             rows = f"{name} where {_PORTABLE}" if name == "meta" else name
-            sql = f"select {', '.join(map(_quoted, columns))} from {rows} order by {self._key(name)}"
+            keys = self._db.values("select name from pragma_table_info(?) where pk order by pk", (name,))
+            sql = f"select {_quoted(columns)} from {rows} order by {_quoted(keys)}"
             if self._db.value(f"select exists (select 1 from {rows})"):
                 yield RecordTable(name, columns, self._db.stream(sql))
         yield from stored_vectors(self._db)
@@ -59,14 +60,9 @@ class SqliteRecords:
         """Close the vault."""
         self._db.close()
 
-    def _key(self, table: str) -> str:
-        sql = "select name from pragma_table_info(?) where pk order by pk"
-        return ", ".join(_quoted(name) for (name,) in self._db.rows(sql, (table,))) or "rowid"
-
     def _keep_documents(self, document_ids: Iterable[int]) -> None:
-        self._db.write("create temp table kept (id integer primary key)")
-        self._db.write_many("insert into kept values (?)", [(one,) for one in document_ids])
-        self._db.write("delete from documents where id not in (select id from kept)")
+        ids = json.dumps(list(document_ids))
+        self._db.write("delete from documents where id not in (select value from json_each(?))", (ids,))
         for name in _HISTORY:
             self._db.write(f"delete from {name}")
         for name, columns in _layout(self._db).items():
@@ -80,7 +76,6 @@ class SqliteRecords:
         self._db.write("update links set target_id = null where target_id not in (select id from documents)")
         drop_dangling(self._db)
         self._db.write(UNUSED_ENTITIES)
-        self._db.write("drop table kept")
 
 
 def load_records(
@@ -106,8 +101,9 @@ def load_records(
                 if not {*table.columns} <= {*layout.get(table.name, ())}:
                     raise ValueError(f"unknown table or column in {table.name}")
                 marks = ", ".join("?" * len(table.columns))
-                names = ", ".join(map(_quoted, table.columns))
-                db.write_many(f"insert into {table.name} ({names}) values ({marks})", table.rows)
+                db.write_many(
+                    f"insert into {table.name} ({_quoted(table.columns)}) values ({marks})", table.rows
+                )
             for name, last in sequences.items():
                 db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
         upgrade(db, scripts())
@@ -118,21 +114,22 @@ def load_records(
 
 def record_tables(db: Database) -> list[str]:
     """Return the tables that are neither indexes nor recomputed without a model."""
-    virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
-    others = ("sqlite_", *(f"{name}_" for name in virtual))
-    tables = db.rows("select name from pragma_table_list where type = 'table' and schema = 'main'")
-    return sorted(name for (name,) in tables if not name.startswith(others) and name not in _DERIVED)
+    sql = """
+        select name from pragma_table_list
+         where type = 'table' and schema = 'main' and name not glob 'sqlite_*' and name not glob 'vectors_*' order by name
+        """
+    return [name for name in db.values(sql) if name not in _DERIVED]
 
 
 def _layout(db: Database) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table of a bundle, by name."""
     sql = "select name from pragma_table_info(?) order by cid"
     tables = [name for name in record_tables(db) if name not in _OF_THIS_MACHINE]
-    return {table: tuple(column for (column,) in db.rows(sql, (table,))) for table in tables}
+    return {table: tuple(db.values(sql, (table,))) for table in tables}
 
 
-def _quoted(name: str) -> str:
-    return f'"{name}"'
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def stored_vectors(db: Database) -> Iterator[RecordTable]:

@@ -40,11 +40,10 @@ def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
     try:
         yield
     except (apsw.Error, UnicodeError, OverflowError) as error:
-        raise explained(error, path, read_only=read_only) from error
+        raise _explained(error, path, read_only=read_only) from error
 
 
-def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
-    """Return the error of clawmem for an error of SQLite on the file at *path*."""
+def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     message = str(error)
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")

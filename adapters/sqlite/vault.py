@@ -56,8 +56,6 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     db = Database(path, read_only=read_only)
     try:
         migrate(db)
-        if not read_only:
-            reclaim_pages(db)
     except BaseException:
         db.close()
         raise
@@ -108,12 +106,18 @@ class SqliteTransactions(Store):
             raise RuntimeError("writing() is not reentrant")
         with self._db.atomic():
             yield
-        try:
-            reclaim_pages(self._db)
-        except KeyboardInterrupt as interruption:
-            raise InterruptedAfterCommit from interruption
+        if self._db.has_lost_pages:  # they only cost space; a later repair or scrub removes them
+            self._db.has_lost_pages = False
+            try:
+                with suppress(VaultLocked, VaultFull, VaultDamaged):
+                    self._db.vacuum()
+            except KeyboardInterrupt as interruption:
+                raise InterruptedAfterCommit from interruption
 
 
+_OF_RECORDS = """
+select name from sqlite_schema where type = 'table' and name not glob 'lexical_*' and name not glob 'vectors_*'
+"""
 _NAMES_DIFFER = "select (select count(*) from entity_names_docsize) <> (select count(*) from entities)"
 
 
@@ -149,37 +153,28 @@ class SqliteStorage:
         return ScratchLexicalIndex(self._db)
 
     def check(self) -> list[str]:
-        faults = self._broken_records()
-        if not faults:
-            faults = [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]
+        try:
+            results = self._db.values("pragma integrity_check(20)")
+        except VaultDamaged as error:
+            results = [error.reason]
+        if results == ["ok"]:
+            faults = [
+                f"dangling reference in {table}" for table in self._db.values("pragma foreign_key_check")
+            ]
             if self._db.value(_NAMES_DIFFER):
                 faults.append("The index of entity names differs from the records")
-        return faults
-
-    def _broken_records(self) -> list[str]:
-        """Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults."""
-        try:
-            rows = self._db.rows("pragma integrity_check(20)")
-        except VaultDamaged as error:
-            rows = [(error.reason,)]
-        faults = [f"SQLite: {row[0]}" for row in rows if row[0] != "ok"]
-        if not faults:
-            return []
-        sql = "select name from sqlite_schema where type = 'table' and name not glob 'lexical_*' and name not glob 'vectors_*'"
-        if broken := broken_tables(self._db, [name for (name,) in self._db.rows(sql)]):
+            return faults
+        if broken := broken_tables(self._db, self._db.values(_OF_RECORDS)):
             return [f"{name} is broken" for name in broken]
-        return [] if self._lexical.faults() or self._vectors.faults() else faults
+        # an index reports its own faults
+        return (
+            []
+            if self._lexical.faults() or self._vectors.faults()
+            else [f"SQLite: {text}" for text in results]
+        )
 
     def close(self) -> None:
         self._db.close()
-
-
-def reclaim_pages(db: Database) -> None:
-    """Rebuild the file if a table was dropped. Unused pages only cost space; a later repair or scrub removes them."""
-    if db.has_lost_pages:
-        db.has_lost_pages = False
-        with suppress(VaultLocked, VaultFull, VaultDamaged):
-            db.vacuum()
 
 
 def _make_folder(path: str) -> None:

@@ -61,8 +61,7 @@ create index documents_authored on documents (authored_at desc) where inactive i
 create index documents_chronology on documents (authored_at, id) where inactive is null;
 create index documents_chronology_within on documents (collection, authored_at, id) where inactive is null;
 
--- key = document id * 2^20 + seq: the fragments of a document are one range, in reading order. A column without a type
--- keeps a heading that is a number as a text.
+-- key = document id * 2^20 + seq: the fragments of a document are one range, in reading order.
 create table fragments (
     key        integer primary key,
     kind       text not null check (kind in ('document', 'section', 'passage', 'line', 'list', 'code', 'frontmatter')),
@@ -71,8 +70,8 @@ create table fragments (
     start      integer not null,
     "end"      integer not null,
     label      text not null,
-    heading    any not null,                        -- integer: that of the fragment with this seq, the first one
-    context    any not null,                        -- the same
+    heading    text not null,
+    context    text not null,                       -- embedded together with the text
     own_text   text,                                -- null: the body's characters start .. end
     text_hash  blob                                 -- null: never embedded; else the first 8 bytes of a SHA-256
 ) strict;
