@@ -56,9 +56,13 @@ class DiskTranscripts:
                 if size > LARGEST:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
                 start = since if since.offset <= size else BEGINNING
-                if size - start.offset <= WHOLE_UP_TO:
-                    return _part(file, path, start, size)
-                return _tail(file, path, start, size, enough)
+                is_short = size - start.offset <= WHOLE_UP_TO
+                for tail in [size] if is_short else [FIRST_TAIL << attempt for attempt in range(TAILS)]:
+                    begin = _line_after(file, start, size - tail)
+                    part = _collected(_whole_lines(file, begin.offset, size), begin, path)
+                    if len(part.messages) >= enough:
+                        break
+                return replace(part, is_tail=begin.offset > start.offset)
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 
@@ -71,17 +75,6 @@ def messages_in(lines: Iterable[bytes]) -> tuple[Sequence[TranscriptMessage], in
     """
     part = _collected(lines, BEGINNING, transcript="")
     return part.messages, part.bad_lines
-
-
-def _tail(file: BinaryIO, path: str, since: Cursor, size: int, enough: int) -> TranscriptPart:
-    """Return the last messages, at least *enough* of them where the longest tail has as many."""
-    part = TranscriptPart((), since)
-    for attempt in range(TAILS):
-        begin = _line_after(file, since, size - (FIRST_TAIL << attempt))
-        part = replace(_part(file, path, begin, size), is_tail=begin.offset > since.offset)
-        if len(part.messages) >= enough:
-            break
-    return part
 
 
 def _line_after(file: BinaryIO, since: Cursor, start: int) -> Cursor:
@@ -97,18 +90,11 @@ def _line_after(file: BinaryIO, since: Cursor, start: int) -> Cursor:
     return Cursor(line + bool(rest), file.tell(), since.turns)
 
 
-def _part(file: BinaryIO, path: str, start: Cursor, size: int) -> TranscriptPart:
-    """Return the messages from *start*, the beginning of a line, to the last line break before *size*."""
-
-    def whole_lines() -> Iterator[bytes]:
-        file.seek(start.offset)
-        while (left := size - file.tell()) > 0:
-            line = file.readline(left)
-            if not line.endswith(b"\n"):
-                return
-            yield line
-
-    return _collected(whole_lines(), start, path)
+def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
+    """Yield the lines from *start*, the beginning of a line, to the last line break before *size*."""
+    file.seek(start)
+    while (line := file.readline(size - file.tell())).endswith(b"\n"):
+        yield line
 
 
 def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> TranscriptPart:
