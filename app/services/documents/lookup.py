@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import docids, every_served
-from clawmem.app.services.documents.references import CandidateSearch, candidates_of, is_near_name
+from clawmem.app.services.documents.references import candidates_of, is_near_name, similar_documents
 from clawmem.app.services.documents.succession import current_successors, moved_documents
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
@@ -110,7 +110,7 @@ class AddressResolver:
         address = readings[-1]
         places = self._places(address)
         place = "/".join(filter(None, places[0])) if places else tidy_path(address.name)
-        near = CandidateSearch(self._documents, self._lexical)(text, place, suggestions)
+        near = similar_documents(self._documents, self._lexical, text, place, suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._documents, near))
 
     def _matches(

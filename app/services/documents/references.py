@@ -38,9 +38,7 @@ from clawmem.ports.records import (
     Candidate,
     Document,
     Grain,
-    Hit,
     InactiveReason,
-    LexicalQuery,
     Scope,
 )
 
@@ -48,63 +46,44 @@ MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
 FRAGMENTS = 20  # hits, several of which may be of one document
 
 
-class CandidateSearch:
+def similar_documents(
+    documents: DocumentStore, lexical: LexicalIndex, text: str, place: str, limit: int
+) -> list[Document]:
     """
-    Collects the served documents that a text may have meant.
+    Return up to *limit* served documents that *text* may have meant.
 
-    Paths within a few edits, or else documents that share words with the text: in their names and folders first,
-    then in their bodies.
+    They have paths within a few edits, or else share words with *text*: in their names and folders first, then in
+    their bodies.
+
+    Args:
+        place: *text* as a path, with which all paths are compared.
     """
-
-    def __init__(self, documents: DocumentStore, lexical: LexicalIndex) -> None:
-        self._documents = documents
-        self._lexical = lexical
-
-    def __call__(self, text: str, place: str, limit: int) -> list[Document]:
-        """
-        Return up to *limit* served documents.
-
-        Args:
-            place: *text* as a path, with which all paths are compared.
-        """
-        near = [*self._near(place, limit)]
-        query = query_forms(EXTENSION.sub("", text.strip()))
-        found = near or [*self._called(set(query.words)), *self._holding(query.relaxed)]
-        return list({one.id: one for one in found}.values())[:limit]
-
-    def _near(self, place: str, limit: int) -> Iterator[Document]:
-        for collection, path in nearest_places(place, self._documents.places())[:limit]:
-            document = self._documents.at(collection, path)
-            if document is not None:
-                yield document
-
-    def _called(self, asked: set[str]) -> list[Document]:
-        """Return the documents with most of the words *asked* in their path, title or aliases."""
-        shared = ((one, len(asked & _name_words(one))) for one in every_served(self._documents))
-        ranked = sorted(
-            (pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path)
+    near = [documents.at(*found) for found in _nearest_places(place, documents.places())[:limit]]
+    if served := [document for document in near if document is not None]:
+        return served
+    query = query_forms(EXTENSION.sub("", text.strip()))
+    asked = set(query.words)
+    shared = (
+        (
+            document,
+            len(asked.intersection(words(" ".join((document.display_path, *document_names(document)))))),
         )
-        return [document for document, _ in ranked]
-
-    def _holding(self, query: LexicalQuery) -> list[Document]:
-        """Return the served documents that *query* finds; none if the index is unavailable."""
-        hits: list[Hit] = []
-        with suppress(ClawmemError):
-            hits = self._lexical.search(query, Grain.DOCUMENT, FRAGMENTS) if query.terms else []
-        ids = dict.fromkeys(hit.key.document_id for hit in hits)
-        known = self._documents.many(ids)
-        ranked = [known[number] for number in ids if number in known]
-        return [one for one in ranked if one.inactive is None]
-
-
-def _name_words(document: Document) -> set[str]:
-    return set(words(" ".join((document.display_path, *document_names(document)))))
+        for document in every_served(documents)
+    )
+    ranked = sorted((pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path))
+    found = {document.id: document for document, _ in ranked}
+    with suppress(ClawmemError):  # the index may be unavailable
+        hits = lexical.search(query.relaxed, Grain.DOCUMENT, FRAGMENTS) if query.relaxed.terms else []
+        known = documents.many(hit.key.document_id for hit in hits)
+        for number in (hit.key.document_id for hit in hits):
+            if number in known and known[number].inactive is None:
+                found.setdefault(number, known[number])
+    return list(found.values())[:limit]
 
 
 def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:
     """Return *documents* as candidates, in their order."""
-    named = [one for one in documents if one.inactive is not InactiveReason.FORGOTTEN]
-    names = docids(store, named)
+    names = docids(store, [one for one in documents if one.inactive is not InactiveReason.FORGOTTEN])
     return [
         Candidate(
             f"#{names[one.id]}" if one.id in names else "",
@@ -130,13 +109,12 @@ def is_near_name(asked: str, candidate: Candidate) -> bool:
     return any(Levenshtein.distance(asked.lower(), name.lower()) <= most for name in names)
 
 
-def nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the places whose path, with or without its collection, is few edits from *name*; nearest first."""
     shown = [display_path(*place) for place in places]
-    paths = [path.lower() for path in (*shown, *(path for _, path in places))]
     near = process.extract(
         name.lower(),
-        paths,
+        [path.lower() for path in (*shown, *(path for _, path in places))],
         scorer=Levenshtein.distance,
         score_cutoff=min(MAX_DISTANCE, len(name) // 2),
         limit=None,
@@ -164,13 +142,14 @@ class ReferenceResolver:
     """
     Finds the note that an address in another note names; exact matches only.
 
-    Paths go before titles, file names and aliases, whole paths before ends of paths, the collection of the note before the rest of the vault, and
-    notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
+    Paths go before titles, file names and aliases, whole paths before ends of paths, the collection of the note before
+    the rest of the vault, and notes of the user and of assistants before those of others. A note never names itself.
+    Use an instance for one pass only: it caches the names of all notes.
     """
 
     def __init__(self, documents: DocumentStore, lexical: LexicalIndex) -> None:
         self._documents = documents
-        self._candidates = CandidateSearch(documents, lexical)
+        self._lexical = lexical
 
     def __call__(self, text: str, note: Document) -> Reference:
         """Return what *text* means in the front matter of *note*."""
@@ -190,7 +169,9 @@ class ReferenceResolver:
                 return Reference(None, tuple(found), is_ambiguous=True)
         if gone:  # the address of a deleted or archived note is still correct
             return Reference((gone[0].collection, gone[0].path))
-        return Reference(None, tuple(self._resembling(readings, note)))
+        name = readings[0].name if readings else ""
+        near = similar_documents(self._documents, self._lexical, name, name, SUGGESTIONS + 1)
+        return Reference(None, tuple(document for document in near if document.id != note.id)[:SUGGESTIONS])
 
     def _at_places(self, readings: Sequence[Address], note: Document) -> Iterator[Document]:
         for address in readings:
@@ -211,19 +192,13 @@ class ReferenceResolver:
         """Yield the matches of an address with decreasing strictness; the first non-empty list decides."""
         for within in (note.collection, ""):
             for address in readings:
-                found = [
-                    one
-                    for one in self._called(address)
-                    if one.id != note.id and within in ("", one.collection)
-                ]
+                keys = dict.fromkeys(reference_key(address))
+                called = {one.id: one for key in keys for one in self._by_name.get(key, ())}.values()
+                others = [one for one in called if one.id != note.id and within in ("", one.collection)]
                 is_called = name_matcher(address)
-                yield verified_if_any([one for one in found if is_whole_path_of(address, one)])
-                yield verified_if_any([one for one in found if is_path_of(address, one)])
-                yield verified_if_any([one for one in found if is_called(one)])
-
-    def _called(self, address: Address) -> list[Document]:
-        keys = dict.fromkeys(reference_key(address))
-        return list({one.id: one for key in keys for one in self._by_name.get(key, ())}.values())
+                yield verified_if_any([one for one in others if is_whole_path_of(address, one)])
+                yield verified_if_any([one for one in others if is_path_of(address, one)])
+                yield verified_if_any([one for one in others if is_called(one)])
 
     @cached_property
     def _by_name(self) -> dict[str, list[Document]]:
@@ -232,12 +207,6 @@ class ReferenceResolver:
             for key in document_keys(document):
                 names[key].append(document)
         return names
-
-    def _resembling(self, readings: Sequence[Address], note: Document) -> list[Document]:
-        name = readings[0].name if readings else ""
-        return [one for one in self._candidates(name, name, SUGGESTIONS + 1) if one.id != note.id][
-            :SUGGESTIONS
-        ]
 
 
 NO_NOTE = "no note is called so"
