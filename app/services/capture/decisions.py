@@ -157,7 +157,7 @@ class DecisionExtractor:
             except ModelError as error:
                 degraded = str(error)
         fresh = {message.line for message in news.fresh}
-        in_news = [finding for finding in findings(news.messages) if finding.message.line in fresh]
+        in_news = [finding for finding in findings(news.part.messages) if finding.message.line in fresh]
         return list(map(note_of, with_antipatterns(in_news, news.fresh))), degraded
 
     def _judged_by_model(self, new: str, old: str) -> Verdict:

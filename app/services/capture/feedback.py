@@ -98,7 +98,7 @@ def _answers(news: UnreadMessages) -> Callable[[Recall], str]:
     """Return a function for the answer to a recall: by the client's prompt id, or else by the text of the prompt."""
     by_text = {query_hash(prompt): answer for prompt, answer in answers_by_text(news.fresh).items()}
     # The first new messages may still answer the last prompt before them.
-    before = (message.prompt_id for message in reversed(news.messages) if message.line <= news.seen.line)
+    before = (message.prompt_id for message in reversed(news.part.messages) if message.line <= news.seen.line)
     by_prompt = answers_by_prompt(news.fresh, next(filter(None, before), ""))
     return lambda recall: (
         by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_text.get(recall.query_hash, "")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from clawmem.domain.capture.extraction import CaptureFinding, findings, source
 from clawmem.domain.capture.observations import TEMPERATURE
 from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.models import Generator, JsonSchema
 from clawmem.ports.sessions import (
     BEGINNING,
@@ -20,6 +22,7 @@ from clawmem.ports.sessions import (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class RedactedTranscripts:
     """
     Wrapper of transcripts that redacts secrets for all later steps.
@@ -27,29 +30,21 @@ class RedactedTranscripts:
     Messages are redacted together: "the password is" may end one message, and the next one be the password.
     """
 
-    def __init__(self, transcripts: Transcripts) -> None:
-        self._transcripts = transcripts
+    transcripts: Transcripts
 
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         """Read like `Transcripts.read`, and redact the messages."""
-        part = self._transcripts.read(path, since, enough=enough)
+        part = self.transcripts.read(path, since, enough=enough)
         return replace(part, messages=_redacted(part.messages), sidechains=_redacted(part.sidechains))
 
 
 def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
-    from clawmem.domain.security.redaction import redact_parts
-
     texts = redact_parts([message.text for message in messages])
-    return tuple(
-        replace(message, text=text) if text != message.text else message
-        for message, text in zip(messages, texts, strict=True)
-    )
+    return tuple(replace(message, text=text) for message, text in zip(messages, texts, strict=True))
 
 
 def without_secrets(text: str) -> str:
     """Return *text* with its secrets redacted."""
-    from clawmem.domain.security.redaction import redact
-
     return redact(text).text
 
 
@@ -107,8 +102,8 @@ class UnreadMessages:
     """
     Messages of a transcript after ``seen``, and messages before it as context.
 
-    ``fresh`` are the unread messages; ``messages`` also includes those of the previous call. ``stored`` is the cursor
-    in the vault, which equals ``seen`` unless the transcript was rewritten.
+    ``fresh`` are the unread messages; ``part`` also has those of the previous call. ``stored`` is the cursor in the
+    vault, which equals ``seen`` unless the transcript was rewritten.
     """
 
     stored: Cursor
@@ -116,14 +111,9 @@ class UnreadMessages:
     part: TranscriptPart
 
     @property
-    def messages(self) -> tuple[TranscriptMessage, ...]:
-        """All messages that were read."""
-        return self.part.messages
-
-    @property
     def fresh(self) -> tuple[TranscriptMessage, ...]:
         """The messages after ``seen``."""
-        return tuple(one for one in self.part.messages if one.line > self.seen.line)
+        return tuple(message for message in self.part.messages if message.line > self.seen.line)
 
 
 def said_first(
@@ -135,10 +125,12 @@ def said_first(
     A finding that was captured from the same message before is original, even if injected context repeats it now.
     """
 
-    def is_own(one: CaptureFinding) -> bool:
-        return captures.is_known(source(one.message.id, without_secrets(one.sentence)))
-
-    return [one for one in findings(messages) if not is_echo(one.sentence) or is_own(one)]
+    return [
+        finding
+        for finding in findings(messages)
+        if not is_echo(finding.sentence)
+        or captures.is_known(source(finding.message.id, without_secrets(finding.sentence)))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +154,11 @@ class SessionReader:
             InvalidInput, SourceUnreadable: see `clawmem.ports.sessions.Transcripts.read`.
         """
         stored = seen = self.captures.cursor(session.id, self.name)
-        before = self.captures.cursor(session.id, self.name + _BEFORE)
-        part = self._read(session, before)
+        read = partial(self.transcripts.read, session.transcript, enough=ENOUGH_MESSAGES)
+        part = read(self.captures.cursor(session.id, self.name + _BEFORE))
         if part.end.offset < seen.offset:
             seen = Cursor()
-            part = self._read(session, seen)
+            part = read(seen)
         news = UnreadMessages(stored, seen, part)
         return news if news.fresh else None
 
@@ -181,6 +173,3 @@ class SessionReader:
             raise CursorConflict
         self.captures.advance(session.id, self.name + _BEFORE, news.seen)
         self.captures.advance(session.id, self.name, news.part.end)
-
-    def _read(self, session: Session, since: Cursor) -> TranscriptPart:
-        return self.transcripts.read(session.transcript, since, enough=ENOUGH_MESSAGES)
