@@ -51,7 +51,7 @@ class AfterCompaction:
         """
         since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
         newest = self.documents.latest(limit=NEWEST)
-        recent = [one for one in newest if one.authored_at >= since and self._is_told(one)]
+        recent = [note for note in newest if note.authored_at >= since and self._is_told(note)]
         decisions = self._of_type("decision", recent, MOST_DECISIONS)
         lessons = self._of_type("antipattern", recent, MOST_LESSONS)
         return block(

@@ -101,8 +101,8 @@ class Profile:
             return False
         newest = current_documents(self.documents, self.successions, iso_utc(self.clock.now_ms()))
         facts, items = current_statements(self.documents, newest), self._items(newest)
-        text = profile_text([one.line for one in facts], [one.line for one in items])
-        numbers = sorted({one.source for one in (*facts, *items)})
+        text = profile_text([entry.line for entry in facts], [entry.line for entry in items])
+        numbers = sorted({entry.source for entry in (*facts, *items)})
         with self.transactions.writing():
             if text:
                 tags = tuple(f"{SOURCE}{number}" for number in numbers)
@@ -166,9 +166,12 @@ def statement_of(text: str, document: Document) -> Statement:
 def current_documents(documents: DocumentStore, successions: SuccessionStore, now: str) -> list[Document]:
     """Return the notes for the profile, last written first: served, settled, public and not superseded."""
     notes = [
-        one
-        for one in documents.latest()
-        if one.content_type in SOURCES and not is_profile_page(one) and is_settled(one) and is_told(one, now)
+        note
+        for note in documents.latest()
+        if note.content_type in SOURCES
+        and not is_profile_page(note)
+        and is_settled(note)
+        and is_told(note, now)
     ]
     replaced = current_successors(documents, successions, [note.id for note in notes])
     # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
@@ -177,19 +180,19 @@ def current_documents(documents: DocumentStore, successions: SuccessionStore, no
 
 def current_statements(store: DocumentStore, documents: Sequence[Document]) -> list[Statement]:
     """Return statements of the last decisions and hubs among *documents*: the first of each note, then the second."""
-    decisions = last_of_subject([one for one in documents if one.content_type == "decision"])[:DECISIONS]
-    hubs = [one for one in documents if one.content_type == PAGE_TYPE][:HUBS]
+    decisions = last_of_subject([note for note in documents if note.content_type == "decision"])[:DECISIONS]
+    hubs = [note for note in documents if note.content_type == PAGE_TYPE][:HUBS]
     sources = (*decisions, *hubs)
-    bodies = store.bodies([one.id for one in sources])
+    bodies = store.bodies([note.id for note in sources])
     # A sentence alone may lack the label of its secret.
-    texts = [redact_parts((one.title, bodies.get(one.id, ""))) for one in sources]
-    told = [
-        [statement_of(text, one) for text in note_statements(title, body)]
-        for one, (title, body) in zip(sources, texts, strict=True)
+    texts = [redact_parts((note.title, bodies.get(note.id, ""))) for note in sources]
+    statements = [
+        [statement_of(text, note) for text in note_statements(title, body)]
+        for note, (title, body) in zip(sources, texts, strict=True)
     ]
-    if decisions and not told[0]:  # the newest decision is always named
-        told[0] = [statement_of(text, decisions[0]) for text in named_decision(*texts[0])]
-    return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]
+    if decisions and not statements[0]:  # the newest decision is always named
+        statements[0] = [statement_of(text, decisions[0]) for text in named_decision(*texts[0])]
+    return [line for line in chain.from_iterable(zip_longest(*statements)) if line is not None]
 
 
 DAYS = 14
@@ -227,7 +230,7 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = {document.id: document for document in documents.latest()}
     recent = [document for document in served.values() if document.authored_at >= since]
-    decisions = [one for one in recent if one.content_type == "decision"][:LISTED_DECISIONS]
+    decisions = [note for note in recent if note.content_type == "decision"][:LISTED_DECISIONS]
     pairs = [
         DocumentPair(document, served[other], count)
         for document in served.values()
@@ -236,11 +239,11 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
         if count >= LEAST_TOGETHER and document.id < other and other in served
     ]
     # A decision that was captured and imported as well counts once.
-    distinct = {(one.title, one.authored_at[:DAY]): one for one in decisions}
+    distinct = {(note.title, note.authored_at[:DAY]): note for note in decisions}
     return Reflection(
         days,
         decisions,
-        repeated_phrases(f"{one.title}\n\n{documents.body(one.id) or ''}" for one in distinct.values()),
-        [one for one in recent if one.content_type == "antipattern"][:ANTIPATTERNS],
+        repeated_phrases(f"{note.title}\n\n{documents.body(note.id) or ''}" for note in distinct.values()),
+        [note for note in recent if note.content_type == "antipattern"][:ANTIPATTERNS],
         sorted(pairs, key=lambda pair: (-pair.count, pair.one.id, pair.other.id))[:PAIRS],
     )

@@ -68,7 +68,7 @@ class SessionBriefing:
     def _handoff(self, documents: Sequence[Document]) -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
         handoffs = [document for document in documents if document.content_type == "handoff"]
-        for last in sorted(handoffs, key=lambda one: not one.has_own_date):
+        for last in sorted(handoffs, key=lambda note: not note.has_own_date):
             if not is_empty(self.documents.body(last.id) or ""):
                 [(_, mark)] = without_replaced(self.documents, self.successions, [last])
                 heading = f"## Where the last session stopped ({_noted(last.authored_at[:DAY], mark)})"
@@ -88,7 +88,7 @@ class SessionBriefing:
                 pinned=document.pinned, age_days=age, access_count=uses
             ), document.display_path
 
-        current = [one for one in documents if is_current(one.content_type, age_days(one))]
+        current = [note for note in documents if is_current(note.content_type, age_days(note))]
         ranked = sorted(current, key=rank, reverse=True)
         lines = [
             _line(document, document.content_type, document.authored_at[:DAY], mark)
@@ -177,4 +177,4 @@ def _recommended(report: Mapping[str, Any], now_ms: int, acted_at: str, pending:
     if not isinstance(actions, list) or (parse_iso(acted_at) or 0) > made_ms:
         return []
     sentences = (" ".join(str(action).split()) for action in actions)
-    return [one for one in sentences if pending or EMBED not in one]
+    return [sentence for sentence in sentences if pending or EMBED not in sentence]

@@ -34,10 +34,10 @@ def without_replaced(
     store: DocumentStore, successions: SuccessionStore, documents: Sequence[Document]
 ) -> list[MarkedDocument]:
     """Return *documents* with their marks, except those whose successor is in the list."""
-    newer = current_successors(store, successions, [one.id for one in documents])
-    listed = {one.id for one in documents}
-    shown = [one for one in documents if one.id not in newer or newer[one.id].id not in listed]
-    return [MarkedDocument(one, told_succession(newer.get(one.id))) for one in shown]
+    newer = current_successors(store, successions, [note.id for note in documents])
+    listed = {note.id for note in documents}
+    shown = [note for note in documents if note.id not in newer or newer[note.id].id not in listed]
+    return [MarkedDocument(note, told_succession(newer.get(note.id))) for note in shown]
 
 
 def is_told(document: Document, now: str) -> bool:

@@ -207,7 +207,9 @@ class DecisionExtractor:
             context=without_secrets(note.context),
             narrative="" if self.is_echo(note.narrative) else without_secrets(note.narrative),
             facts=tuple(without_secrets(fact) for fact in note.facts if not self.is_echo(fact)),
-            statements=tuple(one for one in note.statements if all(without_secrets(p) == p for p in one)),
+            statements=tuple(
+                statement for statement in note.statements if all(without_secrets(p) == p for p in statement)
+            ),
         )
 
     def _conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge) -> list[Conflict]:

@@ -71,6 +71,6 @@ class Diary:
         if last < 1:
             raise InvalidInput("OUT_OF_BOUNDS", f"{last} entries cannot be read; choose 1 or more.")
         own = self.documents.latest(Scope(frozenset({COLLECTION})))
-        entries = [one for one in own if one.path.startswith(f"{FOLDER}/") and agent in ("", one.domain)]
-        newest = sorted(entries, key=lambda one: one.path, reverse=True)[:last]
-        return [DiaryEntry(one, self.documents.body(one.id) or "") for one in newest]
+        entries = [note for note in own if note.path.startswith(f"{FOLDER}/") and agent in ("", note.domain)]
+        newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
+        return [DiaryEntry(note, self.documents.body(note.id) or "") for note in newest]

@@ -145,12 +145,12 @@ class Remember:
             if home is None and len(folders) > 1:
                 raise InvalidInput(
                     "INVALID_INPUT",
-                    f"There are several collections: {', '.join(one.name for one in folders)}. Name one (--in NAME, or "
+                    f"There are several collections: {', '.join(folder.name for folder in folders)}. Name one (--in NAME, or "
                     "the parameter collection), or set inbox: FOLDER in the config file.",
                 )
             chosen = home or folders[0]
         else:
-            known = {one.name: one for one in folders}
+            known = {folder.name: folder for folder in folders}
             if name not in known:
                 raise NotFound("collection", name, suggestions=sorted(known))
             chosen = known[name]
@@ -164,13 +164,13 @@ class Remember:
         inbox = PurePath(self.inbox)
         if not inbox.is_absolute():
             return None
-        around = [one for one in folders if inbox.is_relative_to(one.root)]
+        around = [folder for folder in folders if inbox.is_relative_to(folder.root)]
         if not around:
             raise ConfigError(
                 f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of them: "
-                f"{', '.join(one.root for one in folders)}"
+                f"{', '.join(folder.root for folder in folders)}"
             )
-        return max(around, key=lambda one: len(root_of(one)))
+        return max(around, key=lambda folder: len(root_of(folder)))
 
     def _superseded(self, address: str, folder: Folder) -> Document | None:
         if not address:

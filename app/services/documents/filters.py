@@ -57,5 +57,5 @@ def check_filters(
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
-    by_key = {one.casefold(): one for one in known}
+    by_key = {value.casefold(): value for value in known}
     return [by_key[key] for key in get_close_matches(name.casefold(), by_key)]

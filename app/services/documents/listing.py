@@ -12,7 +12,7 @@ from clawmem.ports.records import Document
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
     """Return the shortest unique prefix of each document's hash, by document id."""
     return {
-        document.id: docid(document.hash, {one.hash for one in store.by_hash(document.hash[:DOCID_LENGTH])})
+        document.id: docid(document.hash, {note.hash for note in store.by_hash(document.hash[:DOCID_LENGTH])})
         for document in documents
     }
 

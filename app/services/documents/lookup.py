@@ -225,7 +225,7 @@ class AddressResolver:
         if served and not to_change:
             return served
         gone = self._inactive(name_matcher(address))
-        return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
+        return served + [note for note in gone if not served or note.inactive is InactiveReason.FORGOTTEN]
 
     def _by_words_of_forgotten(self, address: Address) -> list[Document]:
         """Return the forgotten documents whose file name has the words of *address*, as their titles are erased."""
@@ -252,15 +252,15 @@ class AddressResolver:
             return document.inactive is InactiveReason.FORGOTTEN
 
         at_place = self._at([_parted(place)]) if place else []
-        if stated := [one for one in at_place if is_forgotten(one) or one.hash.startswith(digits)]:
+        if stated := [note for note in at_place if is_forgotten(note) or note.hash.startswith(digits)]:
             return stated
         documents = (
             self._documents.by_hash(digits)
-            or self._inactive(lambda one: not is_forgotten(one) and one.hash.startswith(digits))
+            or self._inactive(lambda note: not is_forgotten(note) and note.hash.startswith(digits))
             or self._inactive(
-                lambda one: (
-                    is_forgotten(one)
-                    and any(act.before == digits[:DOCID_LENGTH] for act in self._acts.latest(1, one.id))
+                lambda note: (
+                    is_forgotten(note)
+                    and any(act.before == digits[:DOCID_LENGTH] for act in self._acts.latest(1, note.id))
                 )
             )
         )
@@ -387,7 +387,7 @@ class Lookup:
                 raise  # of a file that was moved, the note at its new place has to be named
             return error.document
         except NotFound as error:
-            candidates = (one for one in error.candidates if isinstance(one, Candidate))
+            candidates = (candidate for candidate in error.candidates if isinstance(candidate, Candidate))
             near = [candidate for candidate in candidates if is_near_name(address, candidate)]
             gone = self.documents.latest(active=False)
             remark = ""

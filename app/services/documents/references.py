@@ -83,18 +83,18 @@ def similar_documents(
 
 def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:
     """Return *documents* as candidates, in their order."""
-    names = docids(store, [one for one in documents if one.inactive is not InactiveReason.FORGOTTEN])
+    names = docids(store, [note for note in documents if note.inactive is not InactiveReason.FORGOTTEN])
     return [
         Candidate(
-            f"#{names[one.id]}" if one.id in names else "",
-            one.display_path,
-            without_orders(one.title, one.origin),
-            str(one.inactive) if one.inactive else "",
-            one.origin,
-            is_verified(one.origin),
-            shown_title(one),
+            f"#{names[note.id]}" if note.id in names else "",
+            note.display_path,
+            without_orders(note.title, note.origin),
+            str(note.inactive) if note.inactive else "",
+            note.origin,
+            is_verified(note.origin),
+            shown_title(note),
         )
-        for one in documents
+        for note in documents
     ]
 
 
@@ -186,19 +186,27 @@ class ReferenceResolver:
         if document.inactive is not InactiveReason.REMOVED:
             return False
         same = self._documents.by_hash(document.hash)
-        return any(one.collection == document.collection for one in same)
+        return any(note.collection == document.collection for note in same)
 
     def _named(self, readings: Sequence[Address], note: Document) -> Iterator[list[Document]]:
         """Yield the matches of an address with decreasing strictness; the first non-empty list decides."""
         for within in (note.collection, ""):
             for address in readings:
                 keys = dict.fromkeys(reference_key(address))
-                called = {one.id: one for key in keys for one in self._by_name.get(key, ())}.values()
-                others = [one for one in called if one.id != note.id and within in ("", one.collection)]
+                called = {
+                    document.id: document for key in keys for document in self._by_name.get(key, ())
+                }.values()
+                others = [
+                    document
+                    for document in called
+                    if document.id != note.id and within in ("", document.collection)
+                ]
                 is_called = name_matcher(address)
-                yield verified_if_any([one for one in others if is_whole_path_of(address, one)])
-                yield verified_if_any([one for one in others if is_path_of(address, one)])
-                yield verified_if_any([one for one in others if is_called(one)])
+                yield verified_if_any(
+                    [document for document in others if is_whole_path_of(address, document)]
+                )
+                yield verified_if_any([document for document in others if is_path_of(address, document)])
+                yield verified_if_any([document for document in others if is_called(document)])
 
     @cached_property
     def _by_name(self) -> dict[str, list[Document]]:
@@ -236,7 +244,7 @@ def notes_with_omitted_links(documents: DocumentStore, links: LinkStore) -> list
     """Return the documents of whose links not all are read, by path."""
     found = documents.many(links.with_most(MAX_LINKS)).values()
     return sorted(
-        (one for one in found if omitted_links_of(documents, one)), key=lambda one: one.display_path
+        (note for note in found if omitted_links_of(documents, note)), key=lambda note: note.display_path
     )
 
 
@@ -247,13 +255,13 @@ def links_to(documents: DocumentStore, links: LinkStore, document: Document) -> 
 
 def broken_links(documents: DocumentStore, links: LinkStore, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
-    return [one for one in _found(documents, links.doubtful(scope)) if one.problem]
+    return [link for link in _found(documents, links.doubtful(scope)) if link.problem]
 
 
 def _found(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundLink]:
-    notes = documents.many({end for one in links for end in (one.document_id, one.target_id) if end})
-    bodies = documents.bodies({one.target_id for one in links if one.target_id and one.link.part})
-    return [_with_place(one, notes, bodies.get(one.target_id or 0, "")) for one in links]
+    notes = documents.many({end for link in links for end in (link.document_id, link.target_id) if end})
+    bodies = documents.bodies({link.target_id for link in links if link.target_id and link.link.part})
+    return [_with_place(link, notes, bodies.get(link.target_id or 0, "")) for link in links]
 
 
 def _with_place(one: StoredLink, notes: dict[int, Document], body: str) -> FoundLink:

@@ -28,14 +28,14 @@ def successions_to(
     """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
     claims = successions.claims()
     pairs: set[Succession] = set()
-    asked, known = {one.id: one for one in documents}, set[int]()
+    asked, known = {note.id: note for note in documents}, set[int]()
     while asked:
         known |= asked.keys()
-        places = {(one.collection, one.path) for one in asked.values()}
+        places = {(note.collection, note.path) for note in asked.values()}
         claiming = {c.document_id for c in claims if c.kind is ClaimKind.SUPERSEDED_BY and c.place in places}
         named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in asked)
         at_place = [one for place in named if (one := store.at(*place))]
-        older = claiming | {same.id for one in at_place for same in store.holding(one.hash)}
+        older = claiming | {same.id for note in at_place for same in store.holding(note.hash)}
         found = {pair for pair in successions.direct(older) if pair.newer in asked}
         pairs |= found
         asked = store.many({pair.older for pair in found} - known)
@@ -68,7 +68,7 @@ def current_successors(
     last = last_successors(pairs)
     documents = store.many({number for found in last.values() for number in found})
     return {
-        older: max((documents[number] for number in found), key=lambda one: (one.authored_at, one.id))
+        older: max((documents[number] for number in found), key=lambda note: (note.authored_at, note.id))
         for older, found in last.items()
     }
 
@@ -81,12 +81,12 @@ def moved_documents(documents: DocumentStore, document: Document) -> list[Docume
     """
     if document.inactive is not InactiveReason.REMOVED or document.stamp is not None:
         return []
-    unchanged = [one for one in documents.holding(document.hash) if one.inactive is None]
+    unchanged = [note for note in documents.holding(document.hash) if note.inactive is None]
     if unchanged:
         return unchanged
     text = documents.body(document.id) or ""
-    titled = (one for one in documents.latest() if one.title == document.title)
-    return [one for one in titled if likeness(text, documents.body(one.id) or "") >= LEAST_LIKENESS]
+    titled = (note for note in documents.latest() if note.title == document.title)
+    return [note for note in titled if likeness(text, documents.body(note.id) or "") >= LEAST_LIKENESS]
 
 
 def succession_mark(successor: Document | None, *, partly: bool = False) -> str:

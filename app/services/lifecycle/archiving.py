@@ -144,12 +144,12 @@ class Archiving:
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
         now = self.clock.now_ms()
-        return [one for one in self.documents.latest() if is_due(one, policy, now)]
+        return [note for note in self.documents.latest() if is_due(note, policy, now)]
 
     def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents archived for longer than *policy* allows, last written first; nothing is changed."""
         now, since = self.clock.now_ms(), self.acts.last(Act.ARCHIVE)
-        return [one for one in self.archived() if is_due_for_good(since.get(one.id, ""), policy, now)]
+        return [note for note in self.archived() if is_due_for_good(since.get(note.id, ""), policy, now)]
 
     def sweep(self, policy: ArchivePolicy, by: str) -> list[Document]:
         """
@@ -192,10 +192,14 @@ class Archiving:
         if query:
             wanted = set(query_forms(query).words)
             shared = {
-                one.id: len(wanted.intersection(words(f"{one.title}\n{self.documents.body(one.id) or ''}")))
-                for one in archived
+                note.id: len(
+                    wanted.intersection(words(f"{note.title}\n{self.documents.body(note.id) or ''}"))
+                )
+                for note in archived
             }
-            archived = sorted((one for one in archived if shared[one.id]), key=lambda one: -shared[one.id])
+            archived = sorted(
+                (note for note in archived if shared[note.id]), key=lambda note: -shared[note.id]
+            )
         return archived[:limit]
 
     def restore(self, document_ids: Iterable[int], by: str, why: str = "") -> list[Document]:
@@ -264,13 +268,13 @@ class RestoreArchived:
         """Serve *documents* again, in one transaction, and report those left archived."""
         gone: set[int] = set()
         for folder in self.folders:
-            here = {one.path: one.id for one in documents if one.collection == folder.name and one.stamp}
+            here = {note.path: note.id for note in documents if note.collection == folder.name and note.stamp}
             if here:
                 scan = scan_folder(self.files, folder, here.keys())
                 present = {file.path for file in scan.files}
                 gone |= {number for path, number in here.items() if scan.root_exists and path not in present}
-        restored = self.archiving.restore([one.id for one in documents if one.id not in gone], by)
-        return RestoreReport(restored, [one for one in documents if one.id in gone])
+        restored = self.archiving.restore([note.id for note in documents if note.id not in gone], by)
+        return RestoreReport(restored, [note for note in documents if note.id in gone])
 
 
 MOST = 5  # proposals of each kind, as a person has to read them
@@ -294,7 +298,8 @@ def proposals(documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> P
 
     def chosen(fits: Callable[[RecallStats], bool]) -> tuple[Document, ...]:
         candidates = [document for document in free if fits(stats[document.id])]
-        return tuple(sorted(candidates, key=lambda one: (-stats[one.id].recalls, one.display_path))[:MOST])
+        candidates.sort(key=lambda note: (-stats[note.id].recalls, note.display_path))
+        return tuple(candidates[:MOST])
 
     return Proposals(chosen(is_pin_candidate), chosen(is_snooze_candidate))
 

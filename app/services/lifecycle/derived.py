@@ -55,8 +55,8 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
         source = waiting.pop()
         edges = vault.relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
         concluded = {edge.target for edge in edges if edge.origin == ORIGIN}
-        entries = [one for one in vault.journal.replacements(source) if source in one.replaced]
-        replacing = vault.documents.many(one.document_id for one in entries).values()
+        entries = [entry for entry in vault.journal.replacements(source) if source in entry.replaced]
+        replacing = vault.documents.many(entry.document_id for entry in entries).values()
         # A note that contradicts the source was not derived from it.
         merged = {document.id for document in replacing if CONSOLIDATED in document.tags}
         found = {*stated.get(source, ()), *concluded, *merged, *_handed_over(vault, source)}
@@ -129,15 +129,15 @@ class DerivedMemories:
 
     def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
         """Decide about the memories derived from *forgotten*; nothing is changed."""
-        gone = {one.id for one in forgotten}
+        gone = {note.id for note in forgotten}
         found = derived_documents(self.vault, gone)
         removed: list[Document] = []
         merged: dict[int, list[int]] = {}
         handoffs: dict[int, Sections] = {}
         released: list[int] = []
-        page = next((one for one in found if (one.collection, one.path) == (COLLECTION, PROFILE)), None)
+        page = next((note for note in found if (note.collection, note.path) == (COLLECTION, PROFILE)), None)
         # By id, which is the order of creation: a source is decided before the memories that were derived from it.
-        for document in sorted((one for one in found if one is not page), key=lambda one: one.id):
+        for document in sorted((note for note in found if note is not page), key=lambda note: note.id):
             left = self._left(document, gone)
             if len(left) >= _LEAST_MERGED or (left and document.inactive):
                 merged[document.id] = left
@@ -147,12 +147,12 @@ class DerivedMemories:
                 removed.append(document)
                 released += left
                 gone.add(document.id)
-        kept = tuple(one for one in found if one.id in merged or one.id in handoffs)
+        kept = tuple(note for note in found if note.id in merged or note.id in handoffs)
         return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released), page)
 
     def apply(self, plan: DerivedPlan) -> None:
         """Rebuild and release documents as *plan* says; inside `Transactions.writing`."""
-        for document in sorted(plan.rebuilt, key=lambda one: one.id):
+        for document in sorted(plan.rebuilt, key=lambda note: note.id):
             self.publisher.drop_knowledge(document.id)
             if document.id in plan.merged:
                 self._merge(document, plan.merged[document.id])
@@ -168,9 +168,9 @@ class DerivedMemories:
         """Return the observations that were merged into *document*, without those that are *gone*."""
         if CONSOLIDATED not in document.tags:
             return []
-        replaced = {i for one in self._standing(document.id) for i in one.replaced} - set(gone)
+        replaced = {i for entry in self._standing(document.id) for i in entry.replaced} - set(gone)
         there = self.vault.documents.many(replaced).values()
-        return sorted(one.id for one in there if one.inactive is not InactiveReason.FORGOTTEN)
+        return sorted(note.id for note in there if note.inactive is not InactiveReason.FORGOTTEN)
 
     def _merge(self, document: Document, left: Sequence[int]) -> None:
         members = self._observed(left)
@@ -185,17 +185,21 @@ class DerivedMemories:
         read = Observations(
             self.vault.documents,
             self.vault.entities,
-            [one._replace(pinned=False, snoozed_until=None) for one in documents],
+            [note._replace(pinned=False, snoozed_until=None) for note in documents],
         )
         every = (read[number] for number in document_ids)
-        return tuple(sorted(every, key=lambda one: one.when, reverse=True))
+        return tuple(sorted(every, key=lambda observation: observation.when, reverse=True))
 
     def _end_replacements(self, document_id: int) -> None:
-        for one in self._standing(document_id):
-            self.vault.journal.undo(one.id, self._now())
+        for entry in self._standing(document_id):
+            self.vault.journal.undo(entry.id, self._now())
 
     def _standing(self, document_id: int) -> list[Replacement]:
-        return [one for one in self.vault.journal.replacements(document_id) if one.document_id == document_id]
+        return [
+            entry
+            for entry in self.vault.journal.replacements(document_id)
+            if entry.document_id == document_id
+        ]
 
     # -- handoffs -----------------------------------------------------------------------------------
 

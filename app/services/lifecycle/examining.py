@@ -88,7 +88,7 @@ class Curator:
     def duplicates(self, most: int = MOST) -> list[Duplicate]:
         """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
         unsure = sorted(
-            filter(is_replaceable, self.documents.latest()), key=lambda one: (one.confidence, one.id)
+            filter(is_replaceable, self.documents.latest()), key=lambda note: (note.confidence, note.id)
         )
         found: dict[int, Duplicate] = {}
         for document in unsure[: max(most, 0)]:
@@ -106,12 +106,13 @@ class Curator:
         Raises:
             VaultError: nothing was archived.
         """
-        kept = {one.document.id: one for one in found}
+        duplicates = {duplicate.document.id: duplicate for duplicate in found}
         self.archiving.archive(
-            [one.document for one in found],
+            [duplicate.document for duplicate in found],
             by,
-            lambda one: (
-                f"says the same as {kept[one.id].kept.display_path} ({kept[one.id].overlap:.0%} of the words)"
+            lambda note: (
+                f"says the same as {duplicates[note.id].kept.display_path} "
+                f"({duplicates[note.id].overlap:.0%} of the words)"
             ),
         )
 

@@ -120,9 +120,9 @@ class Forgetting:
         parts: list[ForgetReport] = []
         gone: set[int] = set()
         for start in range(0, len(documents), PART):
-            part = [one for one in documents[start : start + PART] if one.id not in gone]
+            part = [note for note in documents[start : start + PART] if note.id not in gone]
             parts.append(self._forget(part, by, why, Act.FORGET))
-            gone |= {one.id for one in parts[-1].documents}
+            gone |= {note.id for note in parts[-1].documents}
             progress(min(start + PART, len(documents)), len(documents))
         return _joined(parts, self.scrub())
 
@@ -131,7 +131,7 @@ class Forgetting:
         if not documents:
             return ForgetReport(())
         sources = self._with_replaced([*documents, *self._earlier(documents)])
-        bodies = {one.hash: self.vault.documents.body(one.id) or "" for one in sources}
+        bodies = {note.hash: self.vault.documents.body(note.id) or "" for note in sources}
         plan = self.derived.plan(sources)
         every = [*sources, *plan.removed]
         ids = [document.id for document in every]
@@ -144,10 +144,10 @@ class Forgetting:
             self.publisher.withdraw(ids, InactiveReason.FORGOTTEN)
             for removed, reason in ((sources, why), (plan.removed, because)):
                 self.vault.acts.add(
-                    ActEntry(one.id, act, by, now, reason, one.hash[:DOCID_LENGTH]) for one in removed
+                    ActEntry(note.id, act, by, now, reason, note.hash[:DOCID_LENGTH]) for note in removed
                 )
         merged = [number for members in plan.merged.values() for number in members]
-        traces = self._narrowed(traces, [*(one.id for one in plan.rebuilt), *plan.released, *merged])
+        traces = self._narrowed(traces, [*(note.id for note in plan.rebuilt), *plan.released, *merged])
         not_noted = _failure(lambda: self.note(every, now))  # the next update repeats it
         not_cleared = _failure(lambda: self._clear(frozenset(ids), traces.words))
         left = " ".join(filter(None, (not_noted, not_cleared)))
@@ -208,14 +208,16 @@ class Forgetting:
         """Clear what stands outside of the transaction."""
         self.profile.refresh_dropped()
         receipts = self.vault.receipts.latest(_EVERY)
-        self.vault.receipts.forget(one.id for one in receipts if tells_of(one.content, ids, marks))
+        self.vault.receipts.forget(
+            receipt.id for receipt in receipts if tells_of(receipt.content, ids, marks)
+        )
         self.vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
 
     def _traces(self, documents: Sequence[Document], rebuilt: Sequence[Document]) -> Traces:
         """Return the traces of *documents*. The documents to be *rebuilt* may still repeat these traces."""
         texts = [self._text(document) for document in documents]
         concerned = [*documents, *rebuilt]
-        served = [set(words(self._text(one))) for one in concerned if one.inactive is None]
+        served = [set(words(self._text(note))) for note in concerned if note.inactive is None]
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         away = self.vault.documents.latest(active=False)
         places = frozenset(
@@ -287,15 +289,17 @@ def _unused(marks: Sequence[str], text: str) -> list[str]:
 
 def _joined(parts: Sequence[ForgetReport], left: str) -> ForgetReport:
     """Return the report of several *parts*; documents that a later part forgot hold no traces of an earlier one."""
-    every = {one.id: one for part in parts for one in part.documents}
-    paths = {one.display_path for one in every.values()}
+    every = {note.id: note for part in parts for note in part.documents}
+    paths = {note.display_path for note in every.values()}
     traces = Traces(
         tuple(dict.fromkeys(word for part in parts for word in part.traces.words)),
         tuple(dict.fromkeys(text for part in parts for text in part.traces.sentences)),
         tuple(sorted({path for part in parts for path in part.traces.said_in} - paths)),
-        tuple({one.id: one for part in parts for one in part.traces.kept_in if one.id not in every}.values()),
+        tuple(
+            {note.id: note for part in parts for note in part.traces.kept_in if note.id not in every}.values()
+        ),
     )
-    rebuilt = {one.id: one for part in parts for one in part.rebuilt if one.id not in every}
+    rebuilt = {note.id: note for part in parts for note in part.rebuilt if note.id not in every}
     reasons = dict.fromkeys(filter(None, (*(part.left for part in parts), left)))
     return ForgetReport(tuple(every.values()), traces, " ".join(reasons), tuple(rebuilt.values()))
 

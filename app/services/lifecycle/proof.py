@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from clawmem.app.services.documents.timeline import MOST_AROUND, ReadTimeline
@@ -51,7 +52,7 @@ class ForgottenPlaces:
         if self.log.read().is_damaged:
             self.agree()
         elif documents:
-            self._add([ForgottenPlace(one.collection, one.path, at) for one in documents])
+            self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
 
     def agree(self, *, lost_records: bool = False) -> int:
         """
@@ -159,31 +160,50 @@ class Prove:
         Raises:
             VaultError, ModelMismatch: a probe failed.
         """
-        gone, marks = frozenset(one.id for one in forgotten.documents), forgotten.traces.words
-        by_meaning = self.vault.embeddings.fingerprint() is not None
-        asked = {name: make for name, make in self.pipelines.items() if by_meaning or name != "vsearch"}
-        found = {name: self._asked(make(), gone, marks) for name, make in asked.items()}
-        stores: dict[str, Iterable[str]] = {
+        vault, marks, sentences = self.vault, forgotten.traces.words, forgotten.traces.sentences
+        gone = frozenset(document.id for document in forgotten.documents)
+        hashes = {document.hash for document in forgotten.documents} - {NOTHING}
+        by_meaning = vault.embeddings.fingerprint() is not None
+        pipelines = {name: make for name, make in self.pipelines.items() if by_meaning or name != "vsearch"}
+        entities = [entity for mark in marks for entity in vault.entities.search(mark, _LOOKED_AT)]
+        triples = (vault.triples.recorded(entity.id, _LOOKED_AT, Direction.BOTH) for entity in entities)
+        probes: dict[str, Iterable[str]] = {
+            **{name: self._answers(make(), gone, marks) for name, make in pipelines.items()},
             "similar": self._near(gone) if by_meaning else (),
             "timeline": self._around(gone),
             "records": self._records(gone),
-            "same text": self._same_text(forgotten),
-            "unserved notes": self._unserved(forgotten.traces.sentences),
-            "derived": (one.display_path for one in derived_documents(self.vault, gone)),
-            "vectors": (_said(n) for n in sorted(gone) if any(self.vault.embeddings.of_document(n))),
-            "entities": self._entities(marks),
-            "triples": self._triples(gone, marks),
-            "captures": self._captured(gone),
-            "sessions": self._sessions(forgotten.traces.sentences),
-            "receipts": self._receipts(gone, marks),
-            "model answers": (f"{n} of {purpose}" for purpose, n in self.vault.answers.counts().items()),
-            "bytes": self._bytes([*filter(is_code, marks), *forgotten.traces.sentences]),
+            "same text": (
+                f"{_where(document)} holds it"
+                for hash in hashes
+                for document in vault.documents.holding(hash)
+            ),
+            "unserved notes": self._unserved(sentences),
+            "derived": (document.display_path for document in derived_documents(vault, gone)),
+            "vectors": (f"document {n}" for n in sorted(gone) if any(vault.embeddings.of_document(n))),
+            "entities": (entity.name for entity in entities),
+            "triples": (
+                f"document {triple.document_id}" for triple in chain(*triples) if triple.document_id in gone
+            ),
+            "captures": (
+                sighting.source for n in gone for sighting in vault.captures.sightings(n) if sighting.quote
+            ),
+            "sessions": (
+                session.id
+                for session in vault.sessions.recent(_EVERY)
+                if any(sentence in session.summary for sentence in sentences)
+            ),
+            "receipts": (
+                f"receipt {stored.id}"
+                for stored in vault.receipts.latest(_EVERY)
+                if tells_of(stored.content, gone, marks)
+            ),
+            "model answers": (f"{n} of {purpose}" for purpose, n in vault.answers.counts().items()),
+            "bytes": self._bytes([*filter(is_code, marks), *sentences]),
         }
-        return {**found, **{name: list(probe) for name, probe in stores.items()}}
+        return {name: list(probe) for name, probe in probes.items()}
 
-    # -- pipelines ----------------------------------------------------------------------------------
-
-    def _asked(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
+    def _answers(self, pipeline: Pipeline, gone: frozenset[int], marks: Sequence[str]) -> list[str]:
+        """Return the documents in answers to *marks* that are forgotten or contain the word."""
         found: dict[str, None] = {}
         for mark in marks:
             request = read_request(mark, now_ms=self.clock.now_ms(), limit=_LOOKED_AT, show_all=True)
@@ -195,27 +215,20 @@ class Prove:
     def _near(self, gone: frozenset[int]) -> Iterator[str]:
         similar = self.similar()
         for document in self.vault.documents.latest(limit=_LOOKED_AT):
-            found = similar(document, now_ms=self.clock.now_ms(), limit=_LOOKED_AT).answer.results
-            yield from (one.document.display_path for one in found if one.document.id in gone)
+            results = similar(document, now_ms=self.clock.now_ms(), limit=_LOOKED_AT).answer.results
+            yield from (result.document.display_path for result in results if result.document.id in gone)
 
     def _around(self, gone: frozenset[int]) -> Iterator[str]:
         for document in self.vault.documents.latest(limit=_LOOKED_AT):
             around = self.timeline(document, before=MOST_AROUND, after=MOST_AROUND)
             entries = (*around.before, *around.after)
-            yield from (one.document.display_path for one in entries if one.document.id in gone)
-
-    # -- stores -------------------------------------------------------------------------------------
+            yield from (entry.document.display_path for entry in entries if entry.document.id in gone)
 
     def _records(self, gone: frozenset[int]) -> Iterator[str]:
         for document in self.vault.documents.many(gone).values():
-            kept = (document.title, self.vault.documents.body(document.id), *document.tags)
-            if any(kept) or self.vault.documents.fragments(document.id) or document.inactive is None:
+            erased = (document.title, self.vault.documents.body(document.id), *document.tags)
+            if any(erased) or self.vault.documents.fragments(document.id) or document.inactive is None:
                 yield document.display_path
-
-    def _same_text(self, forgotten: ForgetReport) -> Iterator[str]:
-        """Yield the documents, served or not, that have the body of a forgotten one."""
-        for hash in {one.hash for one in forgotten.documents} - {NOTHING}:
-            yield from (f"{_where(one)} holds it" for one in self.vault.documents.holding(hash))
 
     def _unserved(self, sentences: Sequence[str]) -> Iterator[str]:
         """Yield the documents that are not served and contain a sentence of a forgotten one."""
@@ -223,30 +236,6 @@ class Prove:
             text = f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
             if any(sentence in text for sentence in sentences):
                 yield f"{_where(document)} says some of it"
-
-    def _entities(self, marks: Sequence[str]) -> Iterator[str]:
-        for mark in marks:
-            yield from (one.name for one in self.vault.entities.search(mark, _LOOKED_AT))
-
-    def _triples(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
-        for mark in marks:
-            for one in self.vault.entities.search(mark, _LOOKED_AT):
-                said = self.vault.triples.recorded(one.id, _LOOKED_AT, Direction.BOTH)
-                yield from (_said(triple.document_id) for triple in said if triple.document_id in gone)
-
-    def _captured(self, gone: frozenset[int]) -> Iterator[str]:
-        for number in gone:
-            yield from (one.source for one in self.vault.captures.sightings(number) if one.quote)
-
-    def _sessions(self, sentences: Sequence[str]) -> Iterator[str]:
-        for session in self.vault.sessions.recent(_EVERY):
-            if any(said in session.summary for said in sentences):
-                yield session.id
-
-    def _receipts(self, gone: frozenset[int], marks: Sequence[str]) -> Iterator[str]:
-        for one in self.vault.receipts.latest(_EVERY):
-            if tells_of(one.content, gone, marks):
-                yield f"receipt {one.id}"
 
     def _bytes(self, texts: Sequence[str]) -> Iterator[str]:
         for place in map(Path, self.places):
@@ -271,7 +260,3 @@ def _file_holds(file: Path, texts: Sequence[str]) -> bool:
 def _where(document: Document) -> str:
     """Return the path of *document*, and why it is not served."""
     return f"{document.display_path} ({document.inactive})" if document.inactive else document.display_path
-
-
-def _said(document_id: int) -> str:
-    return f"document {document_id}"

@@ -79,7 +79,7 @@ def write_bundle(
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
-    writer.add(_QUESTIONS, (_line(one._asdict()) for one in questions))
+    writer.add(_QUESTIONS, (_line(question._asdict()) for question in questions))
     writer.add(_README, [_ABOUT.encode()])
     forgotten = sum(document.inactive is InactiveReason.FORGOTTEN for document in away)
     manifest = {
@@ -115,7 +115,10 @@ def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iter
             yield _line([row[0], notes[str(row[0])]])
         else:
             yield _line(
-                [{"base64": b64encode(one).decode()} if isinstance(one, bytes) else one for one in row]
+                [
+                    {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+                    for value in row
+                ]
             )
 
 
@@ -164,7 +167,9 @@ def restore_records(reader: BundleReader, target: Path, schema: int, load: Load)
     """
     manifest = reader.manifest
     versions = [manifest.get("schema"), manifest.get("version")]
-    if manifest.get("format") != FORMAT or not all(isinstance(one, int) and one > 0 for one in versions):
+    if manifest.get("format") != FORMAT or not all(
+        isinstance(version, int) and version > 0 for version in versions
+    ):
         raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
     if manifest["schema"] > schema or manifest["version"] > VERSION:
         reason = f"it has schema {manifest['schema']}, newer than this clawmem supports ({schema})"
@@ -191,21 +196,21 @@ Ask = Callable[[RetrievalRequest], Answer]
 def recorded_questions(documents: DocumentStore, receipts: Receipts | None) -> list[str]:
     """Return up to `QUESTIONS` questions: those of *receipts*, if given, newest first, then the titles of notes."""
     stored = receipts.latest(_RECEIPTS) if receipts else ()
-    answered = [receipt.question for one in stored if (receipt := unpack_if_readable(one.content))]
+    answered = [receipt.question for entry in stored if (receipt := unpack_if_readable(entry.content))]
     notes = spread(sorted(documents.latest(), key=_PLACE), QUESTIONS)
     questions = dict.fromkeys([*answered, *(note.title for note in notes)])
-    return [one for one in questions if one.strip() and len(one) <= MAX_QUERY][:QUESTIONS]
+    return [question for question in questions if question.strip() and len(question) <= MAX_QUERY][:QUESTIONS]
 
 
 def newest_moment(documents: DocumentStore) -> str:
     """Return the time of the last change of a document, so that a later export asks the same questions."""
-    return max((max(one.indexed_at, one.modified_at) for one in documents.latest()), default="")
+    return max((max(note.indexed_at, note.modified_at) for note in documents.latest()), default="")
 
 
 def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
     """Return the *questions* with their answers, as if they were asked *at* that time."""
     now_ms = parse_iso(at) or 0
-    found = ((one, ask(read_request(one, now_ms=now_ms, limit=COMPARED))) for one in questions)
+    found = ((question, ask(read_request(question, now_ms=now_ms, limit=COMPARED))) for question in questions)
     return [
         AskedQuestion(
             one, [result.document.display_path for result in answer.results], sorted(answer.trace.degraded)
