@@ -4,8 +4,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import DAYS, WINDOWS, fetch, id_of, save, sha
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason, Scope
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.vault import Vault
 
 

@@ -6,8 +6,7 @@ from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import InactiveReason, Scope
+from clawmem.ports.records import InactiveReason, Origin, Scope
 from clawmem.ports.vault import Vault
 
 CAUSAL, SEMANTIC, TEMPORAL = RelationKind.CAUSAL, RelationKind.SEMANTIC, RelationKind.TEMPORAL

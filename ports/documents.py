@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import NamedTuple, Protocol
 
-from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
     Document,
     Fragment,
     FragmentKey,
     InactiveReason,
+    Origin,
     Scope,
     SourceStamp,
     Span,

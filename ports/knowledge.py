@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import EVERYTHING, Scope
+from clawmem.ports.records import EVERYTHING, Origin, Scope
 
 MOST_COMPANIONS = 30  # co-occurring entities that are followed
 DOCUMENTS_EACH = 10  # documents taken from each of these entities

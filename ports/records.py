@@ -6,11 +6,9 @@ Line numbers are 1-based lines of the file as the user sees it, front matter inc
 code points of the body, front matter excluded.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
-
-from clawmem.ports.origin import VERIFIED, Origin
 
 Vector = bytes
 """Little-endian float32, unit length, ``4 * dimensions`` bytes."""
@@ -27,6 +25,26 @@ def one_line(name: str) -> str:
         sign if sign.isprintable() or sign in _JOINERS else " " if sign.isspace() else UNSHOWN
         for sign in name
     )
+
+
+class Origin(StrEnum):
+    """Original source of a text, from the most to the least trusted."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL_INSIDE = "tool_inside"
+    SHARED = "shared"
+    IMPORTED = "imported"
+    TOOL_OUTSIDE = "tool_outside"
+
+
+VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT})
+"""Origins of texts of the user, and of an assistant in a session of the user."""
+
+
+def least_trusted(lineage: Iterable[Origin]) -> Origin:
+    """Return the least trusted of *lineage*, the origins of a derived text; raise ValueError if it is empty."""
+    return max(lineage, key=list(Origin).index)
 
 
 class FragmentKey(NamedTuple):

@@ -19,7 +19,6 @@ from clawmem.adapters.sqlite.fragments import (
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, conditions, pack, span, unpack
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
     Document,
@@ -27,6 +26,7 @@ from clawmem.ports.records import (
     Fragment,
     FragmentKey,
     InactiveReason,
+    Origin,
     Scope,
     SourceStamp,
     Span,

@@ -24,8 +24,7 @@ from clawmem.ports.knowledge import (
     Triple,
     check_day,
 )
-from clawmem.ports.origin import Origin, least_trusted
-from clawmem.ports.records import EVERYTHING, Scope
+from clawmem.ports.records import EVERYTHING, Origin, Scope, least_trusted
 
 _ENTITY_COLUMNS = "id, name, kind, mention_count"
 _MENTION = "insert or ignore into mentions select ?, key from entities where id = ?"

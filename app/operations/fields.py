@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.errors import NotFound
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -20,7 +20,7 @@ from clawmem.app.services.knowledge.facts import (
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Triple
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -28,8 +28,7 @@ from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.documents import LinkKind
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Scope
+from clawmem.ports.records import Document, Origin, Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

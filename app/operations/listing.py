@@ -29,8 +29,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.properties import read_filter, sort_key
 from clawmem.domain.security.quoting import title_to_read, without_orders
 from clawmem.ports.documents import Property
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Scope
+from clawmem.ports.records import Document, Origin, Scope
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from clawmem.app.operations.fields import DocumentReference, Names, listed, plac
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
 from clawmem.app.services.capture.remembering import NewNote
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

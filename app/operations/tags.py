@@ -13,8 +13,7 @@ from clawmem.app.services.documents.filters import check_filters
 from clawmem.domain.documents.tags import tags_below
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import TAGS
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Scope
+from clawmem.ports.records import Origin, Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

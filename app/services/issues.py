@@ -24,8 +24,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, Property, PropertyFilter, PropertyStore
 from clawmem.ports.imports import Issue, IssueTracker
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.storage import Transactions
 
 ORIGIN = "beads"  # of relations

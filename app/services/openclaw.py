@@ -27,8 +27,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
 from clawmem.ports.imports import AgentMessage, AgentSession, AgentSessions
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
+from clawmem.ports.records import Document, Origin, Scan, SourceFile, SourceStamp
 from clawmem.ports.sessions import Transcripts
 
 ENDING = ".jsonl"  # as OpenClaw calls transcripts

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from clawmem.ports.origin import VERIFIED, Origin, least_trusted
+from clawmem.ports.records import VERIFIED, Origin, least_trusted
 
 if TYPE_CHECKING:
     from clawmem.ports.records import Document

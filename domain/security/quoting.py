@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import one_line
+from clawmem.ports.records import Origin, one_line
 
 if TYPE_CHECKING:
     from clawmem.ports.records import Document

@@ -31,7 +31,7 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 DATA = Path(__file__).parents[1] / "data"
 OWN = "own"

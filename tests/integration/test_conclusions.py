@@ -14,8 +14,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.vault import Vault
 
 

@@ -26,8 +26,7 @@ from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_sear
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.knowledge import ATTEMPTS, Entity, RelationKind
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Origin
 from clawmem.ports.vault import Vault
 
 DATA = Path(__file__).parents[1] / "data"

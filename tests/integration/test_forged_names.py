@@ -17,7 +17,7 @@ from clawmem.app.operations.answering import answer_of
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.settings.model import Settings
 from clawmem.domain.security.origin import as_tag
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be made")
 

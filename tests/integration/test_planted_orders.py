@@ -20,7 +20,7 @@ from clawmem.app.interfaces.hooks.runner import handler_of
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 from clawmem.ports.sessions import session_key
 from clawmem.ports.vault import Vault
 

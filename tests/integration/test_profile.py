@@ -19,8 +19,7 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
 from clawmem.ports.documents import Claims
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.sessions import Session, session_key
 from clawmem.ports.vault import Vault
 

@@ -13,7 +13,7 @@ from interface_world import InterfaceWorld
 from clawmem.app.interfaces.mcp.calling import DETAILS
 from clawmem.domain.security.origin import SOURCES, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 

@@ -17,7 +17,7 @@ from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.origin import LEADS, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.knowledge import Entity, Note, Relation, RelationKind, Triple
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 

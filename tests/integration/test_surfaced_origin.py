@@ -17,8 +17,7 @@ from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.safety import safe
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import FragmentKey, FragmentKind
+from clawmem.ports.records import FragmentKey, FragmentKind, Origin
 
 DATA = Path(__file__).parent.parent / "data" / "injections.tsv"
 ATTACKS = [

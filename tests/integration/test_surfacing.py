@@ -17,7 +17,7 @@ from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.ordering import NOTE_SHARES
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.knowledge import Relation, RelationKind
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
 

@@ -28,8 +28,7 @@ from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.models import ModelRole
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.vault import Vault
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3

@@ -14,8 +14,7 @@ from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
-from clawmem.ports.origin import Origin, least_trusted
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 
 

@@ -31,8 +31,7 @@ from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.files import NewFiles
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Grain
+from clawmem.ports.records import Document, Grain, Origin
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
 ASKED_CHARACTERS = 1_000  # of the text, to find notes that may state it

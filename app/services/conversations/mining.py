@@ -35,8 +35,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, Property, PropertyStore
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason, Scope, SourceFile
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope, SourceFile
 from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.storage import Transactions
 

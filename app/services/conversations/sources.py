@@ -10,8 +10,7 @@ from clawmem.domain.capture.imported import tool_of_path
 from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path, source_of_path
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.storage import Transactions
 

@@ -30,8 +30,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, ModelError
 from clawmem.ports.knowledge import Relation, RelationStore
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 

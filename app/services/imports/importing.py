@@ -23,7 +23,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
 from clawmem.ports.knowledge import Entity, EntityStore, Relation, RelationStore, Triple, TripleStore
-from clawmem.ports.origin import Origin
+from clawmem.ports.records import Origin
 from clawmem.ports.storage import Transactions
 
 _WHY = "imported"

@@ -14,8 +14,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.security.origin import origin_of
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.records import Document, InactiveReason, Origin, SourceStamp
 from clawmem.ports.storage import Transactions
 
 if TYPE_CHECKING:

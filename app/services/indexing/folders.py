@@ -16,8 +16,7 @@ from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.links import is_attachment
 from clawmem.ports.documents import DocumentStore, LinkStore
 from clawmem.ports.files import FileSource, TextExtractor
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Scan, Scope
+from clawmem.ports.records import Document, Origin, Scan, Scope
 
 MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
 LARGEST = 5

@@ -14,8 +14,7 @@ from clawmem.domain.documents.links import note_names
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import NO_CLAIMS, Claims, Link, Property
 from clawmem.ports.errors import InterruptedAfterCommit
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry, one_line
+from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry, Origin, one_line
 from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 

@@ -21,8 +21,7 @@ from clawmem.domain.security.origin import origin_of
 from clawmem.ports.documents import Claims
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import ExtractedText, TextExtractor
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Fragment, SourceStamp
+from clawmem.ports.records import Document, Fragment, Origin, SourceStamp
 
 Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason

@@ -15,8 +15,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Origin
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 

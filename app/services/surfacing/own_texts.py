@@ -21,8 +21,7 @@ from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.security.origin import UNVERIFIED
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import K1, B, LexicalIndex
-from clawmem.ports.origin import VERIFIED
-from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
+from clawmem.ports.records import VERIFIED, FragmentKind, Grain, LexicalQuery, Scope, Term
 
 
 class SeparateResults(NamedTuple):

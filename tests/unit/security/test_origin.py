@@ -4,7 +4,7 @@ import pytest
 
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag, is_verified, origin_of
-from clawmem.ports.origin import Origin, least_trusted
+from clawmem.ports.records import Origin, least_trusted
 
 QUOTED = {Origin.TOOL_INSIDE, Origin.SHARED, Origin.IMPORTED, Origin.TOOL_OUTSIDE}
 

@@ -11,8 +11,7 @@ from clawmem.domain.security.origin import LEADS
 from clawmem.domain.security.quoting import label_of_others, plain_name, title_to_read
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import Edge, Entry, block, edge_line, entry_text
-from clawmem.ports.origin import VERIFIED, Origin
-from clawmem.ports.records import one_line
+from clawmem.ports.records import VERIFIED, Origin, one_line
 
 HEAD = re.compile(r"\*\*.*\*\*")
 TAG = re.compile(r"\s*</?[a-z-]+[^>]*>")
