@@ -170,9 +170,4 @@ def _beginnings(grain: Grain) -> str:
     return f"{grain.value}_beginnings"
 
 
-_PORTER = stemmer("porter")
-
-
-@cache
-def _stem(word: str) -> str:
-    return str(_PORTER.stemWord(word))
+_stem = cache(stemmer("porter").stemWord)
