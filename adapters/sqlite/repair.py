@@ -185,26 +185,9 @@ def _readable(
 
 
 def _exchange(vault: str, new: str, aside: str) -> None:
-    """
-    Replace *vault* by the file *new*, and keep the old file and its log as *aside*.
-
-    The old file exists under both names until the new file takes its place.
-    """
-    log, log_aside = Path(f"{vault}-wal"), Path(f"{aside}-wal")
-    try:
-        try:
-            os.link(vault, aside)
-        except OSError:  # a file system without hard links
-            shutil.copy2(vault, aside)
-        if log.exists():
-            log.replace(log_aside)  # otherwise SQLite would replay it into the new file
-        Path(f"{vault}-shm").unlink(missing_ok=True)
-        Path(new).replace(vault)
-        with suppress(OSError):  # Windows cannot open a folder
-            folder = os.open(os.path.dirname(vault) or ".", os.O_RDONLY)  # noqa: PTH120
-            os.fsync(folder)
-            os.close(folder)
-    except OSError:
-        with suppress(OSError):
-            log_aside.replace(log)
-        raise
+    """Replace *vault* by the file *new*, and keep the old file and its log as *aside*."""
+    shutil.copy2(vault, aside)
+    if (log := Path(f"{vault}-wal")).exists():
+        log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
+    Path(f"{vault}-shm").unlink(missing_ok=True)
+    Path(new).replace(vault)

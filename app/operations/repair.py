@@ -26,23 +26,22 @@ if TYPE_CHECKING:
 
 
 _PROFILE = f"{COLLECTION}/{PAGE_PATH}"
-_NAMED = 20  # most notes that are listed by name
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
-_CONTENTS: dict[str, tuple[str, ...]] = {
-    "titles, times, tags and pins of notes, memories and diary entries": ("documents",),
-    "acts such as pins, snoozes and forgetting": ("acts",),
-    "fingerprints of forgotten texts": ("forgotten_texts",),
-    "sessions of agents": ("sessions",),
-    "sources of captured memories": ("sightings",),
-    "merged notes": ("replacements",),
-    "names and facts": ("entities", "mentions", "triples"),
-    "keywords of notes": ("notes",),
-    "relations between notes": ("relations",),
-    "past questions": ("recalls", "recall_hits", "receipts", "recall_stats", "co_activations"),
-    "maintenance runs": ("maintenance_runs",),
-    "answers and costs of models": ("model_answers", "model_costs"),
+_CONTENTS = {
+    "documents": "notes, memories and diary entries",
+    "acts": "acts such as pins, snoozes and forgetting",
+    "forgotten_texts": "fingerprints of forgotten texts",
+    "sessions": "sessions of agents",
+    "sightings": "sources of captured memories",
+    "replacements": "merged notes",
+    "entities": "names",
+    "triples": "facts",
+    "notes": "keywords of notes",
+    "relations": "relations between notes",
+    "recalls": "past questions",
+    "maintenance_runs": "maintenance runs",
+    "model_costs": "costs of models",
 }
-_TEXTS = {"texts of notes, memories and diary entries": ("content",)}  # lost ones are listed by name
 
 
 class RepairRequest(Request):
@@ -148,34 +147,28 @@ def _text(result: Repaired) -> Iterator[str]:
 
 def _lines(report: SalvageReport, *, is_done: bool) -> Iterator[str]:
     lost = "Lost" if is_done else "Would be lost"
-    yield f"Kept: {', '.join(_counted({**_TEXTS, **_CONTENTS}, report.kept)) or 'nothing'}"
+    yield f"Kept: {_counted(report.kept) or 'nothing'}"
     if not report.kept:
         yield f"{lost}: pins, the diary, captured memories, and the history of questions and changes"
         yield "Notes are read from your files again."
         return
-    contents = [*_counted(_CONTENTS, report.lost)]
+    contents = _counted(report.lost)
     if contents:
-        yield f"{lost}: {', '.join(contents)}"
-    yield from _named("Text lost, in no file" if is_done else "Text lost, unless a file has it", report.notes)
-    yield from _named("Text damaged, kept in the archive", report.damaged)
+        yield f"{lost}: {contents}"
+    if report.notes:
+        condition = "in no file" if is_done else "unless a file has it"
+        yield f"Text lost, {condition} ({len(report.notes)}): {', '.join(report.notes)}"
+    if report.damaged:
+        yield f"Text damaged, kept in the archive ({len(report.damaged)}): {', '.join(report.damaged)}"
     if not (contents or report.notes or report.damaged):
         yield "Nothing was lost." if is_done else "Nothing would be lost."
 
 
-def _counted(contents: Mapping[str, Sequence[str]], rows: Mapping[str, int | None]) -> Iterator[str]:
-    for name, tables in contents.items():
-        numbers = [rows[table] for table in tables if table in rows]
-        known = [number for number in numbers if number is not None]
-        if len(known) < len(numbers):
-            yield f"{name} (an unknown number)"
-        elif known:
-            yield f"{name} ({sum(known)})"
-
-
-def _named(label: str, places: Sequence[str]) -> Iterator[str]:
-    if places:
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield f"{label} ({len(places)}): {', '.join(places[:_NAMED])}{more}"
+def _counted(rows: Mapping[str, int | None]) -> str:
+    counts = {words: rows[table] for table, words in _CONTENTS.items() if table in rows}
+    return ", ".join(
+        f"{words} ({'an unknown number' if count is None else count})" for words, count in counts.items()
+    )
 
 
 REPAIR = Operation(
