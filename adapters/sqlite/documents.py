@@ -17,7 +17,7 @@ from clawmem.adapters.sqlite.fragments import (
     read_span,
 )
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
-from clawmem.adapters.sqlite.store import Store, conditions, pack, span, unpack
+from clawmem.adapters.sqlite.store import Store, condition, pack, span, unpack
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
@@ -176,12 +176,12 @@ class SqliteDocuments(Store):
 
     def by_hash(self, prefix: str) -> list[Document]:
         # A range instead of LIKE: no character of the prefix is a wildcard, and the index answers it.
-        condition = "where hash >= ? and hash < ? and inactive is null order by collection, path"
-        return self._documents(condition, (prefix, f"{prefix}g"))
+        sql = "where hash >= ? and hash < ? and inactive is null order by collection, path"
+        return self._documents(sql, (prefix, f"{prefix}g"))
 
     def holding(self, hash: str) -> list[Document]:
-        condition = "where hash = ? and inactive is not 'forgotten' order by collection, path"
-        return self._documents(condition, (hash,))
+        sql = "where hash = ? and inactive is not 'forgotten' order by collection, path"
+        return self._documents(sql, (hash,))
 
     def by_suffix(self, suffix: str) -> list[Document]:
         return self._documents(_BY_SUFFIX, {"suffix": suffix}) if suffix else []
@@ -189,9 +189,9 @@ class SqliteDocuments(Store):
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
     ) -> list[Document]:
-        where, bindings = _within(scope, "inactive is null" if active else "inactive is not null")
-        condition = f"{where} order by authored_at desc, collection, path limit :limit"
-        return self._documents(condition, {**bindings, "limit": -1 if limit is None else max(limit, 0)})
+        within, bindings = condition(scope, "inactive is null" if active else "inactive is not null")
+        sql = f"where {within} order by authored_at desc, collection, path limit :limit"
+        return self._documents(sql, {**bindings, "limit": -1 if limit is None else max(limit, 0)})
 
     def places(self) -> list[tuple[str, str]]:
         sql = "select collection, path from documents where inactive is null order by collection, path"
@@ -212,32 +212,33 @@ class SqliteDocuments(Store):
                 select 1 from json_each(wanted.value) as spelling
                  where spelling.value in (select value from json_each(documents.tags))))""": tags,
         }
-        where, bindings = _within(scope, *(condition for condition, values in kinds.items() if values))
+        wanted = [kind for kind, values in kinds.items() if values]
+        within, bindings = condition(scope, "inactive is null", *wanted)
         bindings |= {
             "content_types": json.dumps(sorted(content_types)),
             "tags": json.dumps([sorted(spellings) for spellings in tags]),
             "origins": json.dumps(sorted(origins)),
         }
-        return frozenset(self._db.values(f"select id from documents {where} and inactive is null", bindings))
+        return frozenset(self._db.values(f"select id from documents where {within}", bindings))
 
     def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        where, bindings = _within(scope, "inactive is null")
-        tagged = f"(select tags from documents {where}) as tagged, json_each(tagged.tags) as tag"
+        within, bindings = condition(scope, "inactive is null")
+        tagged = f"(select tags from documents where {within}) as tagged, json_each(tagged.tags) as tag"
         return dict(
             self._db.rows(f"select tag.value, count(*) from {tagged} group by 1 order by 1", bindings)
         )
 
     def following(self, document_id: int, limit: int) -> list[Document]:
-        condition = "where id > ? and inactive is null order by id limit ?"
-        return self._documents(condition, (document_id, max(limit, 0)))
+        sql = "where id > ? and inactive is null order by id limit ?"
+        return self._documents(sql, (document_id, max(limit, 0)))
 
     def sources(self, collection: str) -> dict[str, Document]:
         rows = self._db.stream(f"{_SELECT} where collection = ?", (collection,))
         return {document.path: document for document in map(_document, rows)}
 
     def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        where, bindings = _within(scope, "inactive is null")
-        sql = f"select collection, count(*) from documents {where} group by 1 order by 1"
+        within, bindings = condition(scope, "inactive is null")
+        sql = f"select collection, count(*) from documents where {within} group by 1 order by 1"
         return dict(self._db.rows(sql, bindings))
 
     def written_before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
@@ -252,8 +253,8 @@ class SqliteDocuments(Store):
         sql = _NEIGHBOURS.format(side=side, order=order, among=among)
         return self._db.values(sql, {"focus": focus, "limit": max(limit, 0), "collection": collection})
 
-    def _documents(self, condition: str, bindings: Bindings) -> list[Document]:
-        return [_document(row) for row in self._db.rows(f"{_SELECT} {condition}", bindings)]
+    def _documents(self, where: str, bindings: Bindings) -> list[Document]:
+        return [_document(row) for row in self._db.rows(f"{_SELECT} {where}", bindings)]
 
     # -- text ---------------------------------------------------------------------------------------
 
@@ -270,12 +271,6 @@ class SqliteDocuments(Store):
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         rows = self._db.rows(SPANS, (json.dumps([pack(key) for key in keys]),))
         return {unpack(row[0]): read_span(row) for row in rows}
-
-
-def _within(scope: Scope, *wanted: str) -> tuple[str, dict[str, str]]:
-    """Return the ``where`` clause for the documents of *scope* that meet the *wanted* conditions, and its bindings."""
-    limits, bindings = conditions(scope)
-    return f"where {' and '.join([*wanted, *limits]) or 'true'}", bindings
 
 
 def _values(document: Document) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import short_name, whole_name
-from clawmem.adapters.sqlite.store import Store, conditions, span, unpack
+from clawmem.adapters.sqlite.store import Store, condition, span, unpack
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry, embedding_text
@@ -157,15 +157,21 @@ class SqliteEmbeddings(Store):
             raise BadVector(
                 f"the question has {len(vector) // 4} dimensions, the vault's vectors {space.dimensions}"
             )
-        question = quantized(unit_vector(array("f", vector)))
         neighbours = min(limit, MAX_NEIGHBOURS)
-        wanted, bindings = conditions(scope)
+        documents, bindings = condition(scope, "inactive is null")
+        is_limited = documents != "inactive is null"
+        texts = _TEXTS_OF.format(documents=documents)
+        sql = _NEAREST.format(vectors=space.vectors, documents=documents, texts=texts if is_limited else "")
+        question = quantized(unit_vector(array("f", vector)))
+        values = {**bindings, "question": question, "k": neighbours, "space": space.id}
         with self._blaming(space):
-            hits = self._nearest(space, question, neighbours, wanted, bindings)
-            if not wanted and len(hits) < neighbours < self._count(space):
+            rows = self._db.rows(sql, values)
+            if not is_limited and len(rows) < neighbours < self._count(space):
                 # Among the nearest are texts that no served document has any more; the next `clean` deletes them.
-                hits = self._nearest(space, question, neighbours, ["true"], bindings)
-        return hits[:limit]
+                sql = _NEAREST.format(vectors=space.vectors, documents=documents, texts=texts)
+                rows = self._db.rows(sql, values)
+        hits = [Hit(unpack(key), cosine_of(distance, space.dimensions)) for key, distance in rows]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
 
     def count(self) -> int:
         sql = """
@@ -368,25 +374,6 @@ class SqliteEmbeddings(Store):
 
     def _outdate_indexes(self) -> None:
         self._db.write("update indexes set outdated = 1 where role = 'vectors'")
-
-    def _nearest(
-        self,
-        space: EmbeddingSpace,
-        question: bytes,
-        neighbours: int,
-        wanted: Sequence[str],
-        bindings: Mapping[str, str],
-    ) -> list[Hit]:
-        """Return the fragments of the nearest texts; with conditions on documents, of the nearest in such documents."""
-        documents = " and ".join(("inactive is null", *wanted))
-        sql = _NEAREST.format(
-            vectors=space.vectors,
-            texts=_TEXTS_OF.format(documents=documents) if wanted else "",
-            documents=documents,
-        )
-        rows = self._db.rows(sql, {"question": question, "k": neighbours, "space": space.id, **bindings})
-        hits = [Hit(unpack(key), cosine_of(distance, space.dimensions)) for key, distance in rows]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.key))
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[tuple[str, str]]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""

@@ -41,6 +41,14 @@ _EVERY = "and +hits.rowid in (select rowid from {table} where {table} match :eve
 # this many matches, the others are omitted.
 _MOST_MATCHES = 8_000
 _MARKER = "marker_lexical"
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
+_ONLY_TOKENS = {"include_offsets": False, "include_colocated": False}
+_SPELLINGS = f"create virtual table temp.spellings using fts5vocab (main, {TABLES[Grain.DOCUMENT]}, row)"
+# Words with the same first letter and about the same length.
+_SIMILAR = """
+select term, doc from temp.spellings
+ where term >= :first and term < char(unicode(:first) + 1) and abs(length(term) - :length) <= 2
+"""
 _LEAST = 1e-6  # the IDF that FTS5 uses for a term in more than half of the rows
 
 
@@ -123,8 +131,22 @@ class SqliteLexicalIndex(Store):
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         counts = self._counts(terms, Grain.DOCUMENT)[1]
         unknown = [term.text for term, number in counts.items() if not number]
-        with blame_index(self._db, self.faults):
-            return similar_words(self._db, TABLES[Grain.DOCUMENT], unknown) if unknown else {}
+        if not unknown:
+            return {}
+        similar: dict[str, UnknownWord] = {}
+        with blame_index(self._db, self.faults), self._db.connection() as connection:
+            tokenize = connection.fts5_tokenizer(*_TOKENIZER)
+            connection.execute(_SPELLINGS)
+            try:
+                for word in unknown:
+                    tokens = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_ONLY_TOKENS)
+                    stems = [str(token) for token in tokens]
+                    if len(stems) == 1:  # FTS5 would store other words as several, or as none
+                        bindings = {"first": stems[0][0], "length": len(stems[0])}
+                        similar[word] = UnknownWord(stems[0], dict(connection.execute(_SIMILAR, bindings)))
+            finally:
+                connection.execute("drop table temp.spellings")
+        return similar
 
     def clear(self) -> None:
         with self._db.atomic():
@@ -235,30 +257,3 @@ class ScratchLexicalIndex(SqliteLexicalIndex):
     def close(self) -> None:
         """Release the memory."""
         self._db.close()
-
-
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
-_ONLY_TOKENS = {"include_offsets": False, "include_colocated": False}
-_SIMILAR = """
-select term, doc from temp.spellings
- where term >= :first and term < char(unicode(:first) + 1) and abs(length(term) - :length) <= 2
-"""
-
-
-def similar_words(db: Database, table: str, words: Sequence[str]) -> dict[str, UnknownWord]:
-    """Return the words of the FTS5 table *table* with the first letter of each of *words* and about its length."""
-    unknown: dict[str, UnknownWord] = {}
-    with db.connection() as connection:
-        tokenize = connection.fts5_tokenizer(*_TOKENIZER)
-        connection.execute(f"create virtual table temp.spellings using fts5vocab (main, {table}, row)")
-        try:
-            for word in words:
-                tokens = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_ONLY_TOKENS)
-                stems = [str(token) for token in tokens]
-                if len(stems) == 1:  # FTS5 would store other words as several, or as none
-                    [stem] = stems
-                    bindings = {"first": stem[0], "length": len(stem)}
-                    unknown[word] = UnknownWord(stem, dict(connection.execute(_SIMILAR, bindings)))
-        finally:
-            connection.execute("drop table temp.spellings")
-    return unknown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from clawmem.adapters.sqlite.store import Store, conditions
+from clawmem.adapters.sqlite.store import Store, condition
 from clawmem.ports.documents import Property, PropertyFilter
 from clawmem.ports.knowledge import ATTEMPTS, RULES, Note, NoteCounts
 from clawmem.ports.records import EVERYTHING, Scope
@@ -118,8 +118,8 @@ select min(name), count(distinct document_id) from properties
 """
 _VALUES = """
 select min(value), count(distinct document_id) as number from properties
-  join documents on id = document_id and inactive is null
- where name = :name collate nocase{within} group by coalesce(key, value) order by number desc, coalesce(key, value)
+  join documents on id = document_id and {within}
+ where name = :name collate nocase group by coalesce(key, value) order by number desc, coalesce(key, value)
 """
 _HAVING = """
 select document_id from properties
@@ -150,15 +150,14 @@ class SqliteProperties(Store):
         return dict(self._db.rows(_NAMES))
 
     def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
-        limits, bindings = conditions(scope)
-        within = "".join(f" and {limit}" for limit in limits)
+        within, bindings = condition(scope, "inactive is null")
         return dict(self._db.rows(_VALUES.format(within=within), {**bindings, "name": name}))
 
     def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
         documents = frozenset(self._db.values("select id from documents where inactive is null"))
-        for condition in filters:
-            having = frozenset(self._db.values(_HAVING, {"name": condition.name, "key": condition.key}))
-            documents = documents - having if condition.is_negated else documents & having
+        for wanted in filters:
+            having = frozenset(self._db.values(_HAVING, {"name": wanted.name, "key": wanted.key}))
+            documents = documents - having if wanted.is_negated else documents & having
         return documents
 
     def _by_document(self, sql: str, binding: str) -> dict[int, list[Property]]:

@@ -45,12 +45,12 @@ def span(document_id: int) -> tuple[int, int]:
 
 def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:
     """Return a query for the ids of the documents in *scope*, with its bindings; empty text for an unlimited scope."""
-    wanted, bindings = conditions(scope)
-    return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
+    limits, bindings = condition(scope)
+    return limits and f"select id from documents where {limits}", bindings
 
 
-def conditions(scope: Scope) -> tuple[list[str], dict[str, str]]:
-    """Return the conditions on a row of ``documents`` to be in *scope*, with their bindings."""
+def condition(scope: Scope, *others: str) -> tuple[str, dict[str, str]]:
+    """Return the condition on a row of ``documents`` to be in *scope* and meet the *others*, with its bindings."""
     possible = {
         "collection in (select value from json_each(:collections))": scope.collections,
         "authored_at >= :authored_from": scope.authored_from is not None,
@@ -63,4 +63,5 @@ def conditions(scope: Scope) -> tuple[list[str], dict[str, str]]:
         "authored_until": scope.authored_until or "",
         "only_documents": json.dumps(sorted(scope.documents or ())),
     }
-    return [condition for condition, holds in possible.items() if holds], bindings
+    limits = [limit for limit, holds in possible.items() if holds]
+    return " and ".join([*others, *limits]), bindings

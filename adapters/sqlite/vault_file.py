@@ -27,14 +27,18 @@ def log_is_empty(path: str) -> bool:
 
 def is_empty(path: str) -> bool:
     """Whether the file at *path* has no bytes. SQLite must not open such a file, because it would delete the log."""
-    return _changed_if_empty(path) is not None
+    with suppress(OSError, ValueError):
+        status = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
+        return S_ISREG(status.st_mode) and status.st_size == 0
+    return False
 
 
 def refuse_empty(path: str) -> None:
     """Raise `VaultDamaged` if the file at *path* is empty and stays empty."""
     since = time.monotonic()
-    while (changed := _changed_if_empty(path)) is not None:
-        if time.time() - changed > _PATIENCE_S or time.monotonic() - since > _PATIENCE_S:
+    while is_empty(path):
+        age = time.time() - os.path.getmtime(path)  # noqa: PTH204
+        if max(age, time.monotonic() - since) > _PATIENCE_S:
             raise VaultDamaged(
                 path,
                 "the file is empty, so its pins, its diary and captured memories are lost unless you put a backup copy "
@@ -60,12 +64,3 @@ def checkpoint_log(path: str) -> None:
             connection.execute("pragma wal_checkpoint(truncate)").fetchall()
         finally:
             connection.close()
-
-
-def _changed_if_empty(path: str) -> float | None:
-    """Return the modification time of the file at *path* in seconds since 1970; ``None`` unless it is an empty file."""
-    with suppress(OSError, ValueError):
-        status = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
-        if S_ISREG(status.st_mode) and status.st_size == 0:
-            return status.st_mtime
-    return None
