@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from operator import attrgetter
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
-QUIET_NS = 300_000_000  # a file changed within this time may be incomplete
 # Non-blocking, because opening a pipe without a writer would otherwise wait forever.
 _READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -154,16 +152,15 @@ class DiskFiles:
 
 class LiveFiles(DiskFiles):
     """
-    ``FileSource`` that tolerates intermediate states of files and folders.
+    ``FileSource`` that tolerates unmounted folders.
 
-    A file that is still being written counts as unreadable. An empty folder that has replaced another one
-    counts as an unmounted mount point: the root is reported as missing, so nothing counts as deleted.
+    An empty folder that has replaced another one counts as an unmounted mount point: the root is reported as missing,
+    so nothing counts as deleted.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._roots: dict[str, tuple[int, int]] = {}
-        self._young: set[tuple[str, str]] = set()
 
     def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
         identity = folder_identity(root)
@@ -173,18 +170,7 @@ class LiveFiles(DiskFiles):
         if self._roots.get(root, identity) != identity and not any(Path(root).iterdir()):
             return Scan((), root_exists=False)
         self._roots[root] = identity
-        now_ns = time.time_ns()
-        self._young = {
-            (root, file.path)
-            for file in scan.files
-            if 0 <= now_ns - file.stamp.mtime_ns < QUIET_NS  # a time in the future says nothing
-        }
         return scan
-
-    def read(self, root: str, path: str) -> bytes:
-        if (root, path) in self._young:
-            raise SourceUnreadable(path, "it is being written")
-        return super().read(root, path)
 
 
 def folder_identity(root: str) -> tuple[int, int] | None:

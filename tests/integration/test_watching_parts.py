@@ -26,7 +26,7 @@ from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 from clawmem.domain.documents.eligibility import is_excluded
-from clawmem.ports.errors import LeaseLost, SourceUnreadable, VaultLocked
+from clawmem.ports.errors import LeaseLost, VaultLocked
 from clawmem.ports.files import PathChange, StopSignal
 
 GO_ON = threading.Event()  # never set
@@ -150,20 +150,6 @@ class TestWatchedFolders:
 
 class TestLiveFiles:
     """Moments in between."""
-
-    def test_what_is_being_written(self, tmp_path: Path) -> None:
-        """It is listed, so that nobody takes it for deleted, and not read."""
-        put(tmp_path, "old.md")
-        put(tmp_path, "new.md", age_s=0.0)
-        put(tmp_path, "tomorrow.md", age_s=-86_400.0)
-        files = LiveFiles()
-        scan = files.scan(str(tmp_path), enter=enters, wanted=enters)
-
-        assert [file.path for file in scan.files] == ["new.md", "old.md", "tomorrow.md"]
-        assert files.read(str(tmp_path), "old.md") == b"# old.md\n"
-        assert files.read(str(tmp_path), "tomorrow.md") == b"# tomorrow.md\n"
-        with pytest.raises(SourceUnreadable, match="being written"):
-            files.read(str(tmp_path), "new.md")
 
     def test_an_empty_folder(self, tmp_path: Path) -> None:
         """Where another one was, it is not there; emptied by hand, it is empty."""
