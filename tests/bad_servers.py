@@ -114,7 +114,6 @@ BAD_VECTORS: dict[str, tuple[Callable[[ReceivedRequest], ScriptedReply], type[Cl
     "one a token": (vectors_of(lambda vectors: [[v, v] for v in vectors]), BadVector),
     "no base64": (vectors_of(lambda vectors: ["§§§" for _ in vectors]), BadVector),
     "odd base64": (vectors_of(lambda vectors: ["AAAA" for _ in vectors]), BadVector),
-    "constant": (vectors_of(lambda vectors: [vectors[0] for _ in vectors]), BadVector),
     "one too few": (vectors_of(lambda vectors: vectors[:-1]), ModelAnswerInvalid),
     "one too many": (vectors_of(lambda vectors: [*vectors, vectors[0]]), ModelAnswerInvalid),
     "none": (vectors_of(lambda vectors: []), ModelAnswerInvalid),

@@ -42,8 +42,6 @@ _CUTS = 4  # number of times that a text is shortened before giving up
 _CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
 # These texts share no word. A server that returns the same vector for all of them does not compute vectors.
 _CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
-# A model may give two texts the same vector, but three different texts with one vector are no coincidence.
-_ENOUGH_TEXTS = 3
 # Models for which llama.cpp already returns the probability of "yes".
 _PROBABILITIES = ("qwen3", "zerank")
 _STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
@@ -198,7 +196,8 @@ class ApiEmbedder(ApiModel):
         if not received:  # measured with texts that also show whether the server computes vectors
             texts = [prompts.document + text for text in _CANARIES]
             vectors = list(map(unit_vector, self._send(texts, True, limits)))
-            refuse_constant(_CANARIES, vectors)
+            if len(set(vectors)) == 1:
+                raise BadVector("the server sent the same vector for different texts")
             received = len(vectors[0]) // 4
         dimensions = self._dimensions or received
         if dimensions > received:
@@ -211,9 +210,7 @@ class ApiEmbedder(ApiModel):
         computed: list[Vector] = []
         for batch in self._batches([prompt + text[: self._max_chars] for text in texts if text.strip()]):
             raw = self._send_fitting(batch, is_query, limits)
-            vectors = [unit_vector(vector, space.received, space.dimensions) for vector in raw]
-            refuse_constant(batch, vectors)
-            computed += vectors
+            computed += [unit_vector(vector, space.received, space.dimensions) for vector in raw]
         remaining = iter(computed)
         return [next(remaining) if text.strip() else bytes(4 * space.dimensions) for text in texts]
 
@@ -401,15 +398,3 @@ def unit_vector(raw: Any, received: int = 0, dimensions: int | None = None) -> V
         raise BadVector(f"the server sent {len(numbers)} numbers instead of {received}")
     beginning = numbers[:dimensions]
     return (beginning / (np.linalg.norm(beginning) or 1.0)).astype("<f4").tobytes()
-
-
-def refuse_constant(texts: Sequence[str], vectors: Sequence[Vector]) -> None:
-    """
-    Raise an error if a server gives different texts the same vector.
-
-    Raises:
-        BadVector: three or more different texts have the same vector, so the server does not compute vectors.
-    """
-    different = {"".join(filter(str.isalnum, text.casefold())) for text in texts}
-    if len(different) >= _ENOUGH_TEXTS and len(set(vectors)) == 1 and any(vectors[0]):
-        raise BadVector("the server sent the same vector for different texts")
