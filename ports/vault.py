@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from clawmem.ports.documents import DocumentStore, LinkStore, PropertyStore, SuccessionStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
@@ -69,9 +68,3 @@ class Vault:
         self.lexical.close()
         self.vectors.close()
         self.storage.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -1,4 +1,4 @@
-"""What the stores of a vault share: packed keys of fragments, conditions of a scope, and checks."""
+"""Common parts of the stores of a vault: packed keys of fragments, conditions of a scope, and checks."""
 
 from __future__ import annotations
 

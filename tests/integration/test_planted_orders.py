@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,8 @@ class PlantedHome:
                 Folder(name, str(root), origin=origin)
             )
 
-    def vault(self) -> Vault:
-        return open_vault(str(self.index))
+    def vault(self) -> closing[Vault]:
+        return closing(open_vault(str(self.index)))
 
     def hook(self, name: str, **fields: object) -> str:
         """Return the context that the hook *name* gives to an assistant."""
