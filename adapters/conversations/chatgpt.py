@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from clawmem.adapters.conversations.members import (
     Member,
     Record,
-    Tree,
     branch,
     labels,
-    objects_next_to,
     paragraphs,
     parsed,
     whole,
@@ -27,9 +25,9 @@ _CANVAS = "canmore."  # the tool that writes the documents next to a chat
 _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
-def read(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read(member: Member) -> Iterator[ImportedConversation]:
     """Yield the conversations of a file, and custom instructions as preferences."""
-    user = Record(next(iter(objects_next_to(member, tree, "user.json")), None)).text("name")
+    user = Record(next(iter(member.objects_next_to("user.json")), None)).text("name")
     for chat in member.objects():
         if isinstance(chat.get("mapping"), dict):
             yield from _conversation(chat, member, user)

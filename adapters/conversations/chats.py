@@ -11,7 +11,6 @@ from clawmem.adapters.conversations.members import (
     Member,
     NotAConversation,
     Record,
-    Tree,
     Unreadable,
     paragraphs,
 )
@@ -44,10 +43,10 @@ class _Turn(NamedTuple):
     lines: list[str]
 
 
-def reader_of_texts(decode: Decode) -> Callable[[Member, Tree], Iterator[ImportedConversation]]:
+def reader_of_texts(decode: Decode) -> Callable[[Member], Iterator[ImportedConversation]]:
     """Return the reader of chats in text; files whose lines mark no turns are no conversations."""
 
-    def read(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+    def read(member: Member) -> Iterator[ImportedConversation]:
         try:
             text = decode(member.content())
         except ValueError as error:
@@ -98,7 +97,7 @@ def _turns(text: str, form: re.Pattern[str]) -> tuple[str, list[_Turn]]:
     return title, turns
 
 
-def read_json(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read_json(member: Member) -> Iterator[ImportedConversation]:
     """Yield a list of messages as one conversation, or objects with a list ``messages`` each as one."""
     messages = []
     for number, record in enumerate(member.objects()):

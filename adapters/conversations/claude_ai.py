@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from clawmem.adapters.conversations.members import (
     Member,
     Record,
-    Tree,
     branch,
     labels,
-    objects_next_to,
     paragraphs,
     with_attachments,
 )
@@ -20,9 +18,9 @@ from clawmem.ports.sessions import Speaker
 SOURCE = "claude.ai"
 
 
-def read_conversations(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read_conversations(member: Member) -> Iterator[ImportedConversation]:
     """Yield the conversations of a file, and the texts of attached files as notes."""
-    users = objects_next_to(member, tree, "users.json")
+    users = member.objects_next_to("users.json")
     names = {user.text("uuid"): user.text("full_name") for user in users}
     for chat in member.objects():
         account = chat.object("account")
@@ -84,7 +82,7 @@ def _block(block: Record) -> str:
     return ""
 
 
-def read_projects(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read_projects(member: Member) -> Iterator[ImportedConversation]:
     """Yield the instructions of each project and its documents, as notes."""
     for project in member.objects():
         name, key = project.text("name"), f"project {project.get('uuid')}"
@@ -95,7 +93,7 @@ def read_projects(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
             yield _note(f"{key} {document.text('uuid', 'filename')}", title, text, document, name)
 
 
-def read_memories(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read_memories(member: Member) -> Iterator[ImportedConversation]:
     """Yield what Claude.ai remembers of the user and of each project, as notes."""
     for memory in member.objects():
         yield _note("memory", "Memory of Claude.ai", memory.text("conversations_memory"), memory, "")

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import apsw
 
-from clawmem.adapters.conversations.members import Member, NotAConversation, Record, Tree, Unreadable, parsed
+from clawmem.adapters.conversations.members import Member, NotAConversation, Record, Unreadable, parsed
 from clawmem.adapters.conversations.sessions import (
     openclaw_session,
     opencode_session,
@@ -24,7 +24,7 @@ BUSY_MS = 2_000  # an agent writes for milliseconds
 Conversations = Iterator[ImportedConversation | ReadFault]
 
 
-def read(member: Member, tree: Tree) -> Conversations:
+def read(member: Member) -> Conversations:
     """Yield the sessions in the database of an agent, also while the agent has it open."""
     address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -10,16 +11,15 @@ from typing import NamedTuple
 
 from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, sessions, slack
 from clawmem.adapters.conversations.members import (
+    EXTENSIONS,
     ZIP,
     Member,
     NotAConversation,
     Record,
-    Tree,
     Unreadable,
     export_files,
-    folder_tree,
+    members_of,
     reason_of_os,
-    zip_tree,
 )
 from clawmem.ports.imports import (
     ConversationExports,
@@ -39,7 +39,7 @@ _JSON = re.compile(
 _MARKS = b"\xef\xbb\xbf\xff\xfe"  # of encodings
 _SAMPLE_RECORDS = 200  # a session begins with lines of its program
 
-Read = Callable[[Member, Tree], Iterator[ImportedConversation | ReadFault]]
+Read = Callable[[Member], Iterator[ImportedConversation | ReadFault]]
 
 
 class _Format(NamedTuple):
@@ -91,8 +91,11 @@ class DiskExports(ConversationExports):
         for file in filter(_is_zip, changed):
             yield from self._in_archive(file)
         if plain := {file for file in changed if not _is_zip(file)}:
-            tree = folder_tree(file for file in every if not _is_zip(file))
-            for part in self._in_tree(tree, [name for name, member in tree.items() if member.file in plain]):
+            paths = {file.path: file for file in every if not _is_zip(file)}
+            root = os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120
+            names = {os.path.relpath(path, root).replace(os.sep, "/"): file for path, file in paths.items()}
+            members = members_of(names)
+            for part in self._in_members([member for member in members if member.file in plain]):
                 if not isinstance(part, FileFinished) or part.file in plain:
                     yield part
 
@@ -101,8 +104,9 @@ class DiskExports(ConversationExports):
         source, is_whole, is_silent = "", True, True
         try:
             with zipfile.ZipFile(file.path) as archive:
-                tree = zip_tree(archive, file)
-                for part in self._in_tree(tree, list(tree)):
+                texts = (name for name in archive.namelist() if name.lower().endswith(EXTENSIONS))
+                names = {name: file._replace(path=f"{file.path}/{name}") for name in texts}
+                for part in self._in_members(members_of(names, archive)):
                     if isinstance(part, FileFinished):
                         source = source or part.source
                     else:
@@ -123,19 +127,18 @@ class DiskExports(ConversationExports):
         except OSError as error:
             yield ReadFault(file.path, reason_of_os(error))
 
-    def _in_tree(self, tree: Tree, names: Sequence[str]) -> Iterator[ExportPart]:
-        """Yield what the files *names* hold; a day of a Slack channel brings its other days along."""
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
+    def _in_members(self, members: Sequence[Member]) -> Iterator[ExportPart]:
+        """Yield what *members* hold; a day of a Slack channel brings its other days along."""
+        seen = set[Member]()
+        for member in members:
+            if member in seen:
                 continue
-            member = tree[name]
             try:
                 file_format = self._format_of(member)
-                days = slack.days(member, tree) if file_format.read is slack.read else [member]
-                seen |= {day.name for day in days}
+                days = slack.days(member) if file_format.read is slack.read else [member]
+                seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
-                for part in file_format.read(member, tree):
+                for part in file_format.read(member):
                     yield part if isinstance(part, ReadFault) else _dated(part, written)
                 yield from (FileFinished(day.file, file_format.source) for day in days)
             except NotAConversation as error:
@@ -180,7 +183,7 @@ class DiskExports(ConversationExports):
         return _Format("", _nothing)
 
 
-def _nothing(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def _nothing(member: Member) -> Iterator[ImportedConversation]:
     yield from ()
 
 

@@ -9,9 +9,9 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import normpath
 from typing import Any, BinaryIO, TextIO
@@ -113,18 +113,28 @@ def branch(leaf: str, parents: Mapping[str, str]) -> list[str]:
     return [*reversed(path)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Member:
-    """One file: its name relative to the export, and the absolute path that identifies it."""
+    """
+    One file: its name relative to the export, with forward slashes, and the absolute path that identifies it.
+
+    ``tree`` are all files of the export by name.
+    """
 
     name: str
     file: SourceFile
+    tree: Mapping[str, Member] = field(default_factory=dict)
     archive: zipfile.ZipFile | None = None
 
     @property
     def place(self) -> str:
         """The absolute path; that of a file in a ZIP file follows the path of the ZIP file."""
         return self.file.path
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder, relative to the export."""
+        return self.name.rpartition("/")[0]
 
     @property
     def stem(self) -> str:
@@ -205,6 +215,13 @@ class Member:
                 if isinstance(value, dict):
                     yield Record(value)
 
+    def objects_next_to(self, name: str) -> list[Record]:
+        """Return the objects of the small file *name*, relative to the folder; none if it cannot be read."""
+        member = self.tree.get(normpath(f"{self.folder}/{name}").removeprefix("/"))
+        with suppress(Unreadable):
+            return list(member.objects()) if member else []
+        return []
+
     def content(self) -> bytes:
         """Return the whole file. Raises `Unreadable` above `MAX_TEXT`."""
         with self.open() as file:
@@ -214,33 +231,12 @@ class Member:
         return data
 
 
-Tree = Mapping[str, Member]
-"""The files of an export by name, with forward slashes."""
-
-
-def objects_next_to(member: Member, tree: Tree, name: str) -> list[Record]:
-    """Return the objects of the small file *name*, relative to the folder of *member*; none if it cannot be read."""
-    with suppress(Unreadable):
-        if found := tree.get(normpath(f"{member.name.rpartition('/')[0]}/{name}").removeprefix("/")):
-            return list(found.objects())
-    return []
-
-
-def zip_tree(archive: zipfile.ZipFile, file: SourceFile) -> Tree:
-    """Return the text files in a ZIP file."""
-    return {
-        name: Member(name, file._replace(path=f"{file.path}/{name}"), archive)
-        for name in archive.namelist()
-        if name.lower().endswith(EXTENSIONS)
-    }
-
-
-def folder_tree(files: Iterable[SourceFile]) -> Tree:
-    """Return *files* as the tree below the folder that they share."""
-    by_path = {file.path: file for file in files}
-    root = os.path.commonpath([os.path.dirname(path) for path in by_path])  # noqa: PTH120
-    names = {os.path.relpath(path, root).replace(os.sep, "/"): file for path, file in by_path.items()}
-    return {name: Member(name, file) for name, file in names.items()}
+def members_of(files: Mapping[str, SourceFile], archive: zipfile.ZipFile | None = None) -> list[Member]:
+    """Return the members of an export from its *files* by name."""
+    tree: dict[str, Member] = {}
+    for name, file in files.items():
+        tree[name] = Member(name, file, tree, archive)
+    return [*tree.values()]
 
 
 def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:

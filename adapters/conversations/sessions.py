@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from clawmem.adapters.conversations.members import (
     Member,
     Record,
-    Tree,
     labels,
     paragraphs,
     parsed,
@@ -25,10 +24,10 @@ _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "sum
 """Member with a title by the type of its line, best first."""
 
 
-def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member, Tree], Conversations]:
+def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member], Conversations]:
     """Return the reader of the sessions of *source*."""
 
-    def read(member: Member, tree: Tree) -> Conversations:
+    def read(member: Member) -> Conversations:
         facts = Record()
         lines = member.lines()
         if member.name.endswith(".json"):  # one object, with the messages of Gemini CLI
@@ -68,7 +67,7 @@ def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
         yield line
 
 
-def read_openclaw(member: Member, tree: Tree) -> Conversations:
+def read_openclaw(member: Member) -> Conversations:
     """Yield the session of OpenClaw in a file."""
     return openclaw_session(member.stem, member.lines(), member)
 
@@ -95,7 +94,7 @@ def openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conve
     yield from _unreadable_lines(member, unreadable)
 
 
-def read_opencode(member: Member, tree: Tree) -> Iterator[ImportedConversation]:
+def read_opencode(member: Member) -> Iterator[ImportedConversation]:
     """Yield the sessions of `opencode export`."""
     for session in member.objects():
         messages = session.objects("messages")

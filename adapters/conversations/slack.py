@@ -10,9 +10,7 @@ from operator import attrgetter
 from clawmem.adapters.conversations.members import (
     Member,
     Record,
-    Tree,
     Unreadable,
-    objects_next_to,
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
@@ -34,18 +32,16 @@ _INLINE = {
 }
 
 
-def days(member: Member, tree: Tree) -> list[Member]:
+def days(member: Member) -> list[Member]:
     """Return the files of the room of *member*, in the order of their days."""
-    folder = member.name.rpartition("/")[0]
-    return [
-        tree[name] for name in sorted(tree) if name.rpartition("/")[0] == folder and name.endswith(".json")
-    ]
+    room = (day for day in member.tree.values() if day.folder == member.folder and day.name.endswith(".json"))
+    return sorted(room, key=attrgetter("name"))
 
 
-def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+def read(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     """Yield each day of the room of *member*, then its threads, whose replies may be in the files of later days."""
-    names = _names(member, tree)
-    room = member.name.rpartition("/")[0].rpartition("/")[2]
+    names = _names(member)
+    room = member.folder.rpartition("/")[2]
     channel = names.get(room, room)
     threads: dict[str, dict[str, ImportedMessage]] = {}
     edits: dict[str, str] = {}  # the time of an edit by the id of the message
@@ -61,7 +57,7 @@ def read(member: Member, tree: Tree) -> Iterator[ImportedConversation | ReadFaul
             updated=max((max(message.id, edits[message.id]) for message in ordered), default=None),
         )
 
-    for file in days(member, tree):
+    for file in days(member):
         day: list[ImportedMessage] = []
         try:
             for record in file.objects():
@@ -132,16 +128,16 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
     return unescape(_TOKEN.sub(REDACTED, _TOKEN_OF_FILE.sub("", _MENTION.sub(plain, text))))
 
 
-def _names(member: Member, tree: Tree) -> dict[str, str]:
+def _names(member: Member) -> dict[str, str]:
     """Return the names of users and rooms by id; without the files above the folder of *member*, ids stay."""
     names: dict[str, str] = {}
     for file in ("users.json", "org_users.json"):
-        for user in objects_next_to(member, tree, f"../{file}"):
+        for user in member.objects_next_to(f"../{file}"):
             profile = user.object("profile")
             name = profile.text("display_name", "real_name") or user.text("real_name", "name")
             names[user.text("id")] = name
     for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
-        for room in objects_next_to(member, tree, f"../{file}"):
+        for room in member.objects_next_to(f"../{file}"):
             people = ", ".join(sorted(names.get(id) or id for id in map(str, room.get("members") or ())))
             names[room.text("id")] = room.text("name") or people or room.text("id")
     return names
