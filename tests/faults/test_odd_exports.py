@@ -112,13 +112,8 @@ def test_a_folder_of_many_files(invoke: Invoke, tmp_path: Path) -> None:
 
 
 HALVES = {
-    "low": ("Where is \\udc00 it, exactly?", "Where is \ufffd it, exactly?"),
-    "high": ("Where is \\uD800 it, exactly?", "Where is \ufffd it, exactly?"),
-    "high before an escape": ("Where\\ud800\\n is it, exactly?", "Where\ufffd\n is it, exactly?"),
-    "in the wrong order": ("Where\\ude00\\ud83d is it, exactly?", "Where\ufffd\ufffd is it, exactly?"),
+    "half": ("Where is \\udc00 it, exactly?", "Where is \ufffd it, exactly?"),
     "whole": ("Where\\ud83d\\ude00 is it, exactly?", "Where\U0001f600 is it, exactly?"),
-    "escaped backslash": ("Is \\\\udc00 it, exactly?", "Is \\udc00 it, exactly?"),
-    "behind a backslash": ("Where\\\\\\udc00 is it, exactly?", "Where\\\ufffd is it, exactly?"),
 }
 
 
