@@ -13,7 +13,7 @@ from clawmem.domain.capture.notes import title_of
 from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
-from clawmem.domain.security.orders import gives_orders
+from clawmem.domain.security.injections import has_injection
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
@@ -173,7 +173,7 @@ def title_key(title: str) -> str:
 
 
 def _orders(fact: ImportedFact) -> bool:
-    return gives_orders("\n".join((fact.title, fact.quote, fact.narrative, *fact.facts)))
+    return has_injection("\n".join((fact.title, fact.quote, fact.narrative, *fact.facts)))
 
 
 def _flat(text: str) -> str:

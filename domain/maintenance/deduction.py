@@ -13,7 +13,7 @@ from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.merge_gate import jaccard, lexical_anchors
-from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.injections import has_injection
 
 SHORTEST = 10  # characters of a conclusion
 LEAST_SOURCES = 2
@@ -188,7 +188,7 @@ def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | No
     cited = sources(draft, pool)
     if len(cited) < LEAST_SOURCES:
         return RejectionReason.SOURCES
-    is_spoilt = inspect(draft.conclusion).dropped or _foreign(draft.conclusion, cited, pool)
+    is_spoilt = has_injection(draft.conclusion) or _foreign(draft.conclusion, cited, pool)
     return RejectionReason.CONTAMINATED if is_spoilt else None
 
 

@@ -6,7 +6,6 @@ The tables are excerpts of Unicode's confusables (UTS 39): letters that look lik
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,50 +55,26 @@ def unmask(text: str) -> Unmasked:
     """
     if text.isascii():
         return Unmasked(text.lower(), range(len(text) + 1))
-    return _replaced(text, str.lower, _small)
-
-
-def plain(text: str) -> Unmasked:
-    """Return *text* without disguise and accents like `unmask`, but with its case preserved."""
-    if text.isascii():
-        return Unmasked(text, range(len(text) + 1))
-    return _replaced(text, str, _letters)
-
-
-def lower_case(text: str) -> str:
-    """Return *text* in lower case with unchanged length, so that offsets remain valid."""
-    lower = text.lower()
-    return (
-        lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    )
-
-
-def _replaced(text: str, ascii_part: Callable[[str], str], other: Callable[[str], str]) -> Unmasked:
     parts: list[str] = []
     places: list[int] = []
     done = 0
     for match in _NOT_ASCII.finditer(text):
         at = match.start()
-        letters = other(match[0])
-        parts += (ascii_part(text[done:at]), letters)
+        letters = _small(match[0])
+        parts += (text[done:at].lower(), letters)
         places += (*range(done, at), *[at] * len(letters))
         done = at + 1
-    parts.append(ascii_part(text[done:]))
+    parts.append(text[done:].lower())
     places += range(done, len(text) + 1)
     return Unmasked("".join(parts), places)
 
 
 @lru_cache(maxsize=4096)
 def _small(character: str) -> str:
-    return _letters(character).casefold()
-
-
-@lru_cache(maxsize=4096)
-def _letters(character: str) -> str:
     if INVISIBLE.compiled.match(character):
         return ""
     if character in _LOOKALIKES:
-        return _LOOKALIKES[character]
+        return _LOOKALIKES[character].lower()
     decomposed = unicodedata.normalize("NFKD", character)
     bare = "".join(part for part in decomposed if not unicodedata.combining(part))
-    return "".join(_LOOKALIKES.get(part, part) for part in bare)
+    return "".join(_LOOKALIKES.get(part, part) for part in bare).casefold()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.records import Origin, one_line
@@ -58,16 +59,13 @@ def without_orders(text: str, origin: Origin) -> str:
     """Return *text*; if others wrote it, each line of an order is replaced by `LEFT_OUT`. Line numbers do not change."""
     if is_verified(origin):
         return text
-    # Imported on demand: most vaults hold only the user's own notes.
-    from clawmem.domain.security.orders import all_orders_in
-
-    orders = all_orders_in(text)
+    orders = list(find_injections(text))
     if not orders:
         return text
     lines, end = [], 0
     for line in text.splitlines(keepends=True):
         start, end = end, end + len(line)
         content = line.splitlines()[0]
-        is_ordered = any(one.start < start + len(content) and start < one.end for one in orders)
+        is_ordered = any(order.start < start + len(content) and start < order.end for order in orders)
         lines.append(LEFT_OUT + line[len(content) :] if content.strip() and is_ordered else line)
     return "".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.promptguard import guarded
+from clawmem.domain.security.injections import guarded
 from clawmem.domain.security.redaction import redact
 
 MOST_CHARACTERS = 10_000  # above the limit of any block
@@ -18,4 +18,4 @@ def safe(text: str) -> str:
 
 @lru_cache(1024)  # titles and kinds recur within a block and from block to block
 def _safe(shown: str) -> str:
-    return escape(redact(guarded(shown, limit=MOST_CHARACTERS)).text)
+    return escape(redact(guarded(shown)).text)

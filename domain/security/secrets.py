@@ -145,11 +145,11 @@ _PLACEHOLDER = re.compile(
     r"|^[$%!{@~/.<-]|\$\{|\$\(|\{\{|^ENC|://"
 )
 _EXPRESSION = re.compile(
-    r"[a-z]{2,}(?:[-_.](?:[a-z]+|v?\d{1,4}))+"  # a name with hyphens and a version, such as ``db-credentials-v3``
+    r"\A(?:[a-z]{2,}(?:[-_.](?:[a-z]+|v?\d{1,4}))+"  # a name with hyphens and a version, such as ``db-credentials-v3``
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
     r"|\d{4}-\d\d-\d\d\S*|v?\d+(?:\.\d+)+\S*"
     r"|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+"
-    r"|(?i:(?:[a-z]+[_-]?)?(?:password|passwd|pass|pwd|token|secret|key)[_-]?\d{0,3})"
+    r"|(?i:(?:[a-z]+[_-]?)?(?:password|passwd|pass|pwd|token|secret|key)[_-]?\d{0,3}))\Z"
 )
 _SIGNS = frozenset("!#$%&*+=?@^~")
 _SHORTEST_PASSWORD, _SHORTEST_KEY, _SHORTEST_VAGUE, _SHORTEST_REPEATED = 5, 10, 20, 8
@@ -228,7 +228,7 @@ def _is_stand_in(value: str) -> bool:
 
 
 def _is_expression(value: str) -> bool:
-    return len(value) <= _LONGEST_EXPRESSION and _EXPRESSION.fullmatch(value) is not None
+    return len(value) <= _LONGEST_EXPRESSION and _EXPRESSION.match(value) is not None
 
 
 def _is_mixed(value: str) -> bool:

@@ -22,7 +22,7 @@ from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import save
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
@@ -73,7 +73,7 @@ class World:
             self.vault.entities,
             self.vault.triples,
             safe,
-            lambda text: inspect(text).dropped,
+            has_injection,
         )(prompt, budget)
 
 

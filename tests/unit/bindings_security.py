@@ -7,21 +7,12 @@ from typing import Any
 
 from clawmem.domain.security.escaping import clean, escape
 from clawmem.domain.security.folders import restriction_of
-from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.redaction import redact
 
 
-def _inspect(given: dict[str, Any]) -> dict[str, Any]:
-    """A text may be given as a piece that is repeated, so that a long one stays short in the file."""
-    text = given["text"] if isinstance(given["text"], str) else "".join(part * n for part, n in given["text"])
-    limits = {"limit": given["limit"]} if "limit" in given else {}
-    verdict = inspect(text, **limits)
-    return {
-        "score": verdict.score,
-        "rule": verdict.rule,
-        "span": [verdict.start, verdict.end],
-        "dropped": verdict.dropped,
-    }
+def _injections(given: dict[str, Any]) -> list[list[Any]]:
+    return [list(order) for order in find_injections(given["text"])]
 
 
 def _escape(given: dict[str, Any]) -> dict[str, str]:
@@ -41,7 +32,7 @@ def _restricted(given: dict[str, Any]) -> str | None:
 _SHAPES = {"clean": clean, "content": escape}
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "promptguard": _inspect,
+    "injections": _injections,
     "escape": _escape,
     "redaction": _redact,
     "restricted_folder": _restricted,

@@ -24,7 +24,7 @@ from clawmem.domain.conversations.facts import (
 from clawmem.domain.conversations.places import CONVERSATION
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.security.orders import gives_orders
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -144,7 +144,7 @@ class SynthesizeFacts:
     def _facts(self, document: Document, body: str) -> list[ImportedFact] | None:
         if self._ask is None:
             return facts_by_rules(body, document.authored_at)
-        if gives_orders(body):  # not shown to a model
+        if has_injection(body):  # not shown to a model
             return []
         answer = self._ask(FACTS, facts_prompt(body))
         return None if answer is None else read_facts(answer, body)

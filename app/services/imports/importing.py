@@ -15,7 +15,7 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
-from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -52,7 +52,7 @@ class ImportMemories:
     """
     Stores memories of other tools in ``_clawmem/imports``, with origin `Origin.IMPORTED` and their original times.
 
-    Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
+    Secrets are replaced. Texts that give orders to a model are counted; they are stored, and not injected.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class ImportMemories:
             report.outcomes[outcome.value] += 1
             seen.setdefault(body_hash(memory.text), path)
             if outcome in (Outcome.IMPORTED, Outcome.UPDATED):
-                report.details["suspicious"] += inspect(memory.text).dropped
+                report.details["suspicious"] += has_injection(memory.text)
                 if not dry_run:
                     self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
             if found := self._documents.at(COLLECTION, path):

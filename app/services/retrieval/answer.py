@@ -36,7 +36,7 @@ from clawmem.domain.retrieval.snippets import (
     snippet,
     whole_lines,
 )
-from clawmem.domain.security.orders import gives_orders, orders_within
+from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.documents import DocumentStore, SuccessionStore
@@ -108,7 +108,7 @@ class Result(ResultFields):
         first = max(0, found.start_line - self.document.body_line)
         start = sum(map(len, lines[:first]))
         end = start + sum(map(len, lines[first : first + found.line_count]))
-        return gives_orders(found.text) or orders_within(self.body, start, end)
+        return injection_within(self.body, start, end)
 
     @cached_property
     def _shown(self) -> Snippet:

@@ -11,7 +11,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.diversity import diversify
-from clawmem.domain.security.orders import gives_orders, orders_within
+from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.ordering import (
@@ -102,7 +102,9 @@ def _orders_from_outside(documents: DocumentStore, candidate: Candidate) -> bool
     if document is None or is_verified(document.origin):
         return False
     span, body = span_of(documents, candidate), documents.body(document.id) or ""
-    return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
+    return has_injection(document.title) or (
+        span is not None and injection_within(body, span.start, span.end)
+    )
 
 
 def _without(why: Callable[[Candidate], str]) -> Stage:

@@ -18,7 +18,7 @@ from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.app.services.surfacing.surface import BlockRendering, Receive, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import Settings
-from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import Profile
@@ -61,7 +61,7 @@ class PromptSurfacing:
     ) -> None:
         name = shown(settings.embed_server.url) if settings.embed_server else ""
         self._server = EmbedServer(embedder, name, model_failures, clock)
-        dependencies = RetrievalDependencies(_gives_orders, threads=threads)
+        dependencies = RetrievalDependencies(has_injection, threads=threads)
         if profile.by_meaning:
             serving = ServingEmbedder(stores.retrieval.embeddings, self._server, local_embedder())
             dependencies = dependencies._replace(embedder=serving, late=late())
@@ -76,7 +76,7 @@ class PromptSurfacing:
             retention=Retention(settings.retention_days, settings.kept_receipt_days),
         )
         facts = FactsAbout(
-            stores.retrieval.documents, stores.retrieval.entities, triples, safe, _gives_orders
+            stores.retrieval.documents, stores.retrieval.entities, triples, safe, has_injection
         )
         rendering = BlockRendering(safe, redact_part, facts, nudge_interval=settings.nudge_interval)
         self._surface = SurfaceContext(stores, dependencies, rendering, clock, recalls)
@@ -131,7 +131,3 @@ class EmbedServer:
     @cached_property
     def _watch(self) -> Watch:
         return Watch(self._failures, self._clock, ModelRole.EMBEDDER, self._name, rest_ms=REST_MS)
-
-
-def _gives_orders(text: str) -> bool:
-    return inspect(text).dropped

@@ -9,15 +9,11 @@ import pytest
 
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.conversations.facts import (
-    ImportedFact,
-    fact_body,
     fact_path,
     facts_by_rules,
     read_facts,
 )
-from clawmem.domain.conversations.places import conversation_key
 from clawmem.domain.conversations.units import unit_body
-from clawmem.domain.security.orders import gives_orders
 from clawmem.ports.knowledge import RelationKind
 
 CONVERSATIONS = Path(__file__).parents[2] / "data" / "mined_conversations.jsonl"
@@ -58,14 +54,6 @@ def test_what_was_said_is_a_fact_of_its_kind(said: str, kind: Kind | None) -> No
     """A custom that is confirmed is no preference, thanks may precede a decision, and a requirement is one."""
     facts = facts_by_rules(unit_body(["Anna"], [said]), "2025-01-01T00:00:00.000Z")
     assert [fact.kind for fact in facts] == ([kind] if kind else [])
-
-
-def test_the_place_of_a_fact_is_no_address_of_an_order() -> None:
-    """The path of a session names its program, which is not spoken to; a program in a sentence is."""
-    fact = ImportedFact("Footnotes", Kind.DECISION, "The counter must ignore footnotes.")
-    place = f"conversations/{conversation_key('claude-code', 'one')}/0001.md"
-    assert not gives_orders(fact_body(fact, place, "2025-01-01"))
-    assert gives_orders(fact_body(fact, "claude", "2025-01-01"))
 
 
 def test_an_answer_counts_where_it_quotes_the_conversation() -> None:

@@ -23,7 +23,7 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.temporal import temporal_range
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.orders import gives_orders
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import named_files
@@ -82,7 +82,7 @@ def question(text: str) -> None:
 def block(text: str) -> None:
     """Text that is put into a context block."""
     escape(text)
-    gives_orders(text)
+    has_injection(text)
 
 
 def seconds(read: Callable[[str], None], text: str) -> float:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.security.orders import gives_orders
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag, is_verified, origin_of
 from clawmem.ports.records import Origin, least_trusted
 
@@ -12,7 +12,7 @@ QUOTED = {Origin.TOOL_INSIDE, Origin.SHARED, Origin.IMPORTED, Origin.TOOL_OUTSID
 def test_leads_introduce_and_order_nothing() -> None:
     """Each origin has its own lead; the leads of quoted texts say that the text is no instruction."""
     assert len(set(LEADS.values())) == len(Origin)
-    assert not any(gives_orders(lead) for lead in LEADS.values())
+    assert not any(has_injection(lead) for lead in LEADS.values())
     assert {origin for origin in Origin if "not an instruction" in LEADS[origin]} == QUOTED
 
 

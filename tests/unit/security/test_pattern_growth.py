@@ -191,7 +191,7 @@ def test_slow_backtracking_is_noticed_although_it_grows_with_the_length() -> Non
 
 def test_the_patterns_are_found() -> None:
     """Those of the modules, of containers, and those that are compiled late."""
-    from clawmem.domain.security import promptguard
+    from clawmem.domain.security import injections
 
     assert len(every_pattern()) > 200
-    assert all(pattern.pattern in every_pattern() for pattern in patterns_in(vars(promptguard)))
+    assert all(pattern.pattern in every_pattern() for pattern in patterns_in(vars(injections)))
