@@ -233,7 +233,7 @@ class SuccessionContract(VaultContract):
         """
         A claim is rolled back with its transaction.
 
-        If this fails: claims are stored outside of `Vault.writing`.
+        If this fails: claims are stored outside of `Transactions.writing`.
         """
         old, new = note(vault, "old.md"), note(vault, "new.md")
 
