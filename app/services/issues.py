@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
@@ -55,6 +56,7 @@ class _StoredIssue(NamedTuple):
     is_changed: bool
 
 
+@dataclass(frozen=True, slots=True)
 class SyncIssues:
     """
     Makes a document of each issue in the collection ``beads``; the project's tracker is only read.
@@ -63,25 +65,14 @@ class SyncIssues:
         enrich: Adds keywords and names to new documents.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        properties: PropertyStore,
-        relations: RelationStore,
-        transactions: Transactions,
-        publisher: Publisher,
-        clock: Clock,
-        tracker: IssueTracker,
-        enrich: Enrich,
-    ) -> None:
-        self._documents = documents
-        self._properties = properties
-        self._relations = relations
-        self._transactions = transactions
-        self._publisher = publisher
-        self._clock = clock
-        self._tracker = tracker
-        self._enrich = enrich
+    documents: DocumentStore
+    properties: PropertyStore
+    relations: RelationStore
+    transactions: Transactions
+    publisher: Publisher
+    clock: Clock
+    tracker: IssueTracker
+    enrich: Enrich
 
     def __call__(self, folder: str, *, allow_empty: bool = False) -> IssueReport:
         """
@@ -94,10 +85,10 @@ class SyncIssues:
             NotFound: *folder* is in no project.
             VaultError: the issues before are stored.
         """
-        project = self._tracker.project(folder)
-        found = self._tracker.issues(project)
+        project = self.tracker.project(folder)
+        found = self.tracker.issues(project)
         issues = [one for one in found.issues if not one.is_deleted]
-        stored = apply_in_chunks(self._transactions, issues, lambda issue: self._store(issue, project))
+        stored = apply_in_chunks(self.transactions, issues, lambda issue: self._store(issue, project))
         known = [one for one in stored if one]
         numbers = {one.issue: one.document_id for one in known}
         created = [one.document_id for one in known if one.is_new]
@@ -106,11 +97,11 @@ class SyncIssues:
         if gone and not found.issues and not allow_empty:
             problems.append(_kept(project, len(gone)))
             gone = []
-        with self._transactions.writing():
-            self._publisher.withdraw(gone, InactiveReason.REMOVED)
+        with self.transactions.writing():
+            self.publisher.withdraw(gone, InactiveReason.REMOVED)
             relations, unresolved = self._relate(issues, numbers)
         if created:
-            self._enrich(only=frozenset(created))
+            self.enrich(only=frozenset(created))
         return IssueReport(
             project,
             found.source,
@@ -126,13 +117,13 @@ class SyncIssues:
 
     def _store(self, issue: Issue, project: str) -> _StoredIssue | None:
         """Store the document of *issue*; return ``None`` if it was forgotten."""
-        before = self._documents.at(COLLECTION, issue_path(issue.id))
+        before = self.documents.at(COLLECTION, issue_path(issue.id))
         if before and before.inactive is InactiveReason.FORGOTTEN:
             return None
-        now = iso_utc(self._clock.now_ms())
+        now = iso_utc(self.clock.now_ms())
         body, title, *labels = redact_parts([issue_body(issue), issue.title or issue.id, *issue.labels])
         written = parse_iso(issue.updated_at) or parse_iso(issue.created_at)
-        authored = now if written is None else iso_utc(min(written, self._clock.now_ms()))
+        authored = now if written is None else iso_utc(min(written, self.clock.now_ms()))
         plain = document_without_file(COLLECTION, issue_path(issue.id), title, body, authored, now)
         document = with_origin(plain._replace(content_type=TYPE), Origin.TOOL_INSIDE, labels)
         clean = issue._replace(labels=tuple(labels))
@@ -143,15 +134,15 @@ class SyncIssues:
         if (
             served
             and served.hash == document.hash
-            and (*self._properties.many([served.id]).get(served.id, ()),) == properties
+            and (*self.properties.many([served.id]).get(served.id, ()),) == properties
         ):
             return _StoredIssue(issue.id, served.id, is_new=False, is_changed=False)
-        number = self._publisher.publish_text(document, body, Declarations(properties=properties))
+        number = self.publisher.publish_text(document, body, Declarations(properties=properties))
         return _StoredIssue(issue.id, number, is_new=served is None, is_changed=True)
 
     def _gone(self, project: str, present: Iterable[int]) -> list[int]:
-        known = self._properties.having([PropertyFilter("project", property_key(project))])
-        issues = self._properties.having([PropertyFilter("beads_id")])
+        known = self.properties.having([PropertyFilter("project", property_key(project))])
+        issues = self.properties.having([PropertyFilter("beads_id")])
         return sorted((known & issues) - {*present})
 
     def _relate(self, issues: Sequence[Issue], numbers: Mapping[str, int]) -> tuple[int, int]:
@@ -166,7 +157,7 @@ class SyncIssues:
                     continue
                 ends = (other, this) if starts_at_target(kind) else (this, other)
                 types[(*ends, dependency_kind(kind))].append(kind)
-        now, changed = iso_utc(self._clock.now_ms()), 0
+        now, changed = iso_utc(self.clock.now_ms()), 0
         for relation_kind in (RelationKind.CAUSAL, RelationKind.SUPPORTING, RelationKind.SEMANTIC):
             relations = [
                 Relation(
@@ -181,7 +172,7 @@ class SyncIssues:
                 for (source, target, found), said in types.items()
                 if found is relation_kind
             ]
-            changed += self._relations.renew(relation_kind, ORIGIN, numbers.values(), relations)
+            changed += self.relations.renew(relation_kind, ORIGIN, numbers.values(), relations)
         return changed, unresolved
 
 

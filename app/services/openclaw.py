@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +94,7 @@ class SessionFiles:
         return SessionSize(document.stamp.size, (self._documents.body(document.id) or "").count("\n"))
 
 
+@dataclass(frozen=True, slots=True)
 class SaveSession:
     """
     Saves the last 15 messages of a session as ``memory/YYYY-MM-DD-SLUG.md``, named by their most frequent words.
@@ -101,13 +103,10 @@ class SaveSession:
         transcripts: Reader of transcripts without secrets.
     """
 
-    def __init__(
-        self, transcripts: Transcripts, files: FileSource, new_files: NewFiles, clock: Clock
-    ) -> None:
-        self._transcripts = transcripts
-        self._files = files
-        self._new_files = new_files
-        self._clock = clock
+    transcripts: Transcripts
+    files: FileSource
+    new_files: NewFiles
+    clock: Clock
 
     def __call__(self, transcript: str, workspace: str) -> str:
         """
@@ -117,22 +116,22 @@ class SaveSession:
             InvalidInput, SourceUnreadable: The transcript cannot be read.
             FileNotCreated: The note cannot be written.
         """
-        messages = self._transcripts.read(transcript).messages
+        messages = self.transcripts.read(transcript).messages
         said = [AgentMessage(one.speaker.value, one.text) for one in messages][-LAST_MESSAGES:]
         text = session_text(said)
         if not text:
             return ""
-        at_ms = next((ms for one in reversed(messages) if (ms := parse_iso(one.at))), self._clock.now_ms())
+        at_ms = next((ms for one in reversed(messages) if (ms := parse_iso(one.at))), self.clock.now_ms())
         content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
         path = session_path(at_ms, topic_slug(said))
         if self._is(workspace, path, content):
             return path
         folder, _, name = path.rpartition("/")
-        return self._new_files.create(workspace, folder, _names(name), content.rstrip("\n") + "\n")
+        return self.new_files.create(workspace, folder, _names(name), content.rstrip("\n") + "\n")
 
     def _is(self, workspace: str, path: str, content: str) -> bool:
         try:
-            return self._files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip()
+            return self.files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip()
         except SourceUnreadable:
             return False
 
@@ -177,6 +176,7 @@ class MemoryHit(NamedTuple):
     text_score: float | None
 
 
+@dataclass(frozen=True, slots=True)
 class AgentMemory:
     """
     The memory of one agent. Nothing outside of its sources and its own vault is read.
@@ -186,21 +186,12 @@ class AgentMemory:
         withdraw: Stops serving the documents of a collection.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        sources: AgentSources,
-        update_from: Callable[[FileSource], UpdateCollection],
-        withdraw: Callable[[str], object],
-        files: FileSource,
-        sessions: AgentSessions,
-    ) -> None:
-        self._documents = documents
-        self._sources = sources
-        self._update_from = update_from
-        self._withdraw = withdraw
-        self._files = files
-        self._sessions = sessions
+    documents: DocumentStore
+    sources: AgentSources
+    update_from: Callable[[FileSource], UpdateCollection]
+    withdraw: Callable[[str], object]
+    files: FileSource
+    sessions: AgentSessions
 
     def sync(self, *, force: bool = False, all_sessions: bool = False) -> list[PassReport]:
         """
@@ -208,17 +199,17 @@ class AgentMemory:
 
         Documents of a source that is no longer one are removed. With *force* every file is split again.
         """
-        update = self._update_from(self._files)
+        update = self.update_from(self.files)
         reports = [update(one, force=force) for one in self._folders()]
-        files = SessionFiles(self._sessions, self._documents, SESSIONS, all_due=force or all_sessions)
-        if self._sources.has_sessions:
-            folder = self._folder(SESSIONS, str(self._sources.workspace), "*.jsonl", Origin.ASSISTANT)
-            report = self._update_from(files)(folder, force=force)
+        files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=force or all_sessions)
+        if self.sources.has_sessions:
+            folder = self._folder(SESSIONS, str(self.sources.workspace), "*.jsonl", Origin.ASSISTANT)
+            report = self.update_from(files)(folder, force=force)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
         kept = {one.collection for one in reports}
-        for name in self._documents.collections().keys() - kept:
-            self._withdraw(name)
+        for name in self.documents.collections().keys() - kept:
+            self.withdraw(name)
         return reports
 
     def hits(self, answer: Answer) -> list[MemoryHit]:
@@ -235,7 +226,7 @@ class AgentMemory:
         for name, root in self._roots().items():
             inside = path if root is None else path.removeprefix(f"{root}/")
             if root is None or inside != path:
-                found = self._documents.at(name, inside)
+                found = self.documents.at(name, inside)
                 if found and found.inactive is None:
                     return found
         raise NotFound("memory file", path)
@@ -264,12 +255,12 @@ class AgentMemory:
         return {MEMORY: None, SESSIONS: SESSIONS, **extra}
 
     def _folders(self) -> list[Folder]:
-        found = [self._folder(MEMORY, str(self._sources.workspace), MEMORY_FILES)]
-        for number, path in enumerate(self._sources.extra, start=1):
+        found = [self._folder(MEMORY, str(self.sources.workspace), MEMORY_FILES)]
+        for number, path in enumerate(self.sources.extra, start=1):
             root, pattern = (path, "**/*.md") if path.is_dir() else (path.parent, path.name)
             found.append(self._folder(f"{EXTRA}-{number}", str(root), pattern))
         return found
 
     def _folder(self, name: str, root: str, pattern: str, origin: Origin = Origin.USER) -> Folder:
-        split = partial(chunk_fragments, tokens=self._sources.tokens, overlap=self._sources.overlap)
+        split = partial(chunk_fragments, tokens=self.sources.tokens, overlap=self.sources.overlap)
         return Folder(name, root, pattern, origin=origin, gitignore=False, split=split)

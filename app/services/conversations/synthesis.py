@@ -59,6 +59,7 @@ class SynthesisReport:
     stopped: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class SynthesizeFacts:
     """
     Draws facts from the conversations of a collection, oldest first; each version of a conversation is read once.
@@ -67,23 +68,13 @@ class SynthesizeFacts:
     one, cue words mark them. A second pass relates facts whose titles the links name. The import is not affected.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        captures: CaptureStore,
-        relations: RelationStore,
-        transactions: Transactions,
-        memories: Memories,
-        clock: Clock,
-        ask: Ask | None = None,
-    ) -> None:
-        self._documents = documents
-        self._captures = captures
-        self._relations = relations
-        self._transactions = transactions
-        self._memories = memories
-        self._clock = clock
-        self._ask = ask
+    documents: DocumentStore
+    captures: CaptureStore
+    relations: RelationStore
+    transactions: Transactions
+    memories: Memories
+    clock: Clock
+    ask: Ask | None = None
 
     def __call__(
         self, collection: str, most: int = MOST_ASKED, progress: Progress = lambda done, total: None
@@ -95,9 +86,9 @@ class SynthesizeFacts:
             VaultError: facts stored before it persist.
         """
         report = SynthesisReport()
-        reader = f"{WRITER} {self._ask.model if self._ask else _RULES}"
+        reader = f"{WRITER} {self.ask.model if self.ask else _RULES}"
         waiting = [one for one in self._conversations(collection) if not self._is_read(one, reader)]
-        waiting = waiting[:most] if self._ask else waiting
+        waiting = waiting[:most] if self.ask else waiting
         saved: list[tuple[int, ImportedFact]] = []
         for done, document in enumerate(waiting, start=1):
             try:
@@ -113,51 +104,51 @@ class SynthesizeFacts:
     def _conversations(self, collection: str) -> list[Document]:
         found = (
             one
-            for one in self._documents.sources(collection).values()
+            for one in self.documents.sources(collection).values()
             if one.inactive is None and one.content_type == CONVERSATION and one.origin is Origin.IMPORTED
         )
         return sorted(found, key=lambda one: (one.authored_at, one.id))
 
     def _is_read(self, document: Document, reader: str) -> bool:
-        return self._captures.cursor(document.display_path, reader) == _version(document)
+        return self.captures.cursor(document.display_path, reader) == _version(document)
 
     def _read(
         self, document: Document, reader: str, report: SynthesisReport
     ) -> Iterator[tuple[int, ImportedFact]]:
-        body = self._documents.body(document.id) or ""
+        body = self.documents.body(document.id) or ""
         facts = self._facts(document, body)
         report.docsScanned += 1
         report.llmFailures += facts is None
         report.factsExtracted += len(facts or ())
         report.docsWithNoFacts += facts == []
         saved = []
-        with self._transactions.writing():
+        with self.transactions.writing():
             for fact in facts or ():
                 with suppress(InvalidInput):  # it was forgotten
                     number, is_new = self._save(fact, document)
                     report.factsSaved += is_new
                     saved.append((number, fact))
             if facts is not None:
-                self._captures.advance(document.display_path, reader, _version(document))
+                self.captures.advance(document.display_path, reader, _version(document))
         yield from saved
 
     def _facts(self, document: Document, body: str) -> list[ImportedFact] | None:
-        if self._ask is None:
+        if self.ask is None:
             return facts_by_rules(body, document.authored_at)
         if has_injection(body):  # not shown to a model
             return []
-        answer = self._ask(FACTS, facts_prompt(body))
+        answer = self.ask(FACTS, facts_prompt(body))
         return None if answer is None else read_facts(answer, body)
 
     def _save(self, fact: ImportedFact, document: Document) -> tuple[int, bool]:
         path = fact_path(fact.title, document.id)
         body = redact(fact_body(fact, document.display_path, document.authored_at[:10])).text
-        known = self._documents.at(OWN_COLLECTION, path)
-        if known and known.inactive is None and self._documents.body(known.id) == body:
+        known = self.documents.at(OWN_COLLECTION, path)
+        if known and known.inactive is None and self.documents.body(known.id) == body:
             return known.id, False
         if known and known.inactive is not InactiveReason.REMOVED and known.inactive is not None:
             raise InvalidInput("INVALID_INPUT", f"{known.display_path} is {known.inactive}.")
-        number = self._memories.write(
+        number = self.memories.write(
             path,
             redact(fact.title).text,
             body,
@@ -179,7 +170,7 @@ class SynthesizeFacts:
                 local.setdefault(title_key(name), set()).add(number)
         stored: dict[str, set[int]] = {}
         if any(fact.links for _, fact in saved):
-            for one in self._documents.sources(OWN_COLLECTION).values():
+            for one in self.documents.sources(OWN_COLLECTION).values():
                 if one.inactive is None and WRITER in one.tags:
                     stored.setdefault(title_key(one.title), set()).add(one.id)
         for number, fact in saved:
@@ -190,10 +181,10 @@ class SynthesizeFacts:
                     continue
                 report.linksResolved += 1
                 [target] = targets
-                now = iso_utc(self._clock.now_ms())
-                known = self._relations.outbound([number], {link.kind}, limit=MOST_RELATIONS)
+                now = iso_utc(self.clock.now_ms())
+                known = self.relations.outbound([number], {link.kind}, limit=MOST_RELATIONS)
                 weight = max([link.weight, *(one.weight for one in known if one.target == target)])
-                self._relations.put([Relation(number, target, link.kind, weight, WRITER, now)])
+                self.relations.put([Relation(number, target, link.kind, weight, WRITER, now)])
 
 
 def _version(document: Document) -> Cursor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -48,6 +49,7 @@ class ImportReport(NamedTuple):
     details: Counter[str]
 
 
+@dataclass(frozen=True, slots=True)
 class ImportMemories:
     """
     Stores memories of other tools in ``_clawmem/imports``, with origin `Origin.IMPORTED` and their original times.
@@ -55,29 +57,16 @@ class ImportMemories:
     Secrets are replaced. Texts that give orders to a model are counted; they are stored, and not injected.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        entities: EntityStore,
-        triples: TripleStore,
-        relations: RelationStore,
-        acts: ActJournal,
-        forgotten_texts: ForgottenTexts,
-        transactions: Transactions,
-        memories: Memories,
-        clock: Clock,
-        caller: str,
-    ) -> None:
-        self._documents = documents
-        self._entities = entities
-        self._triples = triples
-        self._relations = relations
-        self._acts = acts
-        self._forgotten_texts = forgotten_texts
-        self._transactions = transactions
-        self._clock = clock
-        self._caller = caller
-        self._memories = memories
+    documents: DocumentStore
+    entities: EntityStore
+    triples: TripleStore
+    relations: RelationStore
+    acts: ActJournal
+    forgotten_texts: ForgottenTexts
+    transactions: Transactions
+    memories: Memories
+    clock: Clock
+    caller: str
 
     def __call__(
         self, tool: str, items: Iterable[ForeignMemory | Unmatched], *, dry_run: bool = False
@@ -110,39 +99,39 @@ class ImportMemories:
                 report.details["suspicious"] += has_injection(memory.text)
                 if not dry_run:
                     self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
-            if found := self._documents.at(COLLECTION, path):
+            if found := self.documents.at(COLLECTION, path):
                 numbers[memory.id] = found.id
 
         if dry_run:
             for memory in memories:
                 take(memory)
             return report
-        for _ in apply_in_chunks(self._transactions, memories, take):
+        for _ in apply_in_chunks(self.transactions, memories, take):
             pass
         self._relate(tool, memories, numbers, report)
         return report
 
     def _outcome(self, path: str, memory: ForeignMemory, seen: dict[str, str]) -> Outcome:
-        digest, known = body_hash(memory.text), self._documents.at(COLLECTION, path)
+        digest, known = body_hash(memory.text), self.documents.at(COLLECTION, path)
         if known is None or known.inactive is None:
             if known and known.hash == digest:
                 return Outcome.UNCHANGED
-            if is_forgotten_text(self._documents, self._forgotten_texts, digest):
+            if is_forgotten_text(self.documents, self.forgotten_texts, digest):
                 return Outcome.FORGOTTEN
-            others = [one for one in self._documents.holding(digest) if one.inactive is None]
+            others = [one for one in self.documents.holding(digest) if one.inactive is None]
             if others or seen.get(digest, path) != path:
                 return Outcome.DUPLICATE
             return Outcome.UPDATED if known else Outcome.IMPORTED
         return Outcome.FORGOTTEN
 
     def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
-        number = self._memories.write(
+        number = self.memories.write(
             path,
             imported_title(memory),
             memory.text,
             memory.content_type,
             memory.confidence,
-            imported_time(memory.authored_at, self._clock.now_ms()),
+            imported_time(memory.authored_at, self.clock.now_ms()),
             tags=tuple(dict.fromkeys(memory.tags)),
             domain=memory.project or None,
             origin=Origin.IMPORTED,
@@ -152,19 +141,19 @@ class ImportMemories:
             self._mark(number, memory, report)
 
     def _mark(self, number: int, memory: ForeignMemory, report: ImportReport) -> None:
-        now_ms = self._clock.now_ms()
+        now_ms = self.clock.now_ms()
         until = parse_iso(memory.snoozed_until)
         if memory.pinned:
-            self._documents.pin(number, True)
-            self._acts.add([ActEntry(number, Act.PIN, self._caller, iso_utc(now_ms), _WHY)])
+            self.documents.pin(number, True)
+            self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), _WHY)])
             report.details["pinned"] += 1
         if until is not None and until > now_ms:
-            self._documents.snooze(number, iso_utc(until))
-            self._acts.add([ActEntry(number, Act.SNOOZE, self._caller, iso_utc(now_ms), _WHY)])
+            self.documents.snooze(number, iso_utc(until))
+            self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), _WHY)])
             report.details["snoozed"] += 1
 
     def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
-        self._triples.forget(number)
+        self.triples.forget(number)
         mentioned: dict[str, Entity] = {}
         for fact in facts:
             if not (name_words(fact.subject) and fact.predicate):
@@ -184,16 +173,16 @@ class ImportMemories:
                 redact(said).text,
             )
             try:
-                report.details["facts"] += self._triples.add([triple])
+                report.details["facts"] += self.triples.add([triple])
             except InvalidInput:  # for example an end before the beginning
                 report.unmatched["invalid fact"] += 1
         if mentioned:
-            self._entities.set_mentions(number, list(mentioned.values()))
+            self.entities.set_mentions(number, list(mentioned.values()))
 
     def _relate(
         self, tool: str, memories: Iterable[ForeignMemory], numbers: dict[str, int], report: ImportReport
     ) -> None:
-        now = iso_utc(self._clock.now_ms())
+        now = iso_utc(self.clock.now_ms())
         relations = []
         for memory in memories:
             for one in memory.relations:
@@ -204,8 +193,8 @@ class ImportMemories:
                 kind, weight = imported_kind(one.kind), min(1.0, max(_LEAST_WEIGHT, one.weight))
                 said = {"reasoning": "", "kind": one.kind}
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
-        with self._transactions.writing():
-            report.details["relations"] += self._relations.put(relations)
+        with self.transactions.writing():
+            report.details["relations"] += self.relations.put(relations)
 
 
 def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemory:

@@ -34,6 +34,7 @@ class IndexedStores:
     transactions: Transactions
 
 
+@dataclass(frozen=True, slots=True)
 class Indexer:
     """
     Indexer that applies changes in batches and commits each batch together with its marker.
@@ -42,17 +43,10 @@ class Indexer:
     loses only the current batch.
     """
 
-    def __init__(
-        self,
-        stores: IndexedStores,
-        clock: Clock,
-        holder: str,
-        is_gone: Callable[[str], bool] = lambda holder: False,
-    ) -> None:
-        self.stores = stores
-        self._clock = clock
-        self._holder = holder
-        self._is_gone = is_gone
+    stores: IndexedStores
+    clock: Clock
+    holder: str
+    is_gone: Callable[[str], bool] = lambda holder: False
 
     @contextmanager
     def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[Lease | None]:
@@ -74,24 +68,24 @@ class Indexer:
             sleep(ASKED_EVERY_S)
 
     def _acquired(self, name: str) -> Lease | None:
-        now_ms = self._clock.now_ms()
-        return self.stores.leases.acquire(name, self._holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+        now_ms = self.clock.now_ms()
+        return self.stores.leases.acquire(name, self.holder, now_ms=now_ms, ttl_ms=LEASE_MS)
 
     def _inherited(self, name: str) -> Lease | None:
         """Take over the lease of a dead process before it expires; ``None`` if its holder is alive."""
-        current = self.stores.leases.current(name, now_ms=self._clock.now_ms())
-        if current is None or not self._is_gone(current.holder):
+        current = self.stores.leases.current(name, now_ms=self.clock.now_ms())
+        if current is None or not self.is_gone(current.holder):
             return None
         self.stores.leases.release(current)
         return self._acquired(name)
 
     def renewed(self, lease: Lease) -> Lease:
         """Return *lease* extended to its full duration. Raises `LeaseLost` if it has expired or was taken over."""
-        return self.stores.leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
+        return self.stores.leases.renew(lease, now_ms=self.clock.now_ms(), ttl_ms=LEASE_MS)
 
     def fence(self, lease: Lease) -> None:
         """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
-        self.stores.leases.check(lease, now_ms=self._clock.now_ms())
+        self.stores.leases.check(lease, now_ms=self.clock.now_ms())
 
     def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.documents.references import Reference, ReferenceResolver
@@ -110,20 +111,14 @@ ORIGIN = "links"  # the writer of these relations
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
 
 
+@dataclass(frozen=True, slots=True)
 class LinkTargets:
     """Notes that the links of other notes lead to, and the relations that follow from links."""
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        links: LinkStore,
-        relations: RelationStore,
-        transactions: Transactions,
-    ) -> None:
-        self._documents = documents
-        self._links = links
-        self._relations = relations
-        self._transactions = transactions
+    documents: DocumentStore
+    links: LinkStore
+    relations: RelationStore
+    transactions: Transactions
 
     def aim(self) -> None:
         """
@@ -133,32 +128,32 @@ class LinkTargets:
         notes: a link from a list of a thousand notes says little about each of them. How many notes link to a note does
         not count, so a hub is not preferred.
         """
-        while changed := self._links.changed(CHANGED_AT_ONCE):
-            with self._transactions.writing():
-                outdated = self._links.outdated(changed)
-                notes = self._documents.many({link.document_id for link in outdated})
-                named = self._links.named({link.link.key for link in outdated})
+        while changed := self.links.changed(CHANGED_AT_ONCE):
+            with self.transactions.writing():
+                outdated = self.links.outdated(changed)
+                notes = self.documents.many({link.document_id for link in outdated})
+                named = self.links.named({link.link.key for link in outdated})
                 aimed = [
                     link._replace(target_id=_target(link, notes[link.document_id], named))
                     for link in outdated
                 ]
-                self._links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
+                self.links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
                 self._relate({link.document_id for link in outdated} | set(changed))
-                self._links.settle(changed)
+                self.links.settle(changed)
 
     def _relate(self, sources: Collection[int]) -> None:
         """Replace the relations that follow from the links of these documents."""
         contexts: dict[int, dict[int, str]] = defaultdict(dict)
-        for link in self._links.outgoing(sources):
+        for link in self.links.outgoing(sources):
             if link.target_id is not None and link.target_id != link.document_id:
                 contexts[link.document_id].setdefault(link.target_id, link.link.context)
-        notes = self._documents.many(contexts)
+        notes = self.documents.many(contexts)
         relations = [
             _relation(notes[source], target, context, len(targets))
             for source, targets in contexts.items()
             for target, context in targets.items()
         ]
-        self._relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
+        self.relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
 
 
 def _relation(source: Document, target: int, context: str, count: int) -> Relation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from clawmem.app.services.indexing.folders import Folder, scan_folder
@@ -31,6 +32,7 @@ class RestrictedFolder(InvalidInput):
         super().__init__("RESTRICTED_PATH", f"{folder} {why}. Nothing of it was read. {remedy}")
 
 
+@dataclass(frozen=True, slots=True)
 class SyncFolder:
     """
     A pass over a folder that a person or a program names.
@@ -45,19 +47,11 @@ class SyncFolder:
         own: The files of clawmem itself: its vaults and its config file.
     """
 
-    def __init__(
-        self,
-        make_update: Callable[..., UpdateCollection],
-        files: FileSource,
-        single_files: FileSource,
-        home: Path,
-        own: Sequence[Path] = (),
-    ) -> None:
-        self._make_update = make_update
-        self._files = files
-        self._single_files = single_files
-        self._home = home
-        self._own = own
+    make_update: Callable[..., UpdateCollection]
+    files: FileSource
+    single_files: FileSource
+    home: Path
+    own: Sequence[Path] = ()
 
     def __call__(
         self,
@@ -86,13 +80,13 @@ class SyncFolder:
                 "INVALID_INPUT",
                 f"{collection!r} is no name for a collection of files. Use letters, digits, '-' and '_'.",
             )
-        root = admitted(folder, self._home, own=self._own, allowed=allowed)
+        root = admitted(folder, self.home, own=self.own, allowed=allowed)
         files = GuardedFiles(
-            self._files if allowed is None else self._single_files,
-            self._home,
-            [one.resolve() for one in self._own],
+            self.files if allowed is None else self.single_files,
+            self.home,
+            [one.resolve() for one in self.own],
         )
-        one_pass, found = self._make_update(files=files), Folder(collection, str(root), pattern)
+        one_pass, found = self.make_update(files=files), Folder(collection, str(root), pattern)
         if not allow_empty:
             _refuse_another(one_pass, files, found)
         report = one_pass(found, allow_empty=allow_empty, progress=progress)

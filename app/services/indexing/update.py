@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import MappingProxyType
 
 from clawmem.app.services.indexing.claims import LinkTargets, NoteClaims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
@@ -81,6 +80,7 @@ class CollectionStores:
     forgotten_texts: ForgottenTexts
 
 
+@dataclass(frozen=True, slots=True)
 class UpdateCollection:
     """
     One pass over one folder, in write transactions of at most about 50 ms.
@@ -98,21 +98,12 @@ class UpdateCollection:
         roots: The absolute folder of each collection by name, to detect moves between them.
     """
 
-    def __init__(
-        self,
-        stores: CollectionStores,
-        files: FileSource,
-        clock: Clock,
-        parse_yaml: ParseYaml,
-        forget_again: Callable[[], object] = lambda: None,
-        roots: Mapping[str, str] = MappingProxyType({}),
-    ) -> None:
-        self.stores = stores
-        self._forget_again = forget_again
-        self._roots = roots
-        self._files = files
-        self._clock = clock
-        self._parse_yaml = parse_yaml
+    stores: CollectionStores
+    files: FileSource
+    clock: Clock
+    parse_yaml: ParseYaml
+    forget_again: Callable[[], object] = lambda: None
+    roots: Mapping[str, str] = field(default_factory=dict)
 
     def known(self, folder: Folder) -> list[Document]:
         """Return the documents of the files of *folder*, served or not."""
@@ -135,7 +126,7 @@ class UpdateCollection:
             PassInterrupted: Ctrl-C; earlier commits are kept.
             VaultError: earlier commits are kept.
         """
-        self._forget_again()  # repeats forgetting in a recreated vault
+        self.forget_again()  # repeats forgetting in a recreated vault
         one_pass = _Pass(self, folder, force=force, allow_empty=allow_empty)
         try:
             one_pass.run(progress)
@@ -175,25 +166,23 @@ class _Pass:
         self._transactions = update.stores.transactions
         self._publisher = update.stores.publisher
         self._stores = update.stores
-        self._files = update._files
-        self._clock = update._clock
-        self._parse_yaml = update._parse_yaml
+        self._files = update.files
+        self._clock = update.clock
+        self._parse_yaml = update.parse_yaml
         self._folder = folder
         self._force = force
         self._removal = Removal(
             self._documents,
             self._transactions,
             self._publisher,
-            update._files,
-            update._clock,
+            update.files,
+            update.clock,
             folder,
             allow_empty=allow_empty,
         )
         self._batch: list[_Change] = []
         self._saved: list[SavedDocument] = []  # in the transaction
-        self._moves = MoveDetection(
-            self._documents, update._files, {**update._roots, folder.name: folder.root}
-        )
+        self._moves = MoveDetection(self._documents, update.files, {**update.roots, folder.name: folder.root})
         # New files with their records, by the document that they may have been moved from.
         self._moved: dict[int, list[MovedFile]] = {}
         self.report = PassReport(folder.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -28,28 +29,20 @@ class DailyLimitReached(Exception):
         super().__init__(f"the limit of {calls} calls a day is reached; the next run tomorrow continues")
 
 
+@dataclass(frozen=True, slots=True)
 class Ask:
     """Asks a model for JSON of a given shape. To be called outside `Transactions.writing`: an answer takes seconds."""
 
-    def __init__(
-        self,
-        answers: ModelAnswers,
-        ledger: CostLedger,
-        generator: Generator,
-        clock: Clock,
-        *,
-        calls_a_day: int = CALLS_A_DAY,
-    ) -> None:
-        self._answers = answers
-        self._ledger = ledger
-        self._generator = generator
-        self._clock = clock
-        self._calls_a_day = calls_a_day
+    answers: ModelAnswers
+    ledger: CostLedger
+    generator: Generator
+    clock: Clock
+    calls_a_day: int = CALLS_A_DAY
 
     @property
     def model(self) -> str:
         """The fingerprint of the model. Raises `ModelUnavailable`."""
-        return self._generator.fingerprint
+        return self.generator.fingerprint
 
     def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
         """
@@ -59,24 +52,24 @@ class Ask:
             DailyLimitReached: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
-        kept = self._answers.get(self.model, asked.purpose, prompt)
+        kept = self.answers.get(self.model, asked.purpose, prompt)
         value = None if kept is None else read_json(kept, asked.schema)
         if value is not None and mismatch(value, asked.schema) is None:
             return value
         value = json_answer(self._charged(asked), prompt, asked.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
-                now = iso_utc(self._clock.now_ms())
-                self._answers.keep(self.model, asked.purpose, {prompt: json.dumps(value)}, at=now)
+                now = iso_utc(self.clock.now_ms())
+                self.answers.keep(self.model, asked.purpose, {prompt: json.dumps(value)}, at=now)
         return value
 
     def _charged(self, asked: ModelTask) -> Callable[[str], str]:
         def ask(prompt: str) -> str:
-            if self._ledger.calls_on(self._today()) >= self._calls_a_day:
-                raise DailyLimitReached(self._calls_a_day)
+            if self.ledger.calls_on(self._today()) >= self.calls_a_day:
+                raise DailyLimitReached(self.calls_a_day)
             began, answer = perf_counter(), None
             try:
-                answer = self._generator.generate(
+                answer = self.generator.generate(
                     prompt,
                     timeout_s=TIMEOUT_S,
                     max_tokens=asked.max_tokens,
@@ -101,10 +94,10 @@ class Ask:
             answer_tokens=token_count(answer or "") if written is None else written,
             took_ms=round(took_s * 1000),
         )
-        self._ledger.charge(cost)
+        self.ledger.charge(cost)
 
     def _today(self) -> str:
-        return iso_utc(self._clock.now_ms())[:DAY]
+        return iso_utc(self.clock.now_ms())[:DAY]
 
 
 def ask_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from clawmem.app.services.capture.session import without_secrets
@@ -59,6 +59,7 @@ SEVERAL = 2  # documents; a single one may have capitalized a common word
 BEGINNING = 4  # letters at the start of a word that spelling variants share
 
 
+@dataclass(frozen=True, slots=True)
 class Resolve:
     """
     Resolves a name to the entity with the same or a similar name; an unknown name becomes a new entity.
@@ -71,15 +72,9 @@ class Resolve:
         named: Number of these documents in which each name certainly is a name.
     """
 
-    def __init__(
-        self,
-        entities: EntityStore,
-        people: Collection[str] = (),
-        named: Mapping[str, int] = MappingProxyType({}),
-    ) -> None:
-        self._entities = entities
-        self._people = people
-        self._named = named
+    entities: EntityStore
+    people: Collection[str] = ()
+    named: Mapping[str, int] = field(default_factory=dict)
 
     def all(self, names: Iterable[Name]) -> list[Entity]:
         """
@@ -105,7 +100,7 @@ class Resolve:
         """
         known = self._near(name.name)
         if name.kind in (CONCEPT, PERSON):
-            persons = {one.name for one in known if one.kind == PERSON} | set(self._people)
+            persons = {one.name for one in known if one.kind == PERSON} | set(self.people)
             if person := full_name(name.name, persons):
                 name = Name(person, PERSON)
         named = self._named_so(name.name, beside)
@@ -128,22 +123,22 @@ class Resolve:
 
     def is_known(self, name: str) -> bool:
         """Whether *name* is an established name: in several documents of the run or the vault, or of a person."""
-        if self._named.get(name, 0) >= SEVERAL or full_name(name, self._people):
+        if self.named.get(name, 0) >= SEVERAL or full_name(name, self.people):
             return True
-        known = self._entities.known(ids_of(name)).values()
+        known = self.entities.known(ids_of(name)).values()
         if any(one.mention_count >= SEVERAL for one in known):
             return True
-        found = self._entities.search(name, LOOKED_AT)
+        found = self.entities.search(name, LOOKED_AT)
         return full_name(name, [one.name for one in found if one.kind == PERSON]) is not None
 
     def _named_so(self, name: str, beside: Mapping[str, Entity] = MappingProxyType({})) -> dict[str, Entity]:
         """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
         ids = ids_of(name)
-        return self._entities.known(ids) | {one: beside[one] for one in ids if one in beside}
+        return self.entities.known(ids) | {one: beside[one] for one in ids if one in beside}
 
     def _near(self, name: str) -> list[Entity]:
         beginnings = {word[:BEGINNING] for word in name_words(name)}
-        found = (one for text in sorted(beginnings) for one in self._entities.search(text, LOOKED_AT))
+        found = (one for text in sorted(beginnings) for one in self.entities.search(text, LOOKED_AT))
         return list({one.id: one for one in found}.values())
 
 

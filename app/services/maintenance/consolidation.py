@@ -66,6 +66,7 @@ class ConsolidationStores:
     publisher: Publisher
 
 
+@dataclass(frozen=True, slots=True)
 class ContradictionFinder:
     """
     Finds pairs of observations that contradict each other, and relates them.
@@ -76,21 +77,12 @@ class ContradictionFinder:
         least: The least confidence of a contradiction.
     """
 
-    def __init__(
-        self,
-        stores: ConsolidationStores,
-        clock: Clock,
-        decisions: Decisions,
-        tell: Tell,
-        policy: Policy = Policy.LINK,
-        least: float = LEAST_CONFIDENCE,
-    ) -> None:
-        self._stores = stores
-        self._clock = clock
-        self._decisions = decisions
-        self._tell = tell
-        self._policy = policy
-        self._least = least
+    stores: ConsolidationStores
+    clock: Clock
+    decisions: Decisions
+    tell: Tell
+    policy: Policy = Policy.LINK
+    least: float = LEAST_CONFIDENCE
 
     def __call__(
         self,
@@ -113,7 +105,7 @@ class ContradictionFinder:
                 continue
             verdict = _judged(newer, older, ask) if ask and left > 0 else None
             left -= ask is not None
-            told = contradiction(newer.said.text, older.said.text, verdict, least=self._least)
+            told = contradiction(newer.said.text, older.said.text, verdict, least=self.least)
             if told.contradictory:
                 # A model's reasoning may quote the notes: store it with their relation, which is deleted with them.
                 settle = self._decide if dry_run else partial(self._settle, fence=fence)
@@ -124,35 +116,35 @@ class ContradictionFinder:
 
     def _policy_for(self, newer: Observation) -> Policy:
         """Return the policy for a contradiction with *newer*; an unverified text supersedes nothing."""
-        return self._policy if is_verified(newer.document.origin) else Policy.LINK
+        return self.policy if is_verified(newer.document.origin) else Policy.LINK
 
     def _decide(self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str) -> int:
         outcome = Verdict.SUPERSEDE if policy is Policy.SUPERSEDE else Verdict.LINK
-        self._decisions.add(outcome, ends, why, confidence=told.confidence)
+        self.decisions.add(outcome, ends, why, confidence=told.confidence)
         return 1
 
     def _settle(
         self, ends: tuple[int, int], policy: Policy, told: Contradiction, why: str, *, fence: Fence
     ) -> int:
         """Relate the two and apply *policy*. Return 1, or 0 if one of them is no longer served."""
-        at, (newer, older) = iso_utc(self._clock.now_ms()), ends
+        at, (newer, older) = iso_utc(self.clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
-        with self._stores.transactions.writing():
+        with self.stores.transactions.writing():
             fence()
-            served = self._stores.documents.many(ends).values()
+            served = self.stores.documents.many(ends).values()
             if any(one.inactive is not None for one in served):
                 return 0
-            self._stores.relations.put([edge])
+            self.stores.relations.put([edge])
             if policy is Policy.SUPERSEDE:
-                self._stores.publisher.withdraw([older], InactiveReason.SUPERSEDED)
-                self._stores.journal.replace(Replacement(newer, (older,), why, at))
+                self.stores.publisher.withdraw([older], InactiveReason.SUPERSEDED)
+                self.stores.journal.replace(Replacement(newer, (older,), why, at))
             self._decide(ends, policy, told, why)
-            self._tell(self._decisions)
+            self.tell(self.decisions)
         return 1
 
     def _is_known(self, newer: Observation, older: Observation) -> bool:
-        edges = self._stores.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
+        edges = self.stores.relations.outbound([newer.id], {RelationKind.CONTRADICTS}, limit=_MOST_RELATIONS)
         return any(edge.target == older.id for edge in edges)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
@@ -53,7 +53,7 @@ class Decision(NamedTuple):
     verdict: Verdict
     documents: tuple[int, ...]
     why: str
-    details: Mapping[str, Any] = MappingProxyType({})
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the decision as the journal stores it."""
@@ -157,20 +157,14 @@ class ObservationSelection(NamedTuple):
         return {"selector": self.selector, **counted}
 
 
+@dataclass(frozen=True, slots=True)
 class ObservationSelector:
     """Selects among the served observations of the collection that machines write."""
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        telemetry: Telemetry,
-        embeddings: EmbeddingStore,
-        vectors: VectorSearch,
-    ) -> None:
-        self._documents = documents
-        self._telemetry = telemetry
-        self._embeddings = embeddings
-        self._vectors = vectors
+    documents: DocumentStore
+    telemetry: Telemetry
+    embeddings: EmbeddingStore
+    vectors: VectorSearch
 
     def newest(self, limit: int) -> ObservationSelection:
         """Select the most recently written observations."""
@@ -193,16 +187,16 @@ class ObservationSelector:
 
     def recalled_at(self) -> dict[int, str]:
         """Return when each document was last recalled. Recalls are iterated oldest first."""
-        recalls = self._telemetry.recalls()
+        recalls = self.telemetry.recalls()
         return {hit.document_id: recall.asked_at for recall in recalls for hit in recall.hits}
 
     def _served(self) -> list[Document]:
         scope = Scope(frozenset({COLLECTION}))
-        return list(self._documents.many(self._documents.ids(scope, content_types=("observation",))).values())
+        return list(self.documents.many(self.documents.ids(scope, content_types=("observation",))).values())
 
     def _distances(self, ids: frozenset[int], fence: Fence) -> dict[int, list[float]]:
         """Return the cosine distances of each document with vectors to its nearest neighbours."""
-        entries = {number: self._embeddings.of_document(number) for number in ids}
+        entries = {number: self.embeddings.of_document(number) for number in ids}
         found = {}
         for number, own in entries.items():
             fence()
@@ -211,7 +205,7 @@ class ObservationSelector:
         return found
 
     def _nearest(self, number: int, vector: Vector, ids: frozenset[int]) -> list[float]:
-        hits = self._vectors.search(vector, (NEIGHBOURS + 1) * _FRAGMENTS, Scope(documents=ids - {number}))
+        hits = self.vectors.search(vector, (NEIGHBOURS + 1) * _FRAGMENTS, Scope(documents=ids - {number}))
         best: dict[int, float] = {}
         for hit in hits:
             best.setdefault(hit.key.document_id, 1.0 - hit.score)

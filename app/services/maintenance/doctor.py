@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
@@ -76,6 +77,7 @@ _PLACE = attrgetter("collection", "path")
 _NO_MODELS = Models()
 
 
+@dataclass(frozen=True, slots=True)
 class Doctor:
     """
     Examines the vault without changing it.
@@ -84,33 +86,23 @@ class Doctor:
     additionally compares the vault with the files.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        files: FileSource,
-        folders: Sequence[Folder],
-        models: Models = _NO_MODELS,
-        *,
-        leftovers: Callable[[], Mapping[str, int]] = dict,
-        forget_warnings: Callable[[], Sequence[str]] = tuple,
-    ) -> None:
-        self._vault = vault
-        self._files = files
-        self._folders = folders
-        self._models = models
-        self._leftovers = leftovers
-        self._forget_warnings = forget_warnings
+    vault: Vault
+    files: FileSource
+    folders: Sequence[Folder]
+    models: Models = _NO_MODELS
+    leftovers: Callable[[], Mapping[str, int]] = dict
+    forget_warnings: Callable[[], Sequence[str]] = tuple
 
     def __call__(self) -> list[CheckResult]:
         """Run every check in a fixed order; a check that raises becomes a failed finding."""
         checks: dict[str, Check] = {
             STORAGE: self._storage,
             FORGOTTEN: self._forgotten,
-            **{f"folder {folder.name}": partial(self._folder, folder) for folder in self._folders},
+            **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
             LEFTOVERS: self._configured,
             LEXICAL: self._lexical,
             VECTORS: self._vectors,
-            **ModelChecks(self._vault.documents, self._vault.embeddings, self._models).checks(),
+            **ModelChecks(self.vault.documents, self.vault.embeddings, self.models).checks(),
             SUCCESSORS: self._successors,
             LINKS: self._links,
             CONTENT_TYPES: self._content_types,
@@ -120,22 +112,22 @@ class Doctor:
     # -- storage, files, words ----------------------------------------------------------------------
 
     def _storage(self) -> CheckResult:
-        if faults := self._vault.storage.check():
+        if faults := self.vault.storage.check():
             return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
-        info = self._vault.storage.info()
+        info = self.vault.storage.info()
         detail = f"{info.location}: integrity check passed (schema {info.schema})"
         return CheckResult(STORAGE, True, detail)
 
     def _forgotten(self) -> CheckResult:
-        if warnings := self._forget_warnings():
+        if warnings := self.forget_warnings():
             return CheckResult(FORGOTTEN, False, " ".join(warnings))
         return CheckResult(FORGOTTEN, True, "their places are recorded next to the vault, too")
 
     def _folder(self, folder: Folder) -> CheckResult:
         name = f"folder {folder.name}"
-        scan = self._files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
+        scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if scan.root_exists:
-            skipped = skipped_files(self._vault.documents, self._files, folder)
+            skipped = skipped_files(self.vault.documents, self.files, folder)
             return CheckResult(
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )
@@ -143,16 +135,16 @@ class Doctor:
         return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
 
     def _configured(self) -> CheckResult:
-        if leftovers := self._leftovers():
+        if leftovers := self.leftovers():
             detail = " ".join(leftover_sentence(name, count) for name, count in leftovers.items())
             return CheckResult(LEFTOVERS, False, detail)
         return CheckResult(LEFTOVERS, True, "every collection of files is configured")
 
     def _lexical(self) -> CheckResult:
-        if faults := self._vault.lexical.faults():
+        if faults := self.vault.lexical.faults():
             return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
         expected = self._fragments_by_grain()
-        held = {grain: self._vault.lexical.count(grain) for grain in GRAIN_OF.values()}
+        held = {grain: self.vault.lexical.count(grain) for grain in GRAIN_OF.values()}
         wrong = [
             f"{grain}: the index holds {held[grain]}, the records {expected[grain]}"
             for grain in held
@@ -164,22 +156,22 @@ class Doctor:
 
     def _fragments_by_grain(self) -> Counter[Grain]:
         counts: Counter[Grain] = Counter()
-        for document in self._vault.documents.latest():
-            parts = self._vault.documents.fragments(document.id)
+        for document in self.vault.documents.latest():
+            parts = self.vault.documents.fragments(document.id)
             counts.update(GRAIN_OF[part.kind] for part in parts if part.kind in GRAIN_OF)
         return counts
 
     # -- vectors ------------------------------------------------------------------------------------
 
     def _vectors(self) -> CheckResult:
-        if faults := self._vault.vectors.faults():
+        if faults := self.vault.vectors.faults():
             return CheckResult(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
-        counts = self._vault.embeddings.counts()
+        counts = self.vault.embeddings.counts()
         detail = (
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
-            f"{counts.orphaned} vectors are unused; searched by {self._vault.vectors.method}"
+            f"{counts.orphaned} vectors are unused; searched by {self.vault.vectors.method}"
         )
-        if wants_lancedb(counts.stored, self._vault.storage.info().backend):
+        if wants_lancedb(counts.stored, self.vault.storage.info().backend):
             detail += f". {LANCEDB_ADVICE}"
         if counts.failed:
             detail += self._given_up()
@@ -192,23 +184,23 @@ class Doctor:
 
     def _has_model(self) -> bool:
         try:
-            return self._models.embedder() is not None
+            return self.models.embedder() is not None
         except ClawmemError:  # a model is configured; the next check reports its fault
             return True
 
     def _given_up(self) -> str:
-        documents = sorted(self._vault.documents.latest(), key=_PLACE)
+        documents = sorted(self.vault.documents.latest(), key=_PLACE)
         failed = [d.display_path for d in documents if d.embed_state is EmbedState.FAILED]
         return f"; in {listed(failed)}" if failed else ""
 
     # -- notes --------------------------------------------------------------------------------------
 
     def _successors(self) -> CheckResult:
-        claims = NoteClaims(self._vault.documents, self._vault.successions, self._vault.lexical)
+        claims = NoteClaims(self.vault.documents, self.vault.successions, self.vault.lexical)
         if wrong := [*claims.unresolved(), *claims.circular()]:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
-        count = len(self._vault.successions.claims())
+        count = len(self.vault.successions.claims())
         return CheckResult(SUCCESSORS, True, f"{count} named by other notes, all found")
 
     # -- for information ----------------------------------------------------------------------------
@@ -217,14 +209,14 @@ class Doctor:
         """Broken links are no failure: people link to notes that they have yet to write."""
         broken = [
             f"{one.source.display_path}:{one.link.line} {written_link(one.link)}"
-            for one in broken_links(self._vault.documents, self._vault.links)
+            for one in broken_links(self.vault.documents, self.vault.links)
         ]
-        total = self._vault.links.count()
+        total = self.vault.links.count()
         detail = f"{total} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
         if crowded := [
-            one.display_path for one in notes_with_omitted_links(self._vault.documents, self._vault.links)
+            one.display_path for one in notes_with_omitted_links(self.vault.documents, self.vault.links)
         ]:
             detail += (
                 f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
@@ -232,7 +224,7 @@ class Doctor:
         return CheckResult(LINKS, True, detail)
 
     def _content_types(self) -> CheckResult:
-        counts = Counter(document.content_type for document in self._vault.documents.latest())
+        counts = Counter(document.content_type for document in self.vault.documents.latest())
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
         return CheckResult(CONTENT_TYPES, True, detail or "no documents")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
@@ -173,6 +173,7 @@ class Phase(NamedTuple):
     missing: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Phases:
     """
     The phases of each lane.
@@ -182,71 +183,56 @@ class Phases:
         by_rules, by_model: Enrich documents; ``None`` where enrichment is off or there is no model.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        selector: ObservationSelector,
-        clock: Clock,
-        plan: Plan,
-        consolidation: Consolidation,
-        tidy: Cleanup,
-        *,
-        synthesis: Synthesis | None = None,
-        by_rules: Enrich | None = None,
-        by_model: Enrich | None = None,
-    ) -> None:
-        self._documents = documents
-        self._selector = selector
-        self._clock = clock
-        self._plan = plan
-        self._consolidation = consolidation
-        self._tidy = tidy
-        self._synthesis = synthesis
-        self._by_rules = by_rules
-        self._by_model = by_model
+    documents: DocumentStore
+    selector: ObservationSelector
+    clock: Clock
+    plan: Plan
+    consolidation: Consolidation
+    tidy: Cleanup
+    synthesis: Synthesis | None = None
+    by_rules: Enrich | None = None
+    by_model: Enrich | None = None
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
-        no_model = "" if self._synthesis else NO_MODEL
+        no_model = "" if self.synthesis else NO_MODEL
         if lane is LaneName.HEAVY:
             return [
                 Phase(CONSOLIDATE, self._consolidate_stale),
                 Phase(DEDUCTIVE, self._deduce_stale, missing=no_model),
             ]
         return [
-            Phase(ENRICH, self._enrich, missing="" if self._by_rules else OFF),
+            Phase(ENRICH, self._enrich, missing="" if self.by_rules else OFF),
             Phase(CONSOLIDATE, self._consolidate_newest, 30 * _MINUTE_MS),
             Phase(DEDUCTIVE, self._deduce_newest, 15 * _MINUTE_MS, no_model),
             Phase(RECALL, self._recall),
         ]
 
     def _enrich(self, fence: Fence, tell: Tell) -> PhaseResult:
-        assert self._by_rules is not None, "else it is off"
+        assert self.by_rules is not None, "else it is off"
         fence()
         account = EnrichmentProgress(lambda: tell(enriched(account)), fence)
-        report = self._by_rules(BY_RULES, newest=True, progress=account.progress, tell=account.tell)
-        if self._by_model:
-            limit = self._plan.enrich_limit
-            more = self._by_model(limit, newest=True, progress=account.progress, tell=account.tell)
+        report = self.by_rules(BY_RULES, newest=True, progress=account.progress, tell=account.tell)
+        if self.by_model:
+            limit = self.plan.enrich_limit
+            more = self.by_model(limit, newest=True, progress=account.progress, tell=account.tell)
             report = replace(report + more, waiting=more.waiting, stopped=more.stopped)
         return enriched(account, report)
 
     def _consolidate_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
-        chosen = self._selector.newest(self._plan.light_limit)
-        return self._consolidated(chosen, fence, tell, dry_run=self._plan.dry_run)
+        chosen = self.selector.newest(self.plan.light_limit)
+        return self._consolidated(chosen, fence, tell, dry_run=self.plan.dry_run)
 
     def _consolidate_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
-        limit = self._plan.heavy_limit
-        chosen = (
-            self._selector.surprising(limit, fence) if self._plan.surprisal else self._selector.stale(limit)
-        )
+        limit = self.plan.heavy_limit
+        chosen = self.selector.surprising(limit, fence) if self.plan.surprisal else self.selector.stale(limit)
         return self._consolidated(chosen, fence, tell, dry_run=False)
 
     def _consolidated(
         self, chosen: ObservationSelection, fence: Fence, tell: Tell, *, dry_run: bool
     ) -> PhaseResult:
-        found = self._consolidation(
+        found = self.consolidation(
             chosen.documents,
             dry_run=dry_run,
             fence=fence,
@@ -254,23 +240,23 @@ class Phases:
             tell=lambda decisions: tell(consolidating(chosen, decisions)),
         )
         standing = (one.id for one in chosen.among if CONSOLIDATED in one.tags)
-        served = self._documents.many([*standing, *found.created]).values()
+        served = self.documents.many([*standing, *found.created]).values()
         still = (one for one in served if one.inactive is None)
-        counted = Counter(one.trend.value for one in trends(self._documents, still, self._clock.now_ms()))
+        counted = Counter(one.trend.value for one in trends(self.documents, still, self.clock.now_ms()))
         about = {**chosen.told, "dry_run": dry_run, "trends": dict(counted)}
         return consolidated(found, about)
 
     def _deduce_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
-        return self._deduced(lambda documents: documents[: self._plan.light_deduction_limit], fence, tell)
+        return self._deduced(lambda documents: documents[: self.plan.light_deduction_limit], fence, tell)
 
     def _deduce_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
-        recalled = self._selector.recalled_at()
+        recalled = self.selector.recalled_at()
         return self._deduced(
-            lambda documents: stale_first(documents, recalled, self._plan.deduction_limit), fence, tell
+            lambda documents: stale_first(documents, recalled, self.plan.deduction_limit), fence, tell
         )
 
     def _deduced(self, choose: Choose, fence: Fence, tell: Tell) -> PhaseResult:
-        assert self._synthesis is not None, "else it is missing"
+        assert self.synthesis is not None, "else it is missing"
         done = PhaseResult()
 
         def told(stats: Stats, decisions: Decisions) -> None:
@@ -278,11 +264,11 @@ class Phases:
             done = deduced(stats, decisions)
             tell(done)
 
-        stats = self._synthesis(choose, fence=fence, tell=told)
+        stats = self.synthesis(choose, fence=fence, tell=told)
         return done if stats.drafted else deduced(stats, Decisions())
 
     def _recall(self, fence: Fence, tell: Tell) -> PhaseResult:
-        return tidied(self._tidy(fence, lambda told: tell(tidied(told))))
+        return tidied(self.tidy(fence, lambda told: tell(tidied(told))))
 
 
 def phases_of(

@@ -55,30 +55,19 @@ class StatusReport:
     relations: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class Status:
     """Collects the statistics of a vault; changes nothing."""
 
-    def __init__(
-        self,
-        storage: Storage,
-        documents: DocumentStore,
-        embeddings: EmbeddingStore,
-        notes: NoteStore,
-        relations: RelationStore,
-        telemetry: Telemetry,
-        receipts: Receipts,
-        clock: Clock,
-        roles: Callable[[], list[Provider]] = list,
-    ) -> None:
-        self._storage = storage
-        self._documents = documents
-        self._embeddings = embeddings
-        self._notes = notes
-        self._relations = relations
-        self._telemetry = telemetry
-        self._receipts = receipts
-        self._clock = clock
-        self._roles = roles
+    storage: Storage
+    documents: DocumentStore
+    embeddings: EmbeddingStore
+    notes: NoteStore
+    relations: RelationStore
+    telemetry: Telemetry
+    receipts: Receipts
+    clock: Clock
+    roles: Callable[[], list[Provider]] = list
 
     def __call__(self) -> StatusReport:
         """
@@ -87,24 +76,24 @@ class Status:
         Raises:
             VaultError: the vault cannot be read.
         """
-        receipts = self._receipts.counts()
-        served = [(one.content_type, one.authored_at) for one in every_served(self._documents)]
-        collections = dict(self._documents.collections())
+        receipts = self.receipts.counts()
+        served = [(one.content_type, one.authored_at) for one in every_served(self.documents)]
+        collections = dict(self.documents.collections())
         return StatusReport(
-            info=self._storage.info(),
+            info=self.storage.info(),
             collections=collections,
             documents=sum(collections.values()),
-            embeddings=self._embeddings.counts(),
-            model=self._embeddings.fingerprint(),
-            building=self._embeddings.building(),
+            embeddings=self.embeddings.counts(),
+            model=self.embeddings.fingerprint(),
+            building=self.embeddings.building(),
             content_types=dict(sorted(Counter(kind for kind, _ in served).items())),
-            newest=_newest((moment for _, moment in served), iso_utc(self._clock.now_ms())),
-            recalls=self._telemetry.count(),
+            newest=_newest((moment for _, moment in served), iso_utc(self.clock.now_ms())),
+            recalls=self.telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
-            roles=self._roles(),
-            notes=self._notes.counts(),
-            relations={kind.value: count for kind, count in self._relations.counts().items()},
+            roles=self.roles(),
+            notes=self.notes.counts(),
+            relations={kind.value: count for kind, count in self.relations.counts().items()},
         )
 
 
@@ -147,20 +136,14 @@ _DAYS = re.compile("([0-9]{1,6}) ?d")
 _RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
 
 
+@dataclass(frozen=True, slots=True)
 class Report:
     """Loads documents and telemetry into an `Analytics` and runs every query; changes nothing."""
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        telemetry: Telemetry,
-        clock: Clock,
-        open_analytics: Callable[[], Analytics],
-    ) -> None:
-        self._documents = documents
-        self._telemetry = telemetry
-        self._clock = clock
-        self._open_analytics = open_analytics
+    documents: DocumentStore
+    telemetry: Telemetry
+    clock: Clock
+    open_analytics: Callable[[], Analytics]
 
     def __call__(
         self,
@@ -183,9 +166,9 @@ class Report:
             ExtraMissing: the packages of the analytics are not installed.
             VaultError: the vault cannot be read.
         """
-        now = iso_utc(self._clock.now_ms())
-        with closing(self._open_analytics()) as analytics:
-            analytics.load(self._facts(progress), self._telemetry.recalls(since))
+        now = iso_utc(self.clock.now_ms())
+        with closing(self.open_analytics()) as analytics:
+            analytics.load(self._facts(progress), self.telemetry.recalls(since))
             files = analytics.export(export) if export else []
             tables = {
                 question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
@@ -196,15 +179,15 @@ class Report:
 
     def _facts(self, progress: Progress) -> Iterator[Document]:
         """Yield every document; a review date that cannot be parsed is dropped."""
-        total = sum(self._documents.collections().values())
+        total = sum(self.documents.collections().values())
         for done, document in enumerate(self._every_document(), start=1):
             progress(min(done, total), total)
             review_ms = parse_iso(document.review_by or "")
             yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
 
     def _every_document(self) -> Iterator[Document]:
-        yield from every_served(self._documents)
-        yield from self._documents.latest(active=False)
+        yield from every_served(self.documents)
+        yield from self.documents.latest(active=False)
 
 
 def read_since(text: str, now_ms: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -67,26 +67,17 @@ def newest(documents: Sequence[Document]) -> Sequence[Document]:
     return documents[:MOST]
 
 
+@dataclass(frozen=True, slots=True)
 class Synthesis:
     """Draws conclusions from decisions, preferences, milestones and problems of the last week."""
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        entities: EntityStore,
-        relations: RelationStore,
-        transactions: Transactions,
-        memories: Memories,
-        clock: Clock,
-        ask: Ask,
-    ) -> None:
-        self._documents = documents
-        self._entities = entities
-        self._relations = relations
-        self._transactions = transactions
-        self._memories = memories
-        self._clock = clock
-        self._ask = ask
+    documents: DocumentStore
+    entities: EntityStore
+    relations: RelationStore
+    transactions: Transactions
+    memories: Memories
+    clock: Clock
+    ask: Ask
 
     def __call__(
         self,
@@ -110,7 +101,7 @@ class Synthesis:
         stats = Stats(considered=len(pool.candidates))
         if len(pool.candidates) < deduction.LEAST_SOURCES:
             return stats
-        ask = CarefulAsk(self._ask, fence)
+        ask = CarefulAsk(self.ask, fence)
         prompt = deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates])
         drafts = deduction.read_drafts(ask(deduction.DRAFTS, prompt))
         stats = replace(stats, drafted=len(drafts or ()))
@@ -138,33 +129,33 @@ class Synthesis:
     def _question(self, draft: Draft, pool: _Pool) -> str:
         cited = deduction.sources(draft, pool.candidates)
         ids = [one.document_id for one in cited]
-        titles = {one.id: one.title for one in self._documents.many(ids).values()}
-        edges = self._relations.outbound(ids, limit=RELATED)
+        titles = {one.id: one.title for one in self.documents.many(ids).values()}
+        edges = self.relations.outbound(ids, limit=RELATED)
         related = [f"{titles[e.source]!r} {e.kind} {titles[e.target]!r}" for e in edges if e.target in titles]
         return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
 
     def _save(self, draft: Draft, stats: Stats, run: _Run, why: str) -> Stats:
         """Store a draft unless it was forgotten or one of its sources changed; return the updated counters."""
-        cited, now = deduction.sources(draft, run.pool.candidates), iso_utc(self._clock.now_ms())
+        cited, now = deduction.sources(draft, run.pool.candidates), iso_utc(self.clock.now_ms())
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
         path = f"{FOLDER}/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
-        with self._transactions.writing():
+        with self.transactions.writing():
             run.fence()
-            served = [one for one in self._documents.many(ids).values() if one.inactive is None]
-            there = self._documents.at(COLLECTION, path)
+            served = [one for one in self.documents.many(ids).values() if one.inactive is None]
+            there = self.documents.at(COLLECTION, path)
             if len(served) < len(ids) or (there and there.inactive is InactiveReason.FORGOTTEN):
                 run.decide(Verdict.REFUSE, draft, CHANGED)
                 return stats
             body = deduction.body(draft, sorted(one.display_path for one in served))
             title = deduction.title(draft)
-            made = self._memories.write(
+            made = self.memories.write(
                 path, title, body, TYPE, deduction.CONFIDENCE, now, tags=(TYPE,), sources=served
             )
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
             ]
-            self._relations.put([*edges, *self._against(draft, made, run.pool, now)])
+            self.relations.put([*edges, *self._against(draft, made, run.pool, now)])
             stats = replace(stats.plus("created"), nullCalls=run.ask.null_calls)
             run.decide(Verdict.CONCLUDE, draft, why, made=made)
             run.tell(stats, run.decisions)
@@ -183,8 +174,8 @@ class Synthesis:
         return found
 
     def _pool(self, choose: Choose) -> _Pool:
-        earlier = self._documents.latest(Scope(frozenset({COLLECTION})))
-        since = iso_utc(self._clock.now_ms() - RECENT_MS)
+        earlier = self.documents.latest(Scope(frozenset({COLLECTION})))
+        since = iso_utc(self.clock.now_ms() - RECENT_MS)
         drawn = [one for one in earlier if one.content_type == TYPE]
         used = self._used([one.id for one in drawn])
         recent = [
@@ -198,9 +189,9 @@ class Synthesis:
 
     def _used(self, drawn: Sequence[int]) -> set[int]:
         kinds = {RelationKind.SUPPORTING}
-        edges = self._relations.inbound(drawn, kinds, limit=1000) if drawn else []
+        edges = self.relations.inbound(drawn, kinds, limit=1000) if drawn else []
         return {edge.source for edge in edges if edge.origin == ORIGIN}
 
     def _candidate(self, document: Document) -> Candidate:
-        names = frozenset(one.name for one in self._entities.mentions(document.id))
-        return Candidate(document.id, self._documents.body(document.id) or "", names)
+        names = frozenset(one.name for one in self.entities.mentions(document.id))
+        return Candidate(document.id, self.documents.body(document.id) or "", names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ class CleanupReport(NamedTuple):
 Tell = Callable[[CleanupReport], None]
 
 
+@dataclass(frozen=True, slots=True)
 class Cleanup:
     """
     Updates recall statistics and deletes records past their retention time.
@@ -57,30 +59,16 @@ class Cleanup:
         forgets: Whether anything is deleted at all.
     """
 
-    def __init__(
-        self,
-        usage: UsageStore,
-        telemetry: Telemetry,
-        receipts: Receipts,
-        answers: ModelAnswers,
-        journal: Journal,
-        transactions: Transactions,
-        clock: Clock,
-        recall_days: int = 90,
-        receipt_days: int = 30,
-        *,
-        forgets: bool = True,
-    ) -> None:
-        self._usage = usage
-        self._telemetry = telemetry
-        self._receipts = receipts
-        self._answers = answers
-        self._journal = journal
-        self._transactions = transactions
-        self._clock = clock
-        self._recall_days = recall_days
-        self._receipt_days = receipt_days
-        self._forgets = forgets
+    usage: UsageStore
+    telemetry: Telemetry
+    receipts: Receipts
+    answers: ModelAnswers
+    journal: Journal
+    transactions: Transactions
+    clock: Clock
+    recall_days: int = 90
+    receipt_days: int = 30
+    forgets: bool = True
 
     def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> CleanupReport:
         """
@@ -90,33 +78,33 @@ class Cleanup:
             fence: Called before or in each transaction. Its exceptions propagate.
             tell: Receives the progress; statistics in the transaction that writes them.
         """
-        before = self._usage.recall_stats()
-        after = surfaced_stats(self._telemetry)
+        before = self.usage.recall_stats()
+        after = surfaced_stats(self.telemetry)
         gone = (one._replace(recalls=0) for number, one in before.items() if number not in after)
         new = (one for number, one in after.items() if before.get(number) != one)
         changed = [*new, *gone]
         pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
         tidied = CleanupReport(len(after), pin_candidates=pins, snooze_candidates=snoozes)
         for some in _chunks(changed, AT_ONCE):
-            with self._transactions.writing():
+            with self.transactions.writing():
                 fence()
-                self._usage.put_recall_stats(some)
+                self.usage.put_recall_stats(some)
                 tidied = tidied._replace(changed=tidied.changed + len(some))
                 tell(tidied)
-        return self._trimmed(tidied, fence, tell) if self._forgets else tidied
+        return self._trimmed(tidied, fence, tell) if self.forgets else tidied
 
     def _trimmed(self, tidied: CleanupReport, fence: Fence, tell: Tell) -> CleanupReport:
         """Delete old records, reporting the cut-off times first: recalls and answers use connections of their own."""
-        recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
+        recalls, receipts = (self._before(days) for days in (self.recall_days, self.receipt_days))
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
-        with self._transactions.writing():
+        with self.transactions.writing():
             fence()
             tell(tidied)
         for counter, trim, before in (
-            ("recalls_gone", self._telemetry.trim, recalls),
-            ("receipts_gone", self._receipts.trim, receipts),
-            ("answers_gone", self._answers.trim, recalls),
-            ("runs_gone", self._journal.trim, recalls),
+            ("recalls_gone", self.telemetry.trim, recalls),
+            ("receipts_gone", self.receipts.trim, receipts),
+            ("answers_gone", self.answers.trim, recalls),
+            ("runs_gone", self.journal.trim, recalls),
         ):
             for went in _going(trim, before, fence):
                 tidied = tidied._replace(**{counter: getattr(tidied, counter) + went})
@@ -124,7 +112,7 @@ class Cleanup:
         return tidied
 
     def _before(self, days: int) -> str:
-        return iso_utc(self._clock.now_ms() - days * DAY_MS)
+        return iso_utc(self.clock.now_ms() - days * DAY_MS)
 
 
 def _going(trim: Trim, before: str, fence: Fence) -> Iterator[int]:

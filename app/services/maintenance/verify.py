@@ -65,6 +65,7 @@ Keys = dict[int, set[int]]  # seq numbers of fragments by document id
 Lost = Callable[[Document, Sequence[int]], Sequence[int]]  # the given fragments that an index lacks
 
 
+@dataclass(frozen=True, slots=True)
 class Verify:
     """
     Compares files, records and indexes; changes nothing.
@@ -73,14 +74,11 @@ class Verify:
     differences that a second run no longer reports.
     """
 
-    def __init__(
-        self, vault: Vault, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml, clock: Clock
-    ) -> None:
-        self._vault = vault
-        self._files = files
-        self._folders = folders
-        self._parse_yaml = parse_yaml
-        self._clock = clock
+    vault: Vault
+    files: FileSource
+    folders: Sequence[Folder]
+    parse_yaml: ParseYaml
+    clock: Clock
 
     def __call__(self) -> list[str]:
         """
@@ -99,29 +97,29 @@ class Verify:
         """
         if damage := self._damage():
             return damage
-        documents = sorted(self._vault.documents.latest(), key=_PLACE)
-        withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
+        documents = sorted(self.vault.documents.latest(), key=_PLACE)
+        withdrawn = {document.id: document for document in self.vault.documents.latest(active=False)}
         recorded = chain(documents, filterfalse(is_forgotten, withdrawn.values()))
         return [
-            *(sentence for folder in self._folders for sentence in self._disk(folder)),
-            *filter(None, (text_fault(one, self._vault.documents.body(one.id)) for one in recorded)),
+            *(sentence for folder in self.folders for sentence in self._disk(folder)),
+            *filter(None, (text_fault(one, self.vault.documents.body(one.id)) for one in recorded)),
             *self._indexes(documents, withdrawn),
             *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
         ]
 
     def _damage(self) -> list[str]:
-        indexes = (self._vault.lexical, self._vault.vectors)
+        indexes = (self.vault.lexical, self.vault.vectors)
         faults = [without_remedy(fault) for index in indexes for fault in index.faults()]
         return [
-            *(f"{fault}. {REPAIR}" for fault in self._vault.storage.check()),
+            *(f"{fault}. {REPAIR}" for fault in self.vault.storage.check()),
             *(f"{fault}. {REBUILD}" for fault in faults),
         ]
 
     # -- disk and records ---------------------------------------------------------------------------
 
     def _disk(self, folder: Folder) -> Iterator[str]:
-        exclusions = Exclusions(self._files, folder)
-        scan = scan_folder(self._files, folder, exclusions=exclusions)
+        exclusions = Exclusions(self.files, folder)
+        scan = scan_folder(self.files, folder, exclusions=exclusions)
         if not scan.root_exists:
             yield f"{folder.root} is not there. {MISSING_FOLDER.format(folder.name)}"
             return
@@ -131,7 +129,7 @@ class Verify:
             else f"{folder.name}/{path} could not be listed. Check its permissions."
             for path in scan.unreadable
         )
-        known = self._vault.documents.sources(folder.name)
+        known = self.vault.documents.sources(folder.name)
         for file in scan.files:
             yield from self._file(folder, file, known.get(file.path))
         yield from _gone(scan, known)
@@ -141,14 +139,14 @@ class Verify:
             return
         name = f"{folder.name}/{file.path}"
         try:
-            data = self._files.read(folder.root, file.path)
+            data = self.files.read(folder.root, file.path)
             if is_current(known, source_hash(data)):
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder, file.path, file.stamp)
                 if not (
                     parsed.template
-                    or is_forgotten_file(self._vault.forgotten_texts, parsed.document.hash, known)
+                    or is_forgotten_file(self.vault.forgotten_texts, parsed.document.hash, known)
                 ):
                     yield f"{name} {NOT_INDEXED}"
             else:
@@ -164,27 +162,27 @@ class Verify:
             folder.name,
             path,
             stamp,
-            now_ms=self._clock.now_ms(),
-            parse_yaml=self._parse_yaml,
+            now_ms=self.clock.now_ms(),
+            parse_yaml=self.parse_yaml,
             extract=folder.extract,
         )
 
     def _from_files(self, documents: Sequence[Document]) -> list[Document]:
-        names = {folder.name for folder in self._folders}
+        names = {folder.name for folder in self.folders}
         return [document for document in documents if document.collection in names and document.stamp]
 
     def _fragmented_otherwise(self, documents: Sequence[Document]) -> Iterator[str]:
-        folders = {folder.name: folder for folder in self._folders}
+        folders = {folder.name: folder for folder in self.folders}
         for document in documents:
             parsed = self._again(document, folders[document.collection])
-            if parsed and _differ(parsed.fragments, self._vault.documents.fragments(document.id)):
+            if parsed and _differ(parsed.fragments, self.vault.documents.fragments(document.id)):
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _again(self, document: Document, folder: Folder) -> ParsedSource | None:
         """Parse the unchanged file of *document* again, with the recorded time, as the file time may be newer."""
         ms = parse_iso(document.modified_at) or 0
         try:
-            data = self._files.read(folder.root, document.path)
+            data = self.files.read(folder.root, document.path)
             if source_hash(data) != document.source_hash:
                 return None  # reported as a changed file
             stamp = SourceStamp(len(data), ms * 1_000_000)
@@ -209,13 +207,13 @@ class Verify:
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in GRAIN_OF.values()}
         # The vectors of the vault are the records: `Vault.vectors.faults` compares them with their texts.
-        vectors = None if is_in_process(self._vault.vectors) else self._vectors(documents)
+        vectors = None if is_in_process(self.vault.vectors) else self._vectors(documents)
         for document in documents:
-            parts = self._vault.documents.fragments(document.id)
+            parts = self.vault.documents.fragments(document.id)
             for grain, index in lexical.items():
                 yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
             if vectors:
-                keys = [entry.key for entry in self._vault.embeddings.of_document(document.id)]
+                keys = [entry.key for entry in self.vault.embeddings.of_document(document.id)]
                 yield from vectors.compare(document, {key.seq for key in keys})
         for grain, index in lexical.items():
             yield from index.conclude(withdrawn, self._without_entry(grain))
@@ -225,31 +223,31 @@ class Verify:
     def _lexical(self, grain: Grain, withdrawn: Iterable[Document]) -> _Index:
         """Return the index of *grain* with the entries found by prefix search for every letter and digit."""
         letters = sorted({*ascii_lowercase, *digits, *self._other_letters(withdrawn)})
-        held = self._vault.lexical.count(grain)
+        held = self.vault.lexical.count(grain)
         listed: Keys = defaultdict(set)
         for at in range(0, len(letters), TERMS_AT_ONCE):
             terms = tuple(Term(letter, prefix=True) for letter in letters[at : at + TERMS_AT_ONCE])
-            _note(listed, self._vault.lexical.search(LexicalQuery(terms), grain, held))
+            _note(listed, self.vault.lexical.search(LexicalQuery(terms), grain, held))
         return _Index(f"{grain} index", held, listed)
 
     def _other_letters(self, withdrawn: Iterable[Document]) -> set[str]:
         """Return the first letters of words of withdrawn documents, so that every script is listed."""
-        bodies = (self._vault.documents.body(document.id) or "" for document in withdrawn)
+        bodies = (self.vault.documents.body(document.id) or "" for document in withdrawn)
         return {word[0] for body in bodies if not body.isascii() for word in words(body)}
 
     def _vectors(self, documents: Sequence[Document]) -> _Index:
         """Return the vector index with the neighbours of sample vectors: all entries if the engine can list them."""
-        held = self._vault.vectors.count()
+        held = self.vault.vectors.count()
         listed: Keys = defaultdict(set)
         for document in spread(documents, SAMPLE):
-            for entry in self._vault.embeddings.of_document(document.id)[:1]:
+            for entry in self.vault.embeddings.of_document(document.id)[:1]:
                 if sum(map(len, listed.values())) < held:
-                    _note(listed, self._vault.vectors.search(entry.vector, held))
+                    _note(listed, self.vault.vectors.search(entry.vector, held))
         return _Index("vector index", held, listed)
 
     def _without_entry(self, grain: Grain) -> Lost:
         def lost(document: Document, seqs: Sequence[int]) -> list[int]:
-            parts = {part.seq: part for part in self._vault.documents.fragments(document.id)}
+            parts = {part.seq: part for part in self.vault.documents.fragments(document.id)}
             return [seq for seq in seqs if not self._has_entry(document, parts[seq], grain)]
 
         return lost
@@ -265,14 +263,14 @@ class Verify:
         )
 
     def _everything(self, query: LexicalQuery, grain: Grain, document: Document) -> list[Hit]:
-        return self._vault.lexical.search(query, grain, self._vault.lexical.count(grain), _beside(document))
+        return self.vault.lexical.search(query, grain, self.vault.lexical.count(grain), _beside(document))
 
     def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
         """Return the fragments without a vector. Vectors of a document are written together: one found means all."""
-        vectors = {e.key.seq: e.vector for e in self._vault.embeddings.of_document(document.id)}
+        vectors = {e.key.seq: e.vector for e in self.vault.embeddings.of_document(document.id)}
         lost: list[int] = []
         for seq in seqs:
-            hits = self._vault.vectors.search(vectors[seq], DEPTH, _beside(document))
+            hits = self.vault.vectors.search(vectors[seq], DEPTH, _beside(document))
             crowded = len(hits) == DEPTH and hits[-1].score > _TWINS
             if crowded or any(hit.key == (document.id, seq) for hit in hits):
                 return lost
@@ -287,15 +285,15 @@ class Verify:
                 yield f"{document.display_path} is not found by its own rarest words."
 
     def _is_found(self, document: Document) -> bool:
-        own = _rarest(self._vault.documents.body(document.id) or "")
+        own = _rarest(self.vault.documents.body(document.id) or "")
         queries = (LexicalQuery(_terms([word])) for word in own)
         near = any(
             hit.key.document_id == document.id
             for query in queries
-            for hit in self._vault.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
+            for hit in self.vault.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
         )
         # Among hundreds of copies of a template no single word is rare, so search for all its words together.
-        whole = self._vault.documents.fragments(document.id)[:1]
+        whole = self.vault.documents.fragments(document.id)[:1]
         return near or any(self._has_entry(document, part, Grain.DOCUMENT) for part in whole)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha1
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,6 +40,7 @@ def query_hash(query: str) -> str:
     return sha1(asked, usedforsecurity=False).hexdigest()[:_HASH_DIGITS]
 
 
+@dataclass(frozen=True, slots=True)
 class Recalls:
     """
     Best-effort recorder of answers: its errors and delays never affect an answer.
@@ -49,29 +51,18 @@ class Recalls:
         forgets: Whether old records may be deleted; False for a vault that must not change.
     """
 
-    def __init__(
-        self,
-        telemetry: Telemetry,
-        clock: Clock,
-        receipts: Receipts | None = None,
-        *,
-        answers: ModelAnswers | None = None,
-        enabled: bool = True,
-        forgets: bool = True,
-        retention: Retention = USUAL_RETENTION,
-    ) -> None:
-        self._telemetry = telemetry
-        self._clock = clock
-        self._receipts = receipts
-        self._answers = answers
-        self._enabled = enabled
-        self._forgets = forgets
-        self._retention = retention
+    telemetry: Telemetry
+    clock: Clock
+    receipts: Receipts | None = None
+    answers: ModelAnswers | None = None
+    enabled: bool = True
+    forgets: bool = True
+    retention: Retention = USUAL_RETENTION
 
     @property
     def keeps_receipts(self) -> bool:
         """Whether receipts are recorded: unlike recalls, they contain the question."""
-        return self._enabled and self._retention.receipt_days > 0
+        return self.enabled and self.retention.receipt_days > 0
 
     def record(
         self,
@@ -95,12 +86,12 @@ class Recalls:
         """
         kept = None
         try:
-            now_ms = self._clock.now_ms()
-            if self._forgets:
+            now_ms = self.clock.now_ms()
+            if self.forgets:
                 self._forget(now_ms)
-            if self._enabled:
+            if self.enabled:
                 content = receipt() if receipt and self.keeps_receipts else None
-                kept = self._telemetry.record(
+                kept = self.telemetry.record(
                     _recall(answer, verb, ms, limit, now_ms)._replace(
                         session_id=session_id, turn_index=turn_index, prompt_id=prompt_id
                     ),
@@ -111,13 +102,13 @@ class Recalls:
         return kept
 
     def _forget(self, now_ms: int) -> None:
-        if self._receipts:
-            days = self._retention.receipt_days if self.keeps_receipts else 0
-            self._receipts.trim(_before(now_ms, days), at_most=FORGOTTEN_AT_ONCE)
-        old = _before(now_ms, self._retention.recall_days)
-        self._telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
-        if self._answers:
-            self._answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)
+        if self.receipts:
+            days = self.retention.receipt_days if self.keeps_receipts else 0
+            self.receipts.trim(_before(now_ms, days), at_most=FORGOTTEN_AT_ONCE)
+        old = _before(now_ms, self.retention.recall_days)
+        self.telemetry.trim(old, at_most=FORGOTTEN_AT_ONCE)
+        if self.answers:
+            self.answers.trim(old, at_most=ANSWERS_FORGOTTEN_AT_ONCE)
 
 
 def _before(now_ms: int, days: int) -> str:

@@ -1,6 +1,7 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import told_succession
@@ -72,6 +73,7 @@ class _Passage(NamedTuple):
     lines: tuple[int, int] | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Composer:
     """
     Renderer of candidates, with one entry per document.
@@ -83,13 +85,10 @@ class Composer:
         is_refused: Whether a text must not be shown; the texts of the candidates were checked before.
     """
 
-    def __init__(
-        self, stores: RetrievalStores, clean: Clean, redact: RedactPart, is_refused: IsRefused
-    ) -> None:
-        self._stores = stores
-        self._clean = clean
-        self._redact = redact
-        self._is_refused = is_refused
+    stores: RetrievalStores
+    clean: Clean
+    redact: RedactPart
+    is_refused: IsRefused
 
     def __call__(
         self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int
@@ -97,7 +96,7 @@ class Composer:
         """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
-        newer = current_successors(self._stores.documents, self._stores.successions, documents, request.as_of)
+        newer = current_successors(self.stores.documents, self.stores.successions, documents, request.as_of)
         properties = self._properties(documents, request)
         partly = {c.document_id for c in candidates if c.is_partly_superseded}
         heads = {
@@ -117,22 +116,22 @@ class Composer:
 
     def _properties(self, documents: Collection[int], request: RetrievalRequest) -> Mapping[int, str]:
         """Return the properties that the question names, by document; none with a secret or that must not be shown."""
-        declared = self._stores.properties.many(documents) if documents else {}
+        declared = self.stores.properties.many(documents) if documents else {}
         found = asked_properties(declared, request.question.forms.words)
-        redacted = {number: self._redact(line, 0, len(line)) for number, line in found.items()}
-        return {number: self._clean(line) for number, line in redacted.items() if not self._is_refused(line)}
+        redacted = {number: self.redact(line, 0, len(line)) for number, line in found.items()}
+        return {number: self.clean(line) for number, line in redacted.items() if not self.is_refused(line)}
 
     def _head(self, document: Document, now_ms: int, succession: str) -> blocks.Entry:
         origin = document.origin
         return blocks.Entry(
-            self._clean(document.title),
-            self._clean(document.content_type),
-            self._clean(document.display_path),
+            self.clean(document.title),
+            self.clean(document.content_type),
+            self.clean(document.display_path),
             document.authored_at[:DAY],
             age=age_label(document.authored_at, now_ms),
             source=SOURCES[origin],
             lead="" if is_verified(origin) else LEADS[origin],
-            successor=self._clean(succession),
+            successor=self.clean(succession),
         )
 
     def _passage(
@@ -140,7 +139,7 @@ class Composer:
     ) -> _Passage:
         # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
-        span = span_of(self._stores.documents, candidate)
+        span = span_of(self.stores.documents, candidate)
         return self._cleaned(self._read(_Passage(candidate, head, span), request, room))
 
     def _read(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
@@ -148,19 +147,19 @@ class Composer:
         candidate, head, span = passage.candidate, passage.head, passage.span
         if not room:
             return passage
-        body = self._stores.documents.body(candidate.document_id) or ""
+        body = self.stores.documents.body(candidate.document_id) or ""
         written = body[span.start : span.end] if span else ""
         source = self._redacted(body, span, written) if span else ""
         is_whole = source.count("\n") == written.strip().count("\n")
         above = written.count("\n", 0, len(written) - len(written.lstrip()))
         first = span.start_line + above if span and is_whole else None
         header = "\n".join(header_at(body, span.start) or ()) if span else ""
-        header = self._redact(header, 0, len(header))
+        header = self.redact(header, 0, len(header))
         return self._selected(_Passage(candidate, head, span, source, first, header), request, room)
 
     def _redacted(self, body: str, span: Span, written: str) -> str:
         start = span.start + len(written) - len(written.lstrip())
-        return self._redact(body, start, max(start, span.start + len(written.rstrip())))
+        return self.redact(body, start, max(start, span.start + len(written.rstrip())))
 
     def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
         """Return *passage* with at most *room* characters, cleaned."""
@@ -169,7 +168,7 @@ class Composer:
     def _cleaned(self, passage: _Passage) -> _Passage:
         if not passage.source:
             return passage
-        return passage._replace(text=self._clean(passage.text), header=self._clean(passage.header))
+        return passage._replace(text=self.clean(passage.text), header=self.clean(passage.header))
 
     def _selected(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
         """Return *passage* with at most *room* characters of its best matching lines, and their line numbers."""
@@ -237,13 +236,13 @@ class Composer:
         It must be short, longer than the lines, by a known author, and no row was found in it.
         """
         first = lines[0]
-        body = self._stores.documents.body(first.candidate.document_id) or ""
+        body = self.stores.documents.body(first.candidate.document_id) or ""
         start, end = text_range(without_broken_head(body))
         if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
             return None
         if any(one.header for one in lines):
             return None  # other rows of the table would be noise
-        if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or self._is_refused(body):
+        if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or self.is_refused(body):
             return None
         above = first.span.start_line - body.count("\n", 0, first.span.start)
         places = (above + body.count("\n", 0, start), above + body.count("\n", 0, end))
@@ -260,7 +259,7 @@ class Composer:
         """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
         titles = {one.candidate.document_id: one.head.title for one in shown if not one.head.lead}
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
-        found = self._stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
+        found = self.stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
         strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from clawmem.domain.knowledge.entities import ids_of, only_one
@@ -15,6 +16,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.knowledge import EntityStore, TripleStore
 
 
+@dataclass(frozen=True, slots=True)
 class FactsAbout:
     """
     Lookup of the current facts about entities that a prompt names; related entities are not followed.
@@ -25,19 +27,11 @@ class FactsAbout:
             because a stated preference reads as an instruction without its subject.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        entities: EntityStore,
-        triples: TripleStore,
-        clean: Callable[[str], str],
-        is_refused: Callable[[str], bool],
-    ) -> None:
-        self._documents = documents
-        self._entities = entities
-        self._triples = triples
-        self._clean = clean
-        self._is_refused = is_refused
+    documents: DocumentStore
+    entities: EntityStore
+    triples: TripleStore
+    clean: Callable[[str], str]
+    is_refused: Callable[[str], bool]
 
     def __call__(self, prompt: str, budget: int) -> list[str]:
         """Return the fact lines that fit into *budget* tokens together with the enclosing tags."""
@@ -47,14 +41,14 @@ class FactsAbout:
         told = set()
         for statement in self._statements(prompt):
             line = triple_line(statement)
-            if line not in told and not any(map(self._is_refused, (line, statement.object))):
+            if line not in told and not any(map(self.is_refused, (line, statement.object))):
                 told.add(line)
-                yield self._clean(line)
+                yield self.clean(line)
 
     def _statements(self, prompt: str) -> Iterator[Statement]:
         for entity_id in self._named(seeds_of(prompt)):
-            found = self._triples.recorded(entity_id, TRIPLES_EACH, ended=False)
-            documents = self._documents.many({triple.document_id for triple in found})
+            found = self.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
+            documents = self.documents.many({triple.document_id for triple in found})
             for triple in found:
                 if triple.document_id not in documents or not is_verified(
                     documents[triple.document_id].origin
@@ -65,7 +59,7 @@ class FactsAbout:
     def _named(self, seeds: Seeds) -> list[str]:
         """Return the distinct ids of the entities that *seeds* name; names shared by two entities are ignored."""
         names = [*seeds.names, *seeds.grams]
-        known = self._entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
+        known = self.entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
         by_id = (one for one in seeds.ids if one in known)
         by_name = (found.id for name in names if (found := only_one(name, known)))
         return list(islice(dict.fromkeys([*by_id, *by_name]), MOST_ENTITIES))

@@ -1,6 +1,7 @@
 """Surfacing of context: the steps from a prompt to its block, in order."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -86,22 +87,15 @@ class _PromptState(NamedTuple):
     nudge: str
 
 
+@dataclass(frozen=True, slots=True)
 class SurfaceContext:
     """Use case that retrieves context for a prompt that passed the gate, and renders it for a model."""
 
-    def __init__(
-        self,
-        stores: SurfacingStores,
-        means: RetrievalDependencies,
-        dressing: BlockRendering,
-        clock: Clock,
-        recalls: Recalls,
-    ) -> None:
-        self._stores = stores
-        self._means = means
-        self._dressing = dressing
-        self._clock = clock
-        self._recalls = recalls
+    stores: SurfacingStores
+    means: RetrievalDependencies
+    dressing: BlockRendering
+    clock: Clock
+    recalls: Recalls
 
     def __call__(
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
@@ -113,7 +107,7 @@ class SurfaceContext:
             receive: Called with each block as soon as it is complete, before models are asked and before the turn
                 is recorded. The last block is the valid one.
         """
-        with self._stores.retrieval.transactions.reading():
+        with self.stores.retrieval.transactions.reading():
             asked = self._asked(prompt, turns, choices)
             found = self._separated(asked, turns)
             said = self._said(asked, found)
@@ -133,10 +127,10 @@ class SurfaceContext:
     def _separated(self, asked: _PromptState, turns: Turns) -> SeparateResults:
         """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
         work, trace = self._found(asked, turns)
-        others = others_in(self._stores.retrieval.documents, work)
+        others = others_in(self.stores.retrieval.documents, work)
         if not others.candidates:
             return SeparateResults(work, trace, others)
-        own = asked._replace(request=among_own(self._stores.retrieval.documents, asked.request))
+        own = asked._replace(request=among_own(self.stores.retrieval.documents, asked.request))
         return SeparateResults(*self._found(own, turns), others)
 
     def _found(self, asked: _PromptState, turns: Turns) -> tuple[Work, Trace]:
@@ -152,18 +146,18 @@ class SurfaceContext:
         return with_earlier(asked.request, alone, earlier, lambda request: self._ranked(request, choices))
 
     def _ranked(self, request: RetrievalRequest, choices: Choices) -> tuple[Work, Trace]:
-        stores = self._stores.retrieval
-        return Pipeline(stores, finding(stores, self._means, choices)).rank(request)
+        stores = self.stores.retrieval
+        return Pipeline(stores, finding(stores, self.means, choices)).rank(request)
 
     def _said(self, asked: _PromptState, found: SeparateResults) -> Surfaced:
-        stores = self._stores.retrieval
-        settled = Pipeline(stores, settling(self._stores, self._means, asked.choices))
+        stores = self.stores.retrieval
+        settled = Pipeline(stores, settling(self.stores, self.means, asked.choices))
         work, trace = settled.rank(asked.request, found.own, found.trace)
         if found.others.candidates:
             others, trace = settled.rank(asked.request, found.others, trace)
             limit = asked.request.limit
             work = own_before_others(work, others, limit, partial(text_of, stores.documents))
-        compose = Composer(stores, self._dressing.clean, self._dressing.redact, self._means.is_refused)
+        compose = Composer(stores, self.dressing.clean, self.dressing.redact, self.means.is_refused)
         frame = frame_tokens(asked.hint, asked.nudge, is_only_topic=work.is_only_topic)
         budget = asked.choices.profile.budget - frame
         shown = compose(work.candidates, asked.request, budget)
@@ -182,8 +176,8 @@ class SurfaceContext:
             return None
 
     def _deepened(self, asked: _PromptState, said: Surfaced, found: SeparateResults) -> Surfaced | None:
-        stores = self._stores.retrieval
-        with self._means.models() as models:
+        stores = self.stores.retrieval
+        with self.means.models() as models:
             stages = deepening(stores.documents, stores.lexical, stores.answers, models, asked.watch)
             work, trace = Pipeline(stores, stages).rank(asked.request, found.first, found.trace)
         said.answer.trace.degraded.update(trace.degraded)
@@ -195,28 +189,28 @@ class SurfaceContext:
         text = without_prefixes(prompt)[:MOST_PROMPT]
         return read_request(
             text,
-            now_ms=self._clock.now_ms(),
-            zone=self._clock.zone(),
+            now_ms=self.clock.now_ms(),
+            zone=self.clock.zone(),
             limit=choices.profile.results * LINES_A_RESULT,
             unit=Unit.LINE,
-            floor=self._dressing.floor,
+            floor=self.dressing.floor,
             purpose=choices.topic,
             show_all=choices.profile.deepens,  # its budget has room for weaker matches
         )
 
     def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
         try:
-            return asked_before(turns, self._stores.receipts, request.question.now_ms)
+            return asked_before(turns, self.stores.receipts, request.question.now_ms)
         except Exception:  # noqa: BLE001  retrieval works with the prompt alone
             return Earlier()
 
     def _nudge(self, turns: Turns) -> str:
         """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
-        interval = self._dressing.nudge_interval
+        interval = self.dressing.nudge_interval
         try:
             if turns.blocks_since() < interval:
                 return ""  # most sessions are too short; skip the query for the latest act
-            acts = self._stores.acts.latest(1)
+            acts = self.stores.acts.latest(1)
             return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)
         except Exception:  # noqa: BLE001  the reminder is optional
             return ""
@@ -234,26 +228,26 @@ class SurfaceContext:
 
     def _facts(self, prompt: str, budget: int) -> Sequence[str]:
         try:
-            return self._dressing.facts_of(prompt, budget)
+            return self.dressing.facts_of(prompt, budget)
         except Exception:  # noqa: BLE001  facts are optional
             return ()
 
     def _answer(
         self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace, answered: float | None
     ) -> Answer:
-        stores = self._stores.retrieval
+        stores = self.stores.retrieval
         results = describe(stores.documents, stores.successions, request, shown)
         return Answer(request.question.text, results, trace, answered=answered)
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
-            stores = self._stores.retrieval
+            stores = self.stores.retrieval
             occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
             found = Explain(stores.documents, stores.embeddings)(surfaced.answer, surfaced.request, occasion)
             said = {"profile": choices.profile.name, "tokens": surfaced.tokens}
             return pack(found._replace(asked={**found.asked, **said}))
 
-        self._recalls.record(
+        self.recalls.record(
             _one_of_each(surfaced.answer),
             CONTEXT_SURFACING,
             surfaced.ms,
