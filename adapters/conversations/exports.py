@@ -33,9 +33,8 @@ from clawmem.ports.records import SourceFile
 UNKNOWN = "it has no known format of conversations"
 PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 _SQLITE = b"SQLite format 3\0"
-_JSON = re.compile(
-    rb"[\s\0]*(?:\{|(\[)[\s\0]*[{\]])"
-)  # not "[2024-05-01 10:00] Ann: ...", nor a link of Markdown
+# Neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown begins like JSON.
+_JSON = re.compile(rb"[\s\0]*(?:\{|(\[)[\s\0]*[{\]])")
 _MARKS = b"\xef\xbb\xbf\xff\xfe"  # of encodings
 _SAMPLE_RECORDS = 200  # a session begins with lines of its program
 
@@ -188,8 +187,9 @@ def _nothing(member: Member) -> Iterator[ImportedConversation]:
 
 
 _COMPANIONS = (
-    "conversation_id evaluation_name", "conversation_id rating", "conversation_id is_anonymous", "conversation_id title",
-    "email id", "email chatgpt_plus_user", "user_id settings", "chats", "generations tasks",  # of ChatGPT
+    "conversation_id evaluation_name", "conversation_id rating", "conversation_id is_anonymous",
+    "conversation_id title", "email id", "email chatgpt_plus_user", "user_id settings", "chats",
+    "generations tasks",  # of ChatGPT
     "locale theme", "uuid email_address",  # of Claude.ai
     "id profile", "id team_id", "id members", "service_id date",  # of Slack
 )  # fmt: skip

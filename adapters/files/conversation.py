@@ -43,7 +43,7 @@ class ConversationFiles:
         return self._start(self.state_file, STATE_BYTES)
 
     def drop_old_states(self) -> None:
-        """Delete states of sessions that were compacted more than 30 days ago, and drafts of killed processes. Best effort."""
+        """Delete states of sessions that were compacted over 30 days ago, and drafts of killed processes. Best effort."""
         with suppress(OSError, ValueError):
             for pattern, most_s in ((STATES, STATE_DAYS * _DAY_S), (f".{STATES}*", DRAFT_S)):
                 for file in self._folder.glob(pattern):

@@ -122,7 +122,8 @@ class WatchedFolders:
         """Iterate over *real* and the folders below it that may be entered; links are not followed."""
         for folder, names, _ in os.walk(real):
             yield folder
-            names[:] = [name for name in names if self._enter(_below(os.path.join(folder, name), real) or "")]  # noqa: PTH118
+            paths = {name: _below(str(Path(folder, name)), real) for name in names}
+            names[:] = [name for name, path in paths.items() if self._enter(path or "")]
 
 
 def _below(path: str, root: str) -> str | None:
