@@ -109,7 +109,8 @@ def make_config_folder(path: Path) -> None:
 
 def _edit(path: Path, change: Callable[[Any], object]) -> None:
     text, yaml, output = _text(path), _yaml("rt"), StringIO()
-    read_config(path)  # raises the errors of a file that is no mapping
+    if not isinstance(read_config(path).get("collections") or {}, dict):
+        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
     data = yaml.load(text)
     if data is None:  # nothing but comments, which ruamel drops
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
