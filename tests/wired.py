@@ -40,7 +40,8 @@ def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
     container = Clawmem(settings=Settings(vault=Path("vault.sqlite"), config_file=Path("none.yaml")))
     chosen = {"vault": vault, "clock": clock or ManualClock(), "generator": None, **gateways}
     for name, gateway in chosen.items():
-        getattr(container.gateways, name).override(providers.Object(gateway))
+        part = container.gateways if hasattr(container.gateways, name) else container.use_cases
+        getattr(part, name).override(providers.Object(gateway))
     return container.use_cases
 
 

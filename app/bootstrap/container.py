@@ -119,35 +119,17 @@ class Gateways(containers.DeclarativeContainer):
 
     # models
     stack: Any = Resource(lambda: ExitStack())  # closes models
-    models = Singleton(
+    model_selection = Singleton(
         lazy("app.bootstrap.models:ModelSelection"),
         settings,
-        vault.provided.model_failures,
+        Singleton(lambda vault: vault.model_failures, vault).provider,
         clock,
         stack,
         read_only=read_only,
     )
-    embedder = models.provided.embedder.model
-    generator = models.provided.generator.model
-    reranker = models.provided.reranker.model
-    embedder_selection = Singleton(
-        lazy("app.bootstrap.models:EmbedderSelection"),
-        settings,
-        Singleton(lambda vault: vault.embeddings, vault).provider,
-        embedder.provider,
-        models.provided.embedder.provider,
-    )
-    roles = Singleton(
-        service("models:Roles"),
-        Dict(
-            {
-                ModelRole.EMBEDDER: embedder_selection.provided.how,
-                ModelRole.GENERATOR: models.provided.generator.how.provider,
-                ModelRole.RERANKER: models.provided.reranker.how.provider,
-            }
-        ),
-        vault.provided.model_failures,
-    )
+    embedder = model_selection.provided.embedder.model
+    generator = model_selection.provided.generator.model
+    reranker = model_selection.provided.reranker.model
     model_servers = Callable(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
     late_interaction = Singleton(adapter("models.static:StaticWords"))
     shown_address = Object(adapter("models.addresses:shown"))
@@ -166,7 +148,7 @@ class UseCases(containers.DeclarativeContainer):
     gateways = providers.DependenciesContainer()
     vault, clock, files, new_files = gateways.vault, gateways.clock, gateways.files, gateways.new_files
     embedder, generator, reranker = gateways.embedder, gateways.generator, gateways.reranker
-    embedder_selection, late_interaction = gateways.embedder_selection, gateways.late_interaction
+    model_selection, late_interaction = gateways.model_selection, gateways.late_interaction
     parse_yaml, store, option = gateways.parse_yaml, vault.provided, settings.provided
 
     # parts of several use cases
@@ -243,7 +225,8 @@ class UseCases(containers.DeclarativeContainer):
         service("indexing.serving_embedder:ServingEmbedder"),
         store.embeddings,
         embedder.provider,
-        embedder_selection.provided.local,
+        model_selection.provided.local,
+        by_name=model_selection.provided.names_embedder,
     )
     retrieval_stores = Singleton(
         service("retrieval.stores:RetrievalStores"),
@@ -309,7 +292,7 @@ class UseCases(containers.DeclarativeContainer):
         clock=clock,
         threads=gateways.threads,
         embedder=embedder.provider,
-        local_embedder=embedder_selection.provided.local.provider,
+        local_embedder=model_selection.provided.local.provider,
         late=late_interaction.provider,
         model_servers=gateways.model_servers.provider,
         shown=gateways.shown_address,
@@ -448,7 +431,7 @@ class UseCases(containers.DeclarativeContainer):
         make_sketches,
         embedder,
         older=question_embedder.provided.of,
-        by_name=embedder_selection.provided.by_name,
+        by_name=model_selection.provided.names_embedder,
     )
     build_graphs = Factory(
         service("knowledge.graph:BuildGraphs"),
@@ -555,6 +538,18 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # connected clients, and the state of the vault
+    embedder_provider = question_embedder.provided.shown_provider.call(model_selection.provided.embedder.how)
+    roles = Singleton(
+        service("models:Roles"),
+        Dict(
+            {
+                ModelRole.EMBEDDER: embedder_provider.provider,
+                ModelRole.GENERATOR: model_selection.provided.generator.how.provider,
+                ModelRole.RERANKER: model_selection.provided.reranker.how.provider,
+            }
+        ),
+        store.model_failures,
+    )
     client_checks = Factory(
         service("setup.client_checks:ClientChecks"),
         Object(adapter("system.client_commands:hook_answer")),
@@ -571,7 +566,7 @@ class UseCases(containers.DeclarativeContainer):
         service("maintenance.status:Status"),
         *stores(vault, "storage documents embeddings notes relations telemetry receipts"),
         clock,
-        gateways.roles,
+        roles,
     )
     doctor = Factory(
         service("maintenance.doctor:Doctor"),
@@ -580,10 +575,10 @@ class UseCases(containers.DeclarativeContainer):
         folders,
         Factory(
             service("maintenance.model_checks:Models"),
-            embedder_selection.provided.of_vault,
+            question_embedder.provided.of_vault,
             generator.provider,
             reranker.provider,
-            gateways.roles,
+            roles,
         ),
         leftovers=leftovers.provider,
         forget_warnings=forgotten_places.provided.warnings,

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from clawmem.adapters.models.addresses import shown
 from clawmem.adapters.models.catalogue import (
-    STATIC,
-    STATIC_FAMILY,
     embedder_named,
     embedder_of,
     known_models,
@@ -31,10 +29,8 @@ from clawmem.app.services.models import (
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import Settings
 from clawmem.app.settings.sections import ModelServer
-from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError
-from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.models import Embedder, ModelFailures, ModelRole
 
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
@@ -78,6 +74,7 @@ class ModelSelection:
     The model of each role, with the reason for its selection. Nothing is loaded or requested before its first use.
 
     Args:
+        failures: Returns the record of failures, which the vault has.
         stack: Closes the models at the end.
         read_only: Whether nothing may be downloaded: neither a question nor a hook waits for a download.
         rest_ms: Time for which a model is not called after a failure.
@@ -86,7 +83,7 @@ class ModelSelection:
     def __init__(
         self,
         settings: Settings,
-        failures: ModelFailures,
+        failures: Callable[[], ModelFailures],
         clock: Clock,
         stack: ExitStack,
         *,
@@ -99,6 +96,23 @@ class ModelSelection:
         self._stack = stack
         self._may_download = settings.download_models and not read_only
         self._rest_ms = rest_ms
+        self._local: dict[str, Embedder | None] = {}
+
+    @property
+    def names_embedder(self) -> bool:
+        """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
+        return bool(self._settings.embed_server) or self._settings.embedder != "auto"
+
+    def local(self, fingerprint: str) -> Embedder | None:
+        """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
+        if self._local.get(fingerprint) is None:
+            self._local[fingerprint] = embedder_of(fingerprint, self._settings.models)
+        return self._local[fingerprint]
+
+    def installed(self) -> Models:
+        """Return the models that can run in this process."""
+        folder = self._settings.models
+        return Models(known_models(folder), selected(self._settings.embedder, folder).name)
 
     @cached_property
     def embedder(self) -> Choice:
@@ -149,7 +163,7 @@ class ModelSelection:
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self._stack.callback(model.close)
-        watch = Watch(self._failures, self._clock, role, name, rest_ms=self._rest_ms)
+        watch = Watch(self._failures(), self._clock, role, name, rest_ms=self._rest_ms)
         return Choice(_ROLES[role].watched(model, watch), Provider(role, name, reason))
 
 
@@ -162,74 +176,5 @@ def model_servers(failures: ModelFailures, clock: Clock, settings: Settings) -> 
     """
     with ExitStack() as stack:
         remote = settings.model_copy(update={"no_local_models": True})
-        models = ModelSelection(remote, failures, clock, stack, rest_ms=REST_MS)
+        models = ModelSelection(remote, lambda: failures, clock, stack, rest_ms=REST_MS)
         yield QuestionModels(models.generator.model, models.reranker.model, clock)
-
-
-class EmbedderSelection:
-    """
-    Selection of the embedder for the vectors of a vault.
-
-    Args:
-        embeddings: Returns the store of the vectors.
-        embedder: Returns the embedder that the settings select.
-        choice: Returns how it was selected.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        embeddings: Callable[[], EmbeddingStore],
-        embedder: Callable[[], Embedder],
-        choice: Callable[[], Choice],
-    ) -> None:
-        self._settings = settings
-        self._embeddings = embeddings
-        self._embedder = embedder
-        self._choice = choice
-        self._local: dict[str, Embedder | None] = {}
-
-    @property
-    def by_name(self) -> bool:
-        """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
-        return bool(self._settings.embed_server) or self._settings.embedder != "auto"
-
-    def local(self, fingerprint: str) -> Embedder | None:
-        """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
-        if self._local.get(fingerprint) is None:
-            self._local[fingerprint] = embedder_of(fingerprint, self._settings.models)
-        return self._local[fingerprint]
-
-    def of_vault(self) -> Embedder | None:
-        """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the selected one."""
-        kept = self._kept_vectors()
-        return self.local(kept) if kept else self._embedder()
-
-    def installed(self) -> Models:
-        """Return the models that can run in this process."""
-        folder = self._settings.models
-        return Models(known_models(folder), selected(self._settings.embedder, folder).name)
-
-    def how(self) -> Provider:
-        """Return the provider of the embedder, without loading it."""
-        selected, kept = self._choice().how, self._kept_vectors()
-        if not kept:
-            return selected
-        change = f"{selected.chosen} is installed; to change to it, run: clawmem embed --force"
-        if self.local(kept) is None:
-            reason = f"the model of the vectors is not available here ({selected.reason})"
-            return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
-        if kept.startswith(STATIC_FAMILY):
-            return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (change,))
-        return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
-
-    def _kept_vectors(self) -> str | None:
-        """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""
-        if self.by_name:
-            return None
-        embeddings = self._embeddings()
-        serving, building = embeddings.fingerprint(), embeddings.building()
-        kept = keeps_vectors(
-            serving, building.fingerprint if building else None, self._embedder().fingerprint
-        )
-        return serving if kept else None

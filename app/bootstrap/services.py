@@ -13,7 +13,7 @@ from clawmem.app.services.progress import ProgressOf, no_progress
 
 if TYPE_CHECKING:  # every module of a service is imported when the service is used
     from clawmem.adapters.files.conversation import ConversationFiles
-    from clawmem.app.bootstrap.models import EmbedderSelection
+    from clawmem.app.bootstrap.models import ModelSelection
     from clawmem.app.services.briefing.compaction import AfterCompaction
     from clawmem.app.services.briefing.file_lessons import FileLessons
     from clawmem.app.services.briefing.profile import Profile
@@ -91,7 +91,7 @@ class Provided:
     redacted_transcripts: RedactedTranscripts
     forget_log: ForgetLog
     generator: Generator | None
-    embedder_selection: EmbedderSelection
+    model_selection: ModelSelection
 
     after_compaction: AfterCompaction
     archiving: Archiving

@@ -100,7 +100,7 @@ class CheckedModel(Result):
 
 def list_models(services: Services, request: NoParameters) -> LocalModels:
     """List the known models: installed or not, and which one is used."""
-    return LocalModels(models=[_record(one) for one in services.embedder_selection.installed().all()])
+    return LocalModels(models=[_record(one) for one in services.model_selection.installed().all()])
 
 
 def add(services: Services, request: NewModel) -> LocalModel:
@@ -109,17 +109,17 @@ def add(services: Services, request: NewModel) -> LocalModel:
 
     Safe to repeat: an interrupted download continues where it stopped.
     """
-    models = services.embedder_selection.installed()
+    models = services.model_selection.installed()
     size = models.download_bytes(request.name)
     with services.progress("Reading" if request.source else f"Downloading {_size(size)}"):
         models.add(request.name, request.source)
-    now = services.embedder_selection.installed()  # the settings may select the new model
+    now = services.model_selection.installed()  # the settings may select the new model
     return next(_record(one) for one in now.all() if one.name == request.name)
 
 
 def remove(services: Services, request: NamedModel) -> RemovedModel:
     """Delete an installed model that is not in use; its vectors stay."""
-    services.embedder_selection.installed().remove(request.name)
+    services.model_selection.installed().remove(request.name)
     return RemovedModel(removed=request.name)
 
 
@@ -130,7 +130,7 @@ def use(services: Services, request: ModelChoice) -> ChosenModel:
     auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
     """
     if request.name != AUTO:
-        services.embedder_selection.installed().usable(request.name)
+        services.model_selection.installed().usable(request.name)
     config = services.settings.config_file
     set_value(config, ["embedder"], request.name)
     return ChosenModel(embedder=request.name, config=str(config))
@@ -138,7 +138,7 @@ def use(services: Services, request: ModelChoice) -> ChosenModel:
 
 def check(services: Services, request: NamedModel) -> CheckedModel:
     """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
-    checked = services.embedder_selection.installed().check(request.name)
+    checked = services.model_selection.installed().check(request.name)
     return CheckedModel(ok=checked.ok, **asdict(checked))
 
 

@@ -64,7 +64,7 @@ def watch(failures: ModelFailures, clock: ManualClock, role: ModelRole = ModelRo
 def selection(environ: dict[str, str], *, read_only: bool = False) -> ModelSelection:
     failures = open_vault(":memory:").model_failures
     return ModelSelection(
-        load_settings(environ=environ), failures, ManualClock(), ExitStack(), read_only=read_only
+        load_settings(environ=environ), lambda: failures, ManualClock(), ExitStack(), read_only=read_only
     )
 
 

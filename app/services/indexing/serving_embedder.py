@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from clawmem.app.services.models import NONE, Provider
+from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.models import Embedder, Sketcher, is_in_process, sketcher_of
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
     from clawmem.ports.indexes import EmbeddingStore
+
+STATIC = "wordllama:"  # prefix of the fingerprints of the static word vectors
 
 
 class ServingEmbedder:
@@ -24,6 +28,7 @@ class ServingEmbedder:
     Args:
         chosen: Returns the model that the settings select.
         local: Returns the local model with a fingerprint; ``None`` if there is none.
+        by_name: Whether the settings name the model; if not, the vault may keep its vectors.
     """
 
     def __init__(
@@ -31,10 +36,13 @@ class ServingEmbedder:
         embeddings: EmbeddingStore,
         chosen: Callable[[], Embedder],
         local: Callable[[str], Embedder | None],
+        *,
+        by_name: bool = False,
     ) -> None:
         self._embeddings = embeddings
         self._chosen = chosen
         self._local = local
+        self._by_name = by_name
         self._known: dict[str, Embedder] = {}
 
     @property
@@ -81,6 +89,31 @@ class ServingEmbedder:
         if fingerprint not in self._known:
             self._known[fingerprint] = self._local(fingerprint) or self._chosen_as(fingerprint)
         return self._known[fingerprint]
+
+    def of_vault(self) -> Embedder | None:
+        """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the chosen one."""
+        kept = self._kept_vectors()
+        return self._local(kept) if kept else self._chosen()
+
+    def shown_provider(self, chosen: Provider) -> Provider:
+        """Return the provider of the embedder of the vault, which may differ from the *chosen* one; loads nothing."""
+        kept = self._kept_vectors()
+        if not kept:
+            return chosen
+        change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
+        if self._local(kept) is None:
+            reason = f"the model of the vectors is not available here ({chosen.reason})"
+            return Provider(chosen.role, NONE, reason, (change,))
+        name = "static" if kept.startswith(STATIC) else kept
+        return Provider(chosen.role, name, "the vectors are of this model", (change,))
+
+    def _kept_vectors(self) -> str | None:
+        """Return the fingerprint of the vectors that the vault keeps although another model is chosen."""
+        if self._by_name:
+            return None
+        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
+        new = building.fingerprint if building else None
+        return serving if keeps_vectors(serving, new, self._chosen().fingerprint) else None
 
     def _serving(self) -> Embedder:
         stored = self._embeddings.fingerprint()
