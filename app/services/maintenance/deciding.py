@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
@@ -53,7 +54,7 @@ class Decision(NamedTuple):
     verdict: Verdict
     documents: tuple[int, ...]
     why: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = MappingProxyType({})
 
     def as_json(self) -> dict[str, Any]:
         """Return the decision as the journal stores it."""
