@@ -118,12 +118,6 @@ def note_body(note: Note, session_id: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def answered_question(body: str) -> str:
-    """Return what the statement of a body that `note_body` wrote replies to; empty if that is not stated."""
-    lines = (line for line in body.split("\n") if line.startswith(_IN_ANSWER))
-    return next(lines, "").removeprefix(_IN_ANSWER)
-
-
 def _said(message: TranscriptMessage, session_id: str) -> str:
     day = f" on {message.at[:_DAY_CHARS]}" if message.at else ""
     short = session_id[:_SESSION_CHARS]

@@ -8,18 +8,12 @@ information can the age outweigh a moderate difference in relevance, and only am
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
-from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequency_boost
-from clawmem.domain.retrieval.confidence import baseline, blend_stored
+from clawmem.domain.retrieval.composite import Signals
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
-# Maximum of each term. Together they span 0.182, from -0.044 to +0.138, so two documents whose relevance differs by
-# more than 0.182, or 0.092 if neither is pinned, never change places. Increase one only by decreasing another. With half of these values metadata decided
-# hardly anything; with twice as much it decided too much on one of the two judged vaults.
-CONFIDENCE = 0.024
-QUALITY = 0.004
-FREQUENCY = 0.004
+# Maximum of each term. Together they span 0.122, from -0.016 to +0.106, so two documents whose relevance differs by more
+# than 0.122, or 0.032 if neither is pinned, never change places.
 RECENCY = 0.016
 PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin decided no judged question
 
@@ -36,14 +30,13 @@ def calibrated(
     """
     Return the score of one document in [0, 1]: its relevance, slightly adjusted by its metadata.
 
-    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.044 and +0.138, so a
-    relevance more than 0.182 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
+    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.016 and +0.106, so a
+    relevance more than 0.122 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
     `sort_score` and display this score.
 
     Args:
         relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
-        signals: Metadata of the document. ``search`` and ``length`` are not used: relevance already measures the
-            match, and a snippet of the matching fragment has the same cost at any length.
+        signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
         recency_intent: The question asks for recent information (`TimeIntent.RECENT`).
         current_intent: It asks for the current state (`TimeIntent.CURRENT`); ignored with *recency_intent*.
     """
@@ -64,34 +57,19 @@ def parts(
     """
     Return the terms of the score by name, for an explanation; they sum to `sort_score`.
 
-    A neutral document has 0 in every term but ``relevance``: a note one half life old with stored confidence and
-    quality 0.5, one revision, no duplicate, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
+    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
     0.25 instead of around zero, with *current_intent* from 0 to 0.20. Both count in full only from a relevance of
     0.4, so that no document ranks high merely because it is new.
 
     Returns:
-        ``relevance``, ``confidence``, ``quality``, ``frequency``, ``recency``, ``pin``, in this order.
+        ``relevance``, ``recency``, ``pin``, in this order.
     """
     match = _unit(relevance)
     return {
         "relevance": match,
-        "confidence": _confidence(signals.content_type, signals.stored_confidence),
-        "quality": QUALITY * _centred(signals.quality),
-        "frequency": _frequency(signals.revisions, signals.duplicates),
         "recency": _recency(match, signals, recency_intent, current_intent),
         "pin": PIN * match if signals.pinned else 0.0,
     }
-
-
-# Most candidates of a query share a few values.
-@lru_cache(1024)
-def _confidence(content_type: str, stored: float) -> float:
-    return CONFIDENCE * _centred(blend_stored(baseline(content_type), stored))
-
-
-@lru_cache(1024)
-def _frequency(revisions: int, duplicates: int) -> float:
-    return FREQUENCY * frequency_boost(revisions, duplicates) / MOST_FREQUENCY
 
 
 def _recency(match: float, signals: Signals, recent: bool, current: bool) -> float:

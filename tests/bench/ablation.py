@@ -136,15 +136,9 @@ SIGNALS: dict[str, Without] = {
     "sums (ranks instead)": Without(constants={(grains, "_scaled"): _by_rank}),
     "recency": _term("RECENCY"),
     "recency when asked for": _term("INTENDED_RECENCY", "CURRENT_RECENCY"),
-    "confidence": _term("CONFIDENCE"),
-    "quality": _term("QUALITY"),
-    "frequency": _term("FREQUENCY"),
     "pin": _term("PIN"),
-    "all metadata": _term(
-        "RECENCY", "INTENDED_RECENCY", "CURRENT_RECENCY", "CONFIDENCE", "QUALITY", "FREQUENCY", "PIN"
-    ),
+    "all metadata": _term("RECENCY", "INTENDED_RECENCY", "CURRENT_RECENCY", "PIN"),
     "successors first": _stage("successors first"),
-    "answers first": _stage("answers first"),
     "versions in order": _stage("versions"),
     "newest first": _stage("newest first"),
     "named time first": _stage("named time first"),

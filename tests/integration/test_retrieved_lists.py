@@ -108,14 +108,13 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
-                    "answers first",
                     "newest first",
                     "cut",
                 ],
             ),
             (
                 "vsearch",
-                ["search", "nearest", "score", "successors first", "answers first", "newest first", "cut"],
+                ["search", "nearest", "score", "successors first", "newest first", "cut"],
             ),
             (
                 "query",
@@ -128,7 +127,6 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
-                    "answers first",
                     "versions",
                     "diversify",
                     "newest first",

@@ -52,18 +52,18 @@ def test_score_never_falls_when_relevance_rises(
     assert sort_score(low, signals, **intent) <= sort_score(high, signals, **intent)
 
 
-@given(st.floats(0, 0.817), any_signals, any_signals)
+@given(st.floats(0, 0.877), any_signals, any_signals)
 def test_clear_relevance_is_never_overturned(relevance: float, one: Signals, other: Signals) -> None:
-    """Without recency intent a match more than 0.182 better wins, whatever the metadata."""
-    assert calibrated(relevance, one) < calibrated(relevance + 0.183, other)
+    """Without recency intent a match more than 0.122 better wins, whatever the metadata."""
+    assert calibrated(relevance, one) < calibrated(relevance + 0.123, other)
 
 
 @given(shares, any_signals)
 def test_metadata_is_bounded(relevance: float, signals: Signals) -> None:
-    """Without an intent the metadata moves a score by at most 0.138 up and 0.044 down."""
+    """Without an intent the metadata moves a score by at most 0.106 up and 0.016 down."""
     moved = sort_score(relevance, signals) - relevance
 
-    assert -0.044 - 1e-12 <= moved <= 0.138 + 1e-12
+    assert -0.016 - 1e-12 <= moved <= 0.106 + 1e-12
 
 
 @given(shares, any_signals, intents)
@@ -72,5 +72,5 @@ def test_parts_explain_the_score(relevance: float, signals: Signals, intent: dic
     terms = parts(relevance, signals, **intent)
     total = math.fsum(terms.values())
 
-    assert list(terms) == ["relevance", "confidence", "quality", "frequency", "recency", "pin"]
+    assert list(terms) == ["relevance", "recency", "pin"]
     assert calibrated(relevance, signals, **intent) == min(1.0, max(0.0, total))

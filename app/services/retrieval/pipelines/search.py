@@ -14,7 +14,6 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.stages.answered import decisions_before_questions
 from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
 from clawmem.app.services.retrieval.stages.compare import comparison_stage
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
@@ -48,7 +47,6 @@ def search(stores: RetrievalStores) -> Pipeline:
             "judge": judge(stores.documents, stores.lexical, stores.embeddings),
             "score": score(stores.documents),
             "successors first": successors_first(stores.documents, stores.successions),
-            "answers first": decisions_before_questions(stores.documents),
             "newest first": newest_matching_first(stores.documents, stores.lexical, stores.successions),
             "cut": cut,
         },
@@ -72,7 +70,6 @@ def vsearch(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
             "nearest": nearest(stores.documents),
             "score": score(stores.documents),
             "successors first": successors_first(stores.documents, stores.successions),
-            "answers first": decisions_before_questions(stores.documents),
             "newest first": newest_matching_first(stores.documents, stores.lexical, stores.successions),
             "cut": cut,
         },
@@ -131,7 +128,6 @@ def query(
             "judge": judge(stores.documents, stores.lexical, stores.embeddings),
             "score": score(stores.documents),
             "successors first": successors_first(stores.documents, stores.successions),
-            "answers first": decisions_before_questions(stores.documents),
             "versions": versions_in_order(stores.documents, stores.successions),
             "diversify": diversify(stores.documents),
             "newest first": newest_matching_first(stores.documents, stores.lexical, stores.successions),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
@@ -11,12 +11,9 @@ from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent
-from clawmem.domain.retrieval.polarity import OPPOSITE, is_opposite, outcome_asked
-from clawmem.domain.retrieval.standing import FULL, standing
+from clawmem.domain.retrieval.standing import standing
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-
-READ_FOR_OUTCOME = 2000  # leading characters of a note in which its outcome is looked for
 
 _SAID = {
     TimeIntent.RECENT: "the question asks for what is recent",
@@ -55,29 +52,13 @@ def _scored_all(
 ) -> list[Candidate]:
     """Return the served candidates with their documents; the profile page only if the question asks for it."""
     documents = store.many({c.document_id for c in candidates})
-    opposite = _of_the_opposite(store, request.question.text, documents)
     found = ((c, documents.get(c.document_id)) for c in candidates)
     with_profile = is_profile_asked(request.question.text, request.scope.collections)
     return [
-        _scored(c, one, request, wanted, OPPOSITE if one.id in opposite else FULL)
-        for c, one in found
-        if one and one.inactive is None and (with_profile or not is_profile_page(one))
+        _scored(candidate, document, request, wanted)
+        for candidate, document in found
+        if document and document.inactive is None and (with_profile or not is_profile_page(document))
     ]
-
-
-def _of_the_opposite(
-    store: DocumentStore, question: str, documents: Mapping[int, Document]
-) -> frozenset[int]:
-    """Return the documents that state only the opposite of the outcome that *question* asks for."""
-    outcome = outcome_asked(question)
-    if outcome is None:
-        return frozenset()
-    bodies = store.bodies(documents)
-    return frozenset(
-        number
-        for number, one in documents.items()
-        if is_opposite(outcome, (one.title, bodies.get(number, "")[:READ_FOR_OUTCOME]))
-    )
 
 
 def _time_wanted(request: RetrievalRequest) -> TimeIntent:
@@ -87,7 +68,7 @@ def _time_wanted(request: RetrievalRequest) -> TimeIntent:
 
 
 def _scored(
-    candidate: Candidate, document: Document, request: RetrievalRequest, wanted: TimeIntent, share: float
+    candidate: Candidate, document: Document, request: RetrievalRequest, wanted: TimeIntent
 ) -> Candidate:
     signals = signals_of(candidate.relevance, document, request.question.now_ms)
     recent = wanted is TimeIntent.RECENT
@@ -103,5 +84,5 @@ def _scored(
         request.question.forms.words,
         of_the_past=wanted is TimeIntent.HISTORY,
     )
-    terms["standing"] = (kept * share - 1) * terms["relevance"]
+    terms["standing"] = (kept - 1) * terms["relevance"]
     return candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms)
