@@ -209,18 +209,17 @@ select count(*) from (
 
 
 def _check_triple(triple: Triple) -> None:
+    reason = ""
     if not (triple.subject.id and triple.predicate and (triple.object_id or triple.object_name)):
-        raise InvalidInput("INVALID_INPUT", "A triple needs a subject, a predicate and an object.")
-    if not 0 < triple.confidence <= 1:
-        raise InvalidInput(
-            "INVALID_INPUT", f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
-        )
+        reason = "A triple needs a subject, a predicate and an object."
+    elif not 0 < triple.confidence <= 1:
+        reason = f"Invalid confidence {triple.confidence}; choose a value above 0 and at most 1."
+    elif triple.valid_to and triple.valid_to < triple.valid_from:
+        reason = f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
     for day in filter(None, (triple.valid_from, triple.valid_to)):
         check_day(day)
-    if triple.valid_to and triple.valid_to < triple.valid_from:
-        raise InvalidInput(
-            "INVALID_INPUT", f"A triple valid from {triple.valid_from} cannot end on {triple.valid_to}."
-        )
+    if reason:
+        raise InvalidInput("INVALID_INPUT", reason)
 
 
 class SqliteTriples(Store):
@@ -265,8 +264,23 @@ class SqliteTriples(Store):
             when += f" and {_ON_A_DAY}"
         if predicate is not None:
             when += " and predicate = :predicate"
-        bindings = {"entity": entity_id, "day": on, "predicate": predicate}
-        return self._first(_RECORDED if ended else _CURRENT, when, bindings, limit, direction)
+        sql = (_RECORDED if ended else _CURRENT).replace("{when}", when)
+        distinct: dict[tuple[str, ...], Triple] = {}
+        for end in _TRIPLE_ENDS[direction]:
+            bindings = {"entity": entity_id, "day": on, "predicate": predicate}
+            for row in self._db.stream(sql.format(end=end), bindings):
+                if len(distinct) >= limit:
+                    break
+                triple = _triple(row)
+                key = (
+                    triple.subject.id,
+                    triple.object_id,
+                    triple.object_name,
+                    triple.predicate,
+                    triple.valid_to,
+                )
+                distinct.setdefault(key, triple)
+        return [*distinct.values()]
 
     def counts(self) -> Mapping[str, int]:
         return dict(self._db.rows(_TRIPLE_COUNTS))
@@ -279,24 +293,10 @@ class SqliteTriples(Store):
             self.reopen(document_id)
             return self._db.change("delete from triples where document_id = ?", (document_id,))
 
-    def _first(
-        self, sql: str, when: str, bindings: Mapping[str, str | None], limit: int, direction: Direction
-    ) -> list[Triple]:
-        """Return the first *limit* distinct triples of both ends, reading no more rows than needed."""
-        distinct: dict[tuple[str, ...], Triple] = {}
-        for end in _TRIPLE_ENDS[direction]:
-            for row in self._db.stream(sql.format(end=end, when=when), bindings):
-                if len(distinct) >= limit:
-                    break
-                triple = _triple(row)
-                ends = (triple.subject.id, triple.object_id, triple.object_name)
-                distinct.setdefault((*ends, triple.predicate, triple.valid_to), triple)
-        return [*distinct.values()]
-
 
 def _triple(row: Row) -> Triple:
-    subject, predicate, object_, literal, rest = row[:4], row[4], row[5:9], row[9], row[10:]
-    return Triple(Entity(*subject), predicate, literal if literal is not None else Entity(*object_), *rest)
+    predicate, literal, rest = row[4], row[9], row[10:]
+    return Triple(Entity(*row[:4]), predicate, Entity(*row[5:9]) if literal is None else literal, *rest)
 
 
 def _bindings(triple: Triple) -> dict[str, Any]:
@@ -330,17 +330,17 @@ delete from relations
 """
 # For each node and kind only the first rows of an index are read, so a node with a hundred thousand relations
 # is as fast as one with ten. (SQLite does not reorder a cross join.)
-_STRONGEST = """
-select {columns}, near.origin, other.origin from json_each(:nodes) as node
+_STRONGEST = f"""
+select {", ".join(f"edge.{name}" for name in _RELATION_COLUMNS.split(", "))}, near.origin, other.origin from json_each(:nodes) as node
   cross join documents as near on near.id = node.value and near.inactive is null
   cross join json_each(:kinds) as sort
-  cross join relations as edge on edge.{near} = node.value and edge.kind = sort.value and edge.{far} in (
-       select {far} from relations indexed by relations_{direction}
-         cross join documents on documents.id = {far} and documents.inactive is null
-        where {near} = node.value and kind = sort.value {in_scope}
-        order by weight desc, {far} limit :limit)
-  cross join documents as other on other.id = edge.{far}
- order by edge.{near}, edge.kind, weight desc, edge.{far}
+  cross join relations as edge on edge.{{near}} = node.value and edge.kind = sort.value and edge.{{far}} in (
+       select {{far}} from relations indexed by relations_{{direction}}
+         cross join documents on documents.id = {{far}} and documents.inactive is null
+        where {{near}} = node.value and kind = sort.value {{within}}
+        order by weight desc, {{far}} limit :limit)
+  cross join documents as other on other.id = edge.{{far}}
+ order by edge.{{near}}, edge.kind, weight desc, edge.{{far}}
 """
 _RELATION_ENDS = {"outbound": ("source", "target"), "inbound": ("target", "source")}
 _RELATION_COUNTS = """
@@ -401,30 +401,22 @@ class SqliteRelations(Store):
         scope: Scope,
     ) -> list[Relation]:
         near, far = _RELATION_ENDS[direction]
-        seen, bindings = documents_in(scope)
-        sql = _STRONGEST.format(
-            columns=", ".join(f"edge.{name}" for name in _RELATION_COLUMNS.split(", ")),
-            near=near,
-            far=far,
-            direction=direction,
-            in_scope=f"and exists ({seen} and id = relations.{far})" if seen else "",
-        )
-        asked = {"nodes": json.dumps(sorted(set(document_ids))), "kinds": json.dumps(sorted(kinds))}
-        rows = self._db.rows(sql, {**bindings, **asked, "limit": max(limit, 0)})
-        return [_relation(row) for row in rows]
+        documents, bindings = documents_in(scope)
+        within = f"and exists ({documents} and id = relations.{far})" if documents else ""
+        sql = _STRONGEST.format(near=near, far=far, direction=direction, within=within)
+        nodes, names = json.dumps(sorted(set(document_ids))), json.dumps(sorted(kinds))
+        values = {**bindings, "nodes": nodes, "kinds": names, "limit": max(limit, 0)}
+        return [_relation(row) for row in self._db.rows(sql, values)]
 
     def _checked(self, relations: Iterable[Relation]) -> list[Relation]:
         checked = list(relations)
         for relation in checked:
             if relation.source == relation.target:
-                raise InvalidInput(
-                    "INVALID_INPUT", f"Document {relation.source} cannot be related to itself."
-                )
+                reason = f"Document {relation.source} cannot be related to itself."
+                raise InvalidInput("INVALID_INPUT", reason)
             if not 0 < relation.weight <= 1:
-                raise InvalidInput(
-                    "OUT_OF_BOUNDS",
-                    f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1.",
-                )
+                reason = f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1."
+                raise InvalidInput("OUT_OF_BOUNDS", reason)
             self._require_document(relation.source)
             self._require_document(relation.target)
         return checked
