@@ -31,7 +31,8 @@ def blame_index(db: Database, faults: Callable[[], Sequence[str]]) -> Iterator[N
 
 def empty_fts_table(db: Database, name: str) -> None:
     """Delete all rows of the FTS5 table *name*, even if the table is damaged. Call this inside a transaction."""
-    if _is_usable(db, name):
+    # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
+    if not broken_tables(db, [name]):
         db.write(f"insert into {name} ({name}) values ('delete-all')")
         return
     definition = str(db.write("select sql from sqlite_schema where name = ?", (name,))[0][0])
@@ -41,10 +42,10 @@ def empty_fts_table(db: Database, name: str) -> None:
 
 def drop_virtual_table(db: Database, name: str) -> None:
     """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
-    if _is_usable(db, name):
-        db.write(f"drop table {name}")
-    else:
+    if broken_tables(db, [name]):
         _abandon(db, name)
+    else:
+        db.write(f"drop table {name}")
 
 
 def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
@@ -60,20 +61,6 @@ def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
             if not is_sound:
                 broken.append(part)
     return broken
-
-
-def _is_usable(db: Database, name: str) -> bool:
-    # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
-    if broken_tables(db, [name]):
-        return False
-    try:
-        with _committed(db) as reader:
-            reader.rows(f"select 1 from {name} limit 1")
-    except VaultDamaged:
-        return False
-    except VaultError:  # the table was created in this transaction, so readers do not see it
-        return True
-    return True
 
 
 @contextmanager
