@@ -27,8 +27,7 @@ from clawmem.app.services.models import (
     WatchedReranker,
 )
 from clawmem.app.services.retrieval.models import Models as QuestionModels
-from clawmem.app.settings.model import Settings
-from clawmem.app.settings.sections import ModelServer
+from clawmem.app.settings.model import ModelServer, Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.models import Embedder, ModelFailures, ModelRole

@@ -1,4 +1,9 @@
-"""The whole configuration: environment and config file, for commands, the server and hooks."""
+"""
+The whole configuration: environment and config file, for commands, the server and hooks.
+
+Model servers are configured in the environment alone, because a key does not belong in a config file. The validators of
+``lifecycle`` and ``lanes`` are built once, as part of `Settings`: ``defer_build`` saves 2 ms of every start.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AnyHttpUrl,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -29,21 +35,11 @@ from clawmem.app.environment.places import (
 )
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
-from clawmem.app.settings.sections import (
-    CollectionSettings,
-    EmbedServer,
-    LaneSettings,
-    LifecycleSettings,
-    ModelServer,
-    RerankServer,
-    absolute_folder,
-    expanded,
-)
 from clawmem.app.settings.vaults import vault_file
-from clawmem.domain.documents.eligibility import is_collection_name
+from clawmem.domain.documents.eligibility import check_pattern, is_collection_name
 from clawmem.domain.documents.path_context import path_context
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 Environment = Mapping[str, str]
 
@@ -97,63 +93,170 @@ def _lower(text: object) -> object:
     return text.lower() if isinstance(text, str) else text
 
 
+def _not_a_boolean(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {value}")  # noqa: TRY004  pydantic reports ValueError alone
+    return value
+
+
+Days = Annotated[float, Field(gt=0, strict=True)]
+Hour = Annotated[int, Field(ge=0, le=23), BeforeValidator(_not_a_boolean)]
+Count = Annotated[int, Field(ge=0), BeforeValidator(_not_a_boolean)]
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_not_a_boolean)]
+
+
+def expanded(path: Path) -> Path:
+    """Return *path* with ``~`` expanded; raise `ValueError` if it names a user who does not exist."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{path.parts[0]} is the home folder of no user. Write the path in full") from error
+
+
+def absolute_folder(path: Path) -> Path:
+    """Return *path* with ``~`` expanded; raise `ValueError` if it is relative."""
+    path = expanded(path)
+    if not path.is_absolute():
+        raise ValueError("must be an absolute folder")
+    return path
+
+
+class Section(BaseModel):
+    """Part of the configuration, which knows its keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CollectionSettings(Section):
+    """One folder of notes."""
+
+    path: Path  # absolute path of the folder; `~` is the home folder
+    pattern: str = "**/*.md"  # glob of the files that are read
+    exclude: list[str] = []  # patterns of files that are not read, as in .gitignore
+    gitignore: bool = True  # whether .gitignore files exclude files
+    context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
+    update: str | None = None  # shell command of `update --pull`, run in the folder
+    # Trust in its notes; notes of any level but `user` are quoted in prompts.
+    trust: Literal["user", "shared", "outside"] = "user"
+    # Whether reading the folder ends with the vectors that are missing.
+    autoEmbed: bool | None = None  # noqa: N815
+
+    @field_validator("path")
+    @classmethod
+    def _absolute(cls, path: Path) -> Path:
+        return absolute_folder(path)
+
+    @field_validator("pattern")
+    @classmethod
+    def _pattern(cls, pattern: str) -> str:
+        if not pattern.strip() or "[" in pattern or "{" in pattern:
+            try:
+                check_pattern(pattern)
+            except InvalidInput as error:
+                raise ValueError(str(error).rstrip(".")) from error
+        return pattern
+
+
+class LifecycleSettings(Section):
+    """When idle documents are archived and forgotten."""
+
+    model_config = ConfigDict(defer_build=True, coerce_numbers_to_str=True)
+
+    archive_after_days: Days | None = None  # idle days until a document is archived
+    type_overrides: dict[str, Days | None] | None = None  # the same for single content types; null is never
+    purge_after_days: Days | None = None  # days until an archived document is forgotten; by default never
+    exempt_collections: list[str] | None = None  # collections whose documents are never archived
+    dry_run: bool | None = Field(default=None, strict=True)  # only preview, unless this is false
+
+
+class LaneSettings(Section):
+    """Schedule and limits of the maintenance lanes. Variables of the environment are numbers and switches as text."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    light: bool | None = None  # whether servers run the light lane
+    heavy: bool | None = None  # whether servers run the heavy lane
+    enrich: bool | None = None  # whether the light lane enriches documents
+    dry_run: bool | None = None  # whether the light lane only reports merges
+    surprisal: bool | None = None  # process the most unusual notes first
+    window_start: Hour | None = None  # first hour of the heavy lane, local time
+    window_end: Hour | None = None  # hour in which the heavy lane ends
+    light_interval: Count | None = None  # milliseconds between two ticks
+    heavy_interval: Count | None = None  # milliseconds between two ticks
+    max_usages: Count | None = None  # questions within ten minutes, above which the heavy lane pauses
+    light_limit: Count | None = None  # documents per tick of the light lane
+    obs_limit: Count | None = None  # observations per tick of the heavy lane
+    ded_limit: Count | None = None  # deductions per tick of the heavy lane
+    enrich_limit: Count | None = None  # documents enriched per tick
+    daily_calls: Count | None = None  # calls of models a day
+    merge_normal: Share | None = None  # cosine from which notes about the same names are merged
+    merge_strict: Share | None = None  # cosine from which notes are merged whose names cannot be compared
+    min_confidence: Share | None = None  # confidence from which a contradiction counts
+    contradictions: Literal["link", "supersede"] | None = None  # treatment of contradicting notes
+
+
+class ModelServer(Section):
+    """A server that was chosen instead of a model in this process."""
+
+    url: str = Field(min_length=1, repr=False)  # address, with a password if the server needs one
+    model: str | None = None  # model; by default that of the provider
+    api_key: str | None = Field(default=None, repr=False)  # API key
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str) -> str:
+        try:
+            AnyHttpUrl(url)
+        except ValidationError:  # its text may hold a password
+            raise ValueError("is no address of a model server. Write it like http://localhost:8088") from None
+        return url
+
+
+class EmbedServer(ModelServer):
+    """A server that makes the vectors."""
+
+    dimensions: int | None = Field(default=None, gt=0)  # dimensions of the vectors
+    max_chars: int = Field(default=6000, gt=0)  # maximum characters of a text; the rest is cut off
+    tokens_per_minute: int = Field(default=100_000, gt=0)  # rate limit of the provider
+
+
+class RerankServer(ModelServer):
+    """A server that compares each answer with the question."""
+
+    max_document_chars: int = Field(default=4000, gt=0)  # maximum characters of each document
+
+
 class Settings(BaseModel):
     """All settings; services receive single values, never this object."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    vault: Path = Field(description="The vault file.")
-    named: str | None = Field(default=None, description="The name of the vault, if it is not the usual one.")
-    home: Path = Field(default_factory=Path.home, description="Home folder of the user.")
-    config_file: Path = Field(description="The config file in effect, there or not.")
-    backend: str | None = Field(
-        default=None, min_length=1, description="Engine of the indexes; by default the one in use."
-    )
-    backend_options: dict[str, str] = Field(
-        default_factory=dict, description="Options of the backend: for lancedb uri, endpoint and others."
-    )
-    embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = Field(
-        default="auto",
-        description="Model of the vectors; auto: that of the vectors, else the best installed.",
-    )
-    models: Path = Field(
-        default_factory=lambda: models_folder(os.environ), description="Folder of added models."
-    )
-    embed_server: EmbedServer | None = Field(
-        default=None, description="Makes the vectors: CLAWMEM_EMBED_URL."
-    )
-    llm_server: ModelServer | None = Field(default=None, description="Writes text: CLAWMEM_LLM_URL.")
-    rerank_server: RerankServer | None = Field(
-        default=None, description="Compares answers with the question: CLAWMEM_RERANK_URL."
-    )
-    ranking: Literal["calibrated", "published", "openclaw"] = Field(
-        default="calibrated", description="Policy that combines relevance and metadata into one score."
-    )
-    telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")
-    retention_days: int = Field(
-        default=90, ge=1, le=MOST_DAYS, description="For how long recorded questions are kept."
-    )
-    receipts: bool = Field(
-        default=True, description="Whether receipts of answers are kept, with the question's text."
-    )
-    receipt_days: int = Field(default=30, ge=1, le=MOST_DAYS, description="For how long receipts are kept.")
-    read_only: bool = Field(default=False, description="Never change the vault.")
-    no_local_models: bool = Field(
-        default=False, description="Neither download a model nor run a large one in this process."
-    )
-    download_models: bool = Field(
-        default=False,
-        description="Download a large model when a command that changes the vault first needs it.",
-    )
-    profile: Literal["speed", "balanced", "deep"] = Field(
-        default="balanced", description="Time that an answer may take."
-    )
-    server: Literal["auto", "manual"] = Field(
-        default="manual", description="Whether the first hook that finds no server starts one."
-    )
-    collections: dict[str, CollectionSettings] = Field(
-        default_factory=dict, description="The folders that are remembered, by name."
-    )
+    vault: Path  # the vault file
+    named: str | None = None  # the name of the vault, if it is not the usual one
+    home: Path = Field(default_factory=Path.home)  # home folder of the user
+    config_file: Path  # the config file in effect, there or not
+    # Engine of the indexes; by default the one in use.
+    backend: str | None = Field(default=None, min_length=1)
+    backend_options: dict[str, str] = {}  # options of the backend: for lancedb uri, endpoint and others
+    # Model of the vectors; auto: that of the vectors, else the best installed.
+    embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = "auto"
+    models: Path = Field(default_factory=lambda: models_folder(os.environ))  # folder of added models
+    embed_server: EmbedServer | None = None  # makes the vectors: CLAWMEM_EMBED_URL
+    llm_server: ModelServer | None = None  # writes text: CLAWMEM_LLM_URL
+    rerank_server: RerankServer | None = None  # compares answers with the question: CLAWMEM_RERANK_URL
+    # Policy that combines relevance and metadata into one score.
+    ranking: Literal["calibrated", "published", "openclaw"] = "calibrated"
+    telemetry: bool = True  # whether questions are recorded, without their text
+    retention_days: int = Field(default=90, ge=1, le=MOST_DAYS)  # for how long recorded questions are kept
+    receipts: bool = True  # whether receipts of answers are kept, with the question's text
+    receipt_days: int = Field(default=30, ge=1, le=MOST_DAYS)  # for how long receipts are kept
+    read_only: bool = False  # never change the vault
+    no_local_models: bool = False  # neither download a model nor run a large one in this process
+    # Download a large model when a command that changes the vault first needs it.
+    download_models: bool = False
+    profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
+    server: Literal["auto", "manual"] = "manual"  # whether the first hook that finds no server starts one
+    collections: dict[str, CollectionSettings] = {}  # the folders that are remembered, by name
 
     @field_validator("collections", mode="before")
     @classmethod
@@ -163,10 +266,7 @@ class Settings(BaseModel):
                 raise ValueError(f"{fault} Rename the collection")
         return collections
 
-    inbox: str = Field(
-        default="",
-        description="Folder of notes that `remember` writes: below a collection, or absolute in one of them.",
-    )
+    inbox: str = ""  # folder of notes that `remember` writes: below a collection, or absolute in one of them
 
     @field_validator("inbox")
     @classmethod
@@ -176,8 +276,8 @@ class Settings(BaseModel):
             raise ValueError("must not contain ..")
         return str(path) if inbox.strip() else ""
 
-    global_context: str = Field(default="", description="Description of all collections.")
-    vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
+    global_context: str = ""  # description of all collections
+    vaults: dict[str, Path] = {}  # further vaults by name
 
     @field_validator("vaults")
     @classmethod
@@ -193,52 +293,29 @@ class Settings(BaseModel):
                 )
         return files
 
-    sync_folders: list[Path] = Field(
-        default_factory=list,
-        description="Further folders that programs may read into named vaults, with their subfolders.",
-    )
-    lifecycle: LifecycleSettings | None = Field(
-        default=None,
-        description="When idle documents are archived; previewed only, unless it says dry_run: false.",
-    )
-    lanes: LaneSettings | None = Field(
-        default=None, description="Schedule and limits of the maintenance lanes."
-    )
-    autoEmbed: bool | None = Field(  # noqa: N815
-        default=None,
-        description="Whether reading any folder ends with the vectors that are missing; by default after `update` if a "
-        "model of this machine makes them in a minute.",
-    )
+    # Further folders that programs may read into named vaults, with their subfolders.
+    sync_folders: list[Path] = []
+    # When idle documents are archived; previewed only, unless it says dry_run: false.
+    lifecycle: LifecycleSettings | None = None
+    lanes: LaneSettings | None = None  # schedule and limits of the maintenance lanes
+    # Whether reading any folder ends with the vectors that are missing; by default after `update` if a model
+    # of this machine makes them in a minute.
+    autoEmbed: bool | None = None  # noqa: N815
 
-    token_budget: int | None = Field(
-        default=None,
-        ge=LEAST_BUDGET,
-        le=MOST_BUDGET,
-        description="Tokens of a block, instead of the profile's.",
-    )
-    threshold_mode: Annotated[ThresholdMode, BeforeValidator(_lower)] = Field(
-        default=ThresholdMode.ADAPTIVE, description="Threshold of the confidence of notes in a block."
-    )
-    heartbeat_patterns: Annotated[tuple[str, ...], BeforeValidator(_parted)] = Field(
-        default=(), description="Further patterns of heartbeat prompts."
-    )
-    with_heartbeats: bool = Field(default=False, description="Whether heartbeat prompts get a block.")
-    dedupe_seconds: float = Field(
-        default=600.0,
-        ge=-MOST_NUMBER,
-        le=MOST_NUMBER,
-        description="Time within which a repeated prompt of a session gets no block.",
-    )
-    nudge_interval: int = Field(
-        default=NUDGE_INTERVAL,
-        ge=0,
-        le=MOST_NUMBER,
-        description="Blocks without curation of the memory until a reminder; 0 disables it.",
-    )
-    topic: str = Field(default="", description="Topic of sessions that have none of their own.")
-    topics: Path = Field(
-        default_factory=lambda: topics_folder(os.environ), description="Folder of the topics of sessions."
-    )
+    # Tokens of a block, instead of the profile's.
+    token_budget: int | None = Field(default=None, ge=LEAST_BUDGET, le=MOST_BUDGET)
+    # Threshold of the confidence of notes in a block.
+    threshold_mode: Annotated[ThresholdMode, BeforeValidator(_lower)] = ThresholdMode.ADAPTIVE
+    # Further patterns of heartbeat prompts.
+    heartbeat_patterns: Annotated[tuple[str, ...], BeforeValidator(_parted)] = ()
+    with_heartbeats: bool = False  # whether heartbeat prompts get a block
+    # Time within which a repeated prompt of a session gets no block.
+    dedupe_seconds: float = Field(default=600.0, ge=-MOST_NUMBER, le=MOST_NUMBER)
+    # Blocks without curation of the memory until a reminder; 0 disables it.
+    nudge_interval: int = Field(default=NUDGE_INTERVAL, ge=0, le=MOST_NUMBER)
+    topic: str = ""  # topic of sessions that have none of their own
+    # Folder of the topics of sessions.
+    topics: Path = Field(default_factory=lambda: topics_folder(os.environ))
 
     @field_validator("lifecycle", mode="before")
     @classmethod

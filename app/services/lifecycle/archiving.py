@@ -15,7 +15,7 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.app.settings.sections import LifecycleSettings
+from clawmem.app.settings.model import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good

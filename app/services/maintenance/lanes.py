@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
-from clawmem.app.settings.sections import LaneSettings
+from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
