@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from clawmem.ports.documents import DocumentStore, LinkStore, PropertyStore, SuccessionStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
@@ -68,3 +69,10 @@ class Vault:
         self.lexical.close()
         self.vectors.close()
         self.storage.close()
+
+    def __enter__(self) -> Self:
+        """Return the vault, which the composition root closes as a resource."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
