@@ -118,8 +118,8 @@ def restriction_of(folder: str, home: str) -> Restriction | None:
     if own[: len(parts)] == parts:
         return Restriction.HOME
     below_home = parts[: len(own)] == own
-    if not below_home and (found := _abroad(parts)):
-        return found
+    if not below_home and (restriction := _abroad(parts)):
+        return restriction
     return _private(parts[len(own) :] if below_home else parts)
 
 

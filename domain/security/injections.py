@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from clawmem.domain.security.disguise import unmask
 
-PLACEHOLDER = "[content filtered for security]"
 _AROUND = (
     1_000  # characters around a span that are read with it, because an order may be split over list items
 )
@@ -78,7 +77,7 @@ _WORDS = {
 }
 _MARKS = {
     "image": r"!\[[^\]\n]{0,200}\]\( ?https?://[^\s)]{0,200}?[?&/=][^\s)]{0,200}?(?:\{|\[|%7b|<|\$)",
-    "speaker": rf"</? ?(?:{_ROLES})(?::\w+)? ?>|</ ?(?:vault-[\w-]+|facts|instruction|relationships) ?>"
+    "speaker": rf"</? ?(?:{_ROLES})(?::\w+)? ?>"
     r"|<\| ?(?:im_start|im_end|system|user|assistant|end|endoftext|start_header_id|eot_id)\b|\[/?inst\]|<</?sys>>",
     "heading": r"```(?:system|instructions?|prompt)\b|={3,9} ?system ?={3}|-{3,9} ?end of (?:the )?(?:notes?|context|document) ?-{3}"
     r"|\[system\] ?(?:\(|the |you |all )|\{ ?\"role\" ?: ?\"system\"|(?:^|\n)#{2,3} (?:instruction|system(?: prompt| message)?) ?:",
@@ -117,10 +116,5 @@ def has_injection(text: str) -> bool:
 def injection_within(text: str, start: int, end: int) -> bool:
     """Whether an order in *text* overlaps the span from *start* to *end* (exclusive); the surrounding text is read too."""
     first = max(0, start - _AROUND)
-    found = find_injections(text[first : end + _AROUND])
-    return any(order.start + first < end and start < order.end + first for order in found)
-
-
-def guarded(text: str) -> str:
-    """Return *text*, or `PLACEHOLDER` if it gives an order to the model that reads it."""
-    return PLACEHOLDER if has_injection(text) else text
+    orders = find_injections(text[first : end + _AROUND])
+    return any(order.start + first < end and start < order.end + first for order in orders)

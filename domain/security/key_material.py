@@ -41,18 +41,17 @@ def _text(data: bytes) -> str:
 
 
 def _is_mostly_keys(text: str) -> bool:
-    return 2 * sum(len(found[0]) for found in _PEM.finditer(text)) > len(text) > 0
+    return 2 * sum(len(match[0]) for match in _PEM.finditer(text)) > len(text) > 0
 
 
 def _is_list_of_credentials(text: str) -> bool:
     """Whether at least `MOSTLY` of the lines, apart from blank lines and comments, are credentials."""
-    spans = [(found.start, found.end) for found in find_secrets(text)]
-    said = credentials = at = 0
+    secrets = find_secrets(text)
+    lines = credentials = end = 0
     for line in text.splitlines(keepends=True):
-        end, words = at + len(line), line.strip()
-        if words and not words.startswith(_REMARKS):
-            said += 1
-            covered = sum(max(0, min(end, last) - max(at, first)) for first, last in spans)
-            credentials += covered > COVERED * len(words)
-        at = end
-    return said > 0 and credentials >= MOSTLY * said
+        start, end, content = end, end + len(line), line.strip()
+        if content and not content.startswith(_REMARKS):
+            lines += 1
+            covered = sum(max(0, min(end, secret.end) - max(start, secret.start)) for secret in secrets)
+            credentials += covered > COVERED * len(content)
+    return lines > 0 and credentials >= MOSTLY * lines

@@ -69,4 +69,4 @@ def is_verified(origin: Origin) -> bool:
 
 def verified_if_any(documents: Sequence[Document]) -> list[Document]:
     """Return the *documents* that the user or an assistant wrote; all of them if there are none."""
-    return [one for one in documents if is_verified(one.origin)] or list(documents)
+    return [document for document in documents if is_verified(document.origin)] or list(documents)

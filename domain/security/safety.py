@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.injections import guarded
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact
 
+PLACEHOLDER = "[content filtered for security]"
 MOST_CHARACTERS = 10_000  # above the limit of any block
 
 
@@ -18,4 +19,4 @@ def safe(text: str) -> str:
 
 @lru_cache(1024)  # titles and kinds recur within a block and from block to block
 def _safe(shown: str) -> str:
-    return escape(redact(guarded(shown)).text)
+    return PLACEHOLDER if has_injection(shown) else escape(redact(shown).text)

@@ -163,14 +163,14 @@ def find_secrets(text: str) -> list[SecretSpan]:
 
     A secret that is recognised at one place is also found where the text repeats it.
     """
-    found = [*_shaped(text), *_named(text)]
-    kinds = {text[start:end]: kind for start, end, kind in found if end - start >= _SHORTEST_REPEATED}
+    spans = [*_shaped(text), *_named(text)]
+    kinds = {text[start:end]: kind for start, end, kind in spans if end - start >= _SHORTEST_REPEATED}
     for value, kind in islice(kinds.items(), _MOST_REPEATED):
         if _is_mixed(value):
-            found += (SecretSpan(*match.span(), kind) for match in re.finditer(re.escape(value), text))
-    found.sort(key=lambda span: (span.start, -span.end))
+            spans += (SecretSpan(*match.span(), kind) for match in re.finditer(re.escape(value), text))
+    spans.sort(key=lambda span: (span.start, -span.end))
     apart: list[SecretSpan] = []
-    for span in found:
+    for span in spans:
         if not apart or span.start >= apart[-1].end:
             apart.append(span)
     return apart

@@ -90,10 +90,10 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     home.take_in(tmp_path / "more", notes)
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault.documents, has_injection)(asked, lines_of(home, "more"), Trace())
-    shown = Composer(
-        retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end], lambda text: False
-    )(work.candidates, asked, BOUNDLESS)
+    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
+    shown = Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
+        work.candidates, asked, BOUNDLESS
+    )
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
     for entry in shown.entries:
@@ -116,11 +116,11 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     home.take_in(tmp_path / "more", {"lamp.md": note(text, "Lamp", as_tag(origin))})
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
+    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
     shown = "\n".join(
-        Composer(
-            retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end], lambda text: False
-        )(work.candidates, asked, BOUNDLESS).entries
+        Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
+            work.candidates, asked, BOUNDLESS
+        ).entries
     )
 
     assert f"> {FACT}" in shown
@@ -132,7 +132,7 @@ def test_the_users_own_orders_are_never_changed(home: Home, tmp_path: Path) -> N
     home.take_in(tmp_path / "more", {"lamp.md": note(SPLIT, "Lamp")})
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
+    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
 
     assert len(work.candidates) == SPLIT.count("\n") + 1
 

@@ -9,12 +9,13 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.filters import IsRefused, span_of
+from clawmem.app.services.surfacing.filters import span_of
 from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.block import age_label
@@ -81,14 +82,12 @@ class Composer:
     Args:
         clean: Makes any text safe to include in a block.
         redact: Returns the part of a body between two offsets without secrets. It needs the whole body, because
-            the label of a secret may be elsewhere in it and half of a secret would not be recognised.
-        is_refused: Whether a text must not be shown; the texts of the candidates were checked before.
+            half of a secret would not be recognised.
     """
 
     stores: RetrievalStores
     clean: Clean
     redact: RedactPart
-    is_refused: IsRefused
 
     def __call__(
         self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int
@@ -119,7 +118,7 @@ class Composer:
         declared = self.stores.properties.many(documents) if documents else {}
         found = asked_properties(declared, request.question.forms.words)
         redacted = {number: self.redact(line, 0, len(line)) for number, line in found.items()}
-        return {number: self.clean(line) for number, line in redacted.items() if not self.is_refused(line)}
+        return {number: self.clean(line) for number, line in redacted.items() if not has_injection(line)}
 
     def _head(self, document: Document, now_ms: int, succession: str) -> blocks.Entry:
         origin = document.origin
@@ -242,7 +241,7 @@ class Composer:
             return None
         if any(one.header for one in lines):
             return None  # other rows of the table would be noise
-        if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or self.is_refused(body):
+        if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or has_injection(body):
             return None
         above = first.span.start_line - body.count("\n", 0, first.span.start)
         places = (above + body.count("\n", 0, start), above + body.count("\n", 0, end))

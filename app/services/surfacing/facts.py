@@ -8,6 +8,7 @@ from itertools import islice
 
 from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.knowledge.triples import Statement
+from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
@@ -23,15 +24,12 @@ class FactsAbout:
 
     Args:
         clean: Makes any text safe to include in a block.
-        is_refused: Whether a text gives instructions. It is applied to the whole line and to the object alone,
-            because a stated preference reads as an instruction without its subject.
     """
 
     documents: DocumentStore
     entities: EntityStore
     triples: TripleStore
     clean: Callable[[str], str]
-    is_refused: Callable[[str], bool]
 
     def __call__(self, prompt: str, budget: int) -> list[str]:
         """Return the fact lines that fit into *budget* tokens together with the enclosing tags."""
@@ -41,7 +39,8 @@ class FactsAbout:
         told = set()
         for statement in self._statements(prompt):
             line = triple_line(statement)
-            if line not in told and not any(map(self.is_refused, (line, statement.object))):
+            # A stated preference reads as an order without its subject.
+            if line not in told and not any(map(has_injection, (line, statement.object))):
                 told.add(line)
                 yield self.clean(line)
 

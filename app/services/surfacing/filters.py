@@ -36,8 +36,6 @@ LOOKED_AT = 60
 KIND_IS_READ = 2000  # leading characters of a body from which its memory kind is derived
 USUAL = Choices()
 
-IsRefused = Callable[[str], bool]
-
 
 def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """
@@ -82,15 +80,15 @@ def _is_said_here(captures: CaptureStore, document: Document, choices: Choices) 
     return any(one.session_id == choices.session_id and one.seen_at > choices.compacted_at for one in said)
 
 
-def guarded(documents: DocumentStore, is_refused: IsRefused) -> Stage:
+def guarded(documents: DocumentStore) -> Stage:
     """
-    Return a stage that drops texts matching *is_refused* and instructions to assistants in texts of others.
+    Return a stage that drops texts that give orders, and texts of others next to an order or below a title with one.
 
     This stage runs last, because reading the texts is slow.
     """
 
     def why(candidate: Candidate) -> str:
-        if is_refused(text_of(documents, candidate)):
+        if has_injection(text_of(documents, candidate)):
             return "gives orders"
         return "gives orders from outside" if _orders_from_outside(documents, candidate) else ""
 

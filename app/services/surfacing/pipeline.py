@@ -27,7 +27,6 @@ from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.candidates import about_named_files, answering, first_notes
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.filters import (
-    IsRefused,
     activated,
     confident,
     focused,
@@ -52,7 +51,6 @@ class RetrievalDependencies(NamedTuple):
     Dependencies of retrieval; every model is optional.
 
     Attributes:
-        is_refused: Whether a text must not be surfaced because it gives instructions.
         embedder: Model for query vectors.
         late: Late-interaction model for comparing candidates with the query.
         confidence: Stage that makes scores absolute.
@@ -60,7 +58,6 @@ class RetrievalDependencies(NamedTuple):
         threads: Thread pool of a long-running process, in which retrievers run.
     """
 
-    is_refused: IsRefused = lambda text: False
     embedder: Embedder | None = None
     late: LateInteraction | None = None
     confidence: Stage = confident
@@ -127,7 +124,7 @@ def settling(stores: SurfacingStores, means: RetrievalDependencies, choices: Cho
         "successors above": successors_above(documents, successions),
         "cut": cut_by_note,
         "stated": stated(documents, lexical),
-        "guarded": guarded(documents, means.is_refused),
+        "guarded": guarded(documents),
     }
 
 

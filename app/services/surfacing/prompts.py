@@ -18,7 +18,6 @@ from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.app.services.surfacing.surface import BlockRendering, Receive, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import Settings
-from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import Profile
@@ -61,7 +60,7 @@ class PromptSurfacing:
     ) -> None:
         name = shown(settings.embed_server.url) if settings.embed_server else ""
         self._server = EmbedServer(embedder, name, model_failures, clock)
-        dependencies = RetrievalDependencies(has_injection, threads=threads)
+        dependencies = RetrievalDependencies(threads=threads)
         if profile.by_meaning:
             serving = ServingEmbedder(stores.retrieval.embeddings, self._server, local_embedder())
             dependencies = dependencies._replace(embedder=serving, late=late())
@@ -75,9 +74,7 @@ class PromptSurfacing:
             forgets=not settings.read_only,
             retention=Retention(settings.retention_days, settings.kept_receipt_days),
         )
-        facts = FactsAbout(
-            stores.retrieval.documents, stores.retrieval.entities, triples, safe, has_injection
-        )
+        facts = FactsAbout(stores.retrieval.documents, stores.retrieval.entities, triples, safe)
         rendering = BlockRendering(safe, redact_part, facts, nudge_interval=settings.nudge_interval)
         self._surface = SurfaceContext(stores, dependencies, rendering, clock, recalls)
 

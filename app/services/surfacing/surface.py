@@ -157,7 +157,7 @@ class SurfaceContext:
             others, trace = settled.rank(asked.request, found.others, trace)
             limit = asked.request.limit
             work = own_before_others(work, others, limit, partial(text_of, stores.documents))
-        compose = Composer(stores, self.dressing.clean, self.dressing.redact, self.means.is_refused)
+        compose = Composer(stores, self.dressing.clean, self.dressing.redact)
         frame = frame_tokens(asked.hint, asked.nudge, is_only_topic=work.is_only_topic)
         budget = asked.choices.profile.budget - frame
         shown = compose(work.candidates, asked.request, budget)
