@@ -7,6 +7,7 @@ Tests and other profiles replace a provider by ``override``. `clawmem.app.bootst
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from operator import attrgetter, not_
 from typing import Any
 
@@ -34,7 +35,22 @@ def service(place: str) -> Any:
     return lazy(f"app.services.{place}")
 
 
-def stores(vault: Any, names: str) -> list[Any]:
+def factory(place: str, *arguments: Any, **named: Any) -> Any:
+    """Return the provider of a new object of the class ``module:name`` of the services for each call."""
+    return Factory(service(place), *arguments, **named)
+
+
+def singleton(place: str, *arguments: Any, **named: Any) -> Any:
+    """Return the provider of one object of the class ``module:name`` of the services."""
+    return Singleton(service(place), *arguments, **named)
+
+
+def function(place: str, *arguments: Any, **named: Any) -> Any:
+    """Return the provider of the function ``module:name`` of the services with its first arguments."""
+    return Callable(service(place), *arguments, **named)
+
+
+def stores_of(vault: Any, names: str) -> list[Any]:
     """Return the providers of the stores of *vault* that *names* lists, separated by spaces."""
     return [getattr(vault.provided, name) for name in names.split()]
 
@@ -90,7 +106,7 @@ class Gateways(containers.DeclarativeContainer):
             service("indexes.indexer:Indexer"),
             Singleton(
                 service("indexes.indexer:IndexedStores"),
-                *stores(records, "documents lexical embeddings outbox leases transactions"),
+                *stores_of(records, "documents lexical embeddings outbox leases transactions"),
             ),
             clock,
             holder,
@@ -151,113 +167,109 @@ class UseCases(containers.DeclarativeContainer):
     model_selection, late_interaction = gateways.model_selection, gateways.late_interaction
     parse_yaml, store, option = gateways.parse_yaml, vault.provided, settings.provided
 
+    stores = partial(stores_of, vault)
+
     # parts of several use cases
     may_write = Factory(not_, option.read_only)
-    publisher = Factory(service("indexing.publish:Publisher"), vault)
-    memories = Factory(service("capture.memories:Memories"), store.captures, publisher, clock)
-    merged_observations = Factory(
-        service("maintenance.grouping:MergedObservations"), *stores(vault, "documents captures"), memories
+    publisher = factory("indexing.publish:Publisher", vault)
+    memories = factory("capture.memories:Memories", store.captures, publisher, clock)
+    merged_observations = factory(
+        "maintenance.grouping:MergedObservations", *stores("documents captures"), memories
     )
-    knowledge = Factory(
-        service("knowledge.model_enrichment:KnowledgeStores"),
-        *stores(vault, "documents lexical vectors embeddings entities triples relations notes transactions"),
+    knowledge = factory(
+        "knowledge.model_enrichment:KnowledgeStores",
+        *stores("documents lexical vectors embeddings entities triples relations notes transactions"),
     )
-    plan = Factory(service("maintenance.lanes:read_plan"), option.lanes)
-    ask_of = Callable(service("knowledge.asking:ask_of"), *stores(vault, "answers ledger"), generator, clock)
+    plan = factory("maintenance.lanes:read_plan", option.lanes)
+    ask_of = function("knowledge.asking:ask_of", *stores("answers ledger"), generator, clock)
     ask = Factory(ask_of, calls_a_day=plan.provided.daily_calls)
 
     # collections of files
-    folders = Factory(service("indexing.configured:configured_folders"), settings, gateways.extract_text)
-    leftovers = Factory(service("indexing.configured:leftovers"), settings, store.documents)
-    forgotten_places = Factory(
-        service("lifecycle.proof:ForgottenPlaces"),
-        *stores(vault, "documents acts transactions"),
+    folders = factory("indexing.configured:configured_folders", settings, gateways.extract_text)
+    leftovers = factory("indexing.configured:leftovers", settings, store.documents)
+    forgotten_places = factory(
+        "lifecycle.proof:ForgottenPlaces",
+        *stores("documents acts transactions"),
         publisher,
         gateways.forget_log,
     )
-    collection_stores = Factory(
-        service("indexing.update:CollectionStores"),
-        *stores(vault, "documents transactions"),
+    collection_stores = factory(
+        "indexing.update:CollectionStores",
+        *stores("documents transactions"),
         publisher,
-        Factory(service("indexing.claims:NoteClaims"), *stores(vault, "documents successions lexical")),
-        Factory(
-            service("indexing.claims:LinkTargets"), *stores(vault, "documents links relations transactions")
-        ),
-        *stores(vault, "acts forgotten_texts"),
+        factory("indexing.claims:NoteClaims", *stores("documents successions lexical")),
+        factory("indexing.claims:LinkTargets", *stores("documents links relations transactions")),
+        *stores("acts forgotten_texts"),
     )
-    update_alone = Callable(
-        service("indexing.update:UpdateCollection"), collection_stores, clock=clock, parse_yaml=parse_yaml
+    update_alone = function(
+        "indexing.update:UpdateCollection", collection_stores, clock=clock, parse_yaml=parse_yaml
     )
     update_from = Callable(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update = Factory(update_from, files)
-    sync = Factory(
-        service("indexing.syncing:SyncFolder"),
+    sync = factory(
+        "indexing.syncing:SyncFolder",
         update_alone.provider,
         files,
         gateways.single_files,
         option.home,
         option.own_files,
     )
-    lane = Callable(
-        service("maintenance.lane:Lane"),
+    lane = function(
+        "maintenance.lane:Lane",
         leases=store.leases,
         clock=clock,
         holder=gateways.holder,
         is_gone=Object(is_gone),
     )
-    watching = Factory(
-        service("indexing.watching:VaultWatcher"),
+    watching = factory(
+        "indexing.watching:VaultWatcher",
         gateways.watched_folders,
         Factory(update_from, gateways.live_files),
         Factory(lane, "watch"),
     )
-    explain_file = Factory(
-        service("indexing.file_status:ExplainFile"),
-        *stores(vault, "documents forgotten_texts"),
-        files,
-        folders,
-        parse_yaml,
+    explain_file = factory(
+        "indexing.file_status:ExplainFile", *stores("documents forgotten_texts"), files, folders, parse_yaml
     )
-    verify = Factory(service("maintenance.verify:Verify"), vault, files, folders, parse_yaml, clock)
+    verify = factory("maintenance.verify:Verify", vault, files, folders, parse_yaml, clock)
 
     # questions
-    question_embedder = Singleton(
-        service("indexing.serving_embedder:ServingEmbedder"),
+    question_embedder = singleton(
+        "indexing.serving_embedder:ServingEmbedder",
         store.embeddings,
         embedder.provider,
         model_selection.provided.local,
         by_name=model_selection.provided.names_embedder,
     )
-    retrieval_stores = Singleton(
-        service("retrieval.stores:RetrievalStores"),
-        *stores(vault, "transactions documents successions properties lexical vectors embeddings sketches"),
-        *stores(vault, "entities relations answers"),
+    retrieval_stores = singleton(
+        "retrieval.stores:RetrievalStores",
+        *stores("transactions documents successions properties lexical vectors embeddings sketches"),
+        *stores("entities relations answers"),
     )
-    models = Factory(service("retrieval.models:Models"), generator, reranker, clock)
-    search = Singleton(service("retrieval.pipelines.search:search"), retrieval_stores)
-    vsearch = Singleton(service("retrieval.pipelines.search:vsearch"), retrieval_stores, question_embedder)
-    openclaw = Singleton(service("retrieval.pipelines.search:openclaw"), retrieval_stores, question_embedder)
-    query_of = Callable(
-        service("retrieval.pipelines.search:query"), retrieval_stores, question_embedder, late_interaction
+    models = factory("retrieval.models:Models", generator, reranker, clock)
+    search = singleton("retrieval.pipelines.search:search", retrieval_stores)
+    vsearch = singleton("retrieval.pipelines.search:vsearch", retrieval_stores, question_embedder)
+    openclaw = singleton("retrieval.pipelines.search:openclaw", retrieval_stores, question_embedder)
+    query_of = function(
+        "retrieval.pipelines.search:query", retrieval_stores, question_embedder, late_interaction
     )
     query = Singleton(query_of, models)
     query_without_models = Singleton(query_of)
-    intent_search_of = Callable(
-        service("retrieval.pipelines.memory_retrieve:intent_search"),
+    intent_search_of = function(
+        "retrieval.pipelines.memory_retrieve:intent_search",
         retrieval_stores,
         question_embedder,
         models=models,
     )
     intent_search = Singleton(intent_search_of)
-    query_plan = Singleton(
-        service("retrieval.pipelines.query_plan:query_plan"),
+    query_plan = singleton(
+        "retrieval.pipelines.query_plan:query_plan",
         retrieval_stores,
         question_embedder,
-        Factory(service("retrieval.pipelines.query_plan:planner"), store.sessions, generator),
+        factory("retrieval.pipelines.query_plan:planner", store.sessions, generator),
     )
-    memory_retrieve = Singleton(
-        service("retrieval.pipelines.memory_retrieve:MemoryRetrieve"),
-        *stores(vault, "documents sessions"),
+    memory_retrieve = singleton(
+        "retrieval.pipelines.memory_retrieve:MemoryRetrieve",
+        *stores("documents sessions"),
         Dict(
             search=search.provider,
             vsearch=vsearch.provider,
@@ -266,25 +278,21 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = Factory(service("retrieval.similar:FindSimilar"), retrieval_stores, question_embedder)
-    recalls = Factory(
-        service("retrieval.recalls:Recalls"),
+    find_similar = factory("retrieval.similar:FindSimilar", retrieval_stores, question_embedder)
+    recalls = factory(
+        "retrieval.recalls:Recalls",
         store.telemetry,
         clock,
         store.receipts,
         answers=store.answers,
         enabled=option.records_questions,
         forgets=may_write,
-        retention=Factory(
-            service("retrieval.recalls:Retention"), option.retention_days, option.kept_receipt_days
-        ),
+        retention=factory("retrieval.recalls:Retention", option.retention_days, option.kept_receipt_days),
     )
-    prompt_surfacing = Callable(
-        service("surfacing.prompts:PromptSurfacing"),
-        stores=Singleton(
-            service("surfacing.stores:SurfacingStores"),
-            retrieval_stores,
-            *stores(vault, "captures usage receipts acts"),
+    prompt_surfacing = function(
+        "surfacing.prompts:PromptSurfacing",
+        stores=singleton(
+            "surfacing.stores:SurfacingStores", retrieval_stores, *stores("captures usage receipts acts")
         ),
         triples=store.triples,
         telemetry=store.telemetry,
@@ -297,28 +305,20 @@ class UseCases(containers.DeclarativeContainer):
         model_servers=gateways.model_servers.provider,
         shown=gateways.shown_address,
     )
-    explain = Factory(service("retrieval.receipts:Explain"), *stores(vault, "documents embeddings"))
-    why = Factory(
-        service("retrieval.replay:ReceiptReader"), *stores(vault, "documents receipts"), explain, clock
-    )
+    explain = factory("retrieval.receipts:Explain", *stores("documents embeddings"))
+    why = factory("retrieval.replay:ReceiptReader", *stores("documents receipts"), explain, clock)
 
     # documents
-    lookup = Factory(
-        service("documents.lookup:Lookup"),
-        Factory(
-            service("documents.lookup:AddressResolver"),
-            *stores(vault, "documents lexical journal acts"),
-            option.roots,
-        ),
-        *stores(vault, "documents successions"),
+    lookup = factory(
+        "documents.lookup:Lookup",
+        factory("documents.lookup:AddressResolver", *stores("documents lexical journal acts"), option.roots),
+        *stores("documents successions"),
     )
-    timeline = Factory(
-        service("documents.timeline:ReadTimeline"), *stores(vault, "documents successions sessions")
-    )
-    diary = Factory(service("capture.diary:Diary"), *stores(vault, "documents transactions"), memories, clock)
-    remember = Factory(
-        service("capture.remembering:Remember"),
-        *stores(vault, "documents successions lexical"),
+    timeline = factory("documents.timeline:ReadTimeline", *stores("documents successions sessions"))
+    diary = factory("capture.diary:Diary", *stores("documents transactions"), memories, clock)
+    remember = factory(
+        "capture.remembering:Remember",
+        *stores("documents successions lexical"),
         clock,
         new_files,
         update,
@@ -326,93 +326,78 @@ class UseCases(containers.DeclarativeContainer):
         folders.provider,
         option.inbox,
     )
-    profile = Factory(
-        service("briefing.profile:Profile"),
-        *stores(vault, "documents successions sessions transactions"),
+    profile = factory(
+        "briefing.profile:Profile",
+        *stores("documents successions sessions transactions"),
         publisher,
         memories,
         clock,
     )
-    session_briefing = Factory(
-        service("briefing.session:SessionBriefing"), *stores(vault, "documents successions"), profile, clock
+    session_briefing = factory(
+        "briefing.session:SessionBriefing", *stores("documents successions"), profile, clock
     )
-    after_compaction = Factory(
-        service("briefing.compaction:AfterCompaction"), *stores(vault, "documents successions"), search, clock
+    after_compaction = factory(
+        "briefing.compaction:AfterCompaction", *stores("documents successions"), search, clock
     )
-    file_lessons = Factory(service("briefing.file_lessons:FileLessons"), search, clock)
+    file_lessons = factory("briefing.file_lessons:FileLessons", search, clock)
 
     # captures of sessions
-    decision_extractor = Callable(
-        service("capture.decisions:DecisionExtractor"),
-        *stores(vault, "captures documents lexical relations entities triples model_failures transactions"),
+    decision_extractor = function(
+        "capture.decisions:DecisionExtractor",
+        *stores("captures documents lexical relations entities triples model_failures transactions"),
         publisher,
         memories,
         gateways.redacted_transcripts,
         clock,
         generator,
     )
-    handoffs = Callable(
-        service("capture.handoffs:Handoffs"),
-        *stores(vault, "captures documents sessions transactions"),
+    handoffs = function(
+        "capture.handoffs:Handoffs",
+        *stores("captures documents sessions transactions"),
         memories,
         gateways.redacted_transcripts,
         clock,
         generator,
     )
-    feedback_loop = Factory(
-        service("capture.feedback:FeedbackLoop"),
-        *stores(vault, "captures documents relations telemetry usage transactions"),
+    feedback_loop = factory(
+        "capture.feedback:FeedbackLoop",
+        *stores("captures documents relations telemetry usage transactions"),
         gateways.redacted_transcripts,
         clock,
     )
 
     # life cycle
-    archiving = Factory(
-        service("lifecycle.archiving:Archiving"),
-        *stores(vault, "documents acts usage transactions"),
+    archiving = factory(
+        "lifecycle.archiving:Archiving",
+        *stores("documents acts usage transactions"),
         publisher,
         lookup,
         clock,
     )
-    tending = Factory(
-        service("lifecycle.tending:LifecycleActions"),
-        *stores(vault, "documents acts transactions"),
-        archiving,
-        clock,
+    tending = factory(
+        "lifecycle.tending:LifecycleActions", *stores("documents acts transactions"), archiving, clock
     )
-    curator = Factory(
-        service("lifecycle.examining:Curator"),
-        *stores(vault, "documents lexical embeddings telemetry"),
-        archiving,
-        clock,
+    curator = factory(
+        "lifecycle.examining:Curator", *stores("documents lexical embeddings telemetry"), archiving, clock
     )
-    restore = Factory(service("lifecycle.archiving:RestoreArchived"), archiving, files, folders)
-    forgetting = Factory(
-        service("lifecycle.forgetting:Forgetting"),
+    restore = factory("lifecycle.archiving:RestoreArchived", archiving, files, folders)
+    forgetting = factory(
+        "lifecycle.forgetting:Forgetting",
         vault,
         publisher,
-        Factory(
-            service("lifecycle.derived:DerivedMemories"),
-            vault,
-            publisher,
-            memories,
-            merged_observations,
-            clock,
-        ),
+        factory("lifecycle.derived:DerivedMemories", vault, publisher, memories, merged_observations, clock),
         profile,
         clock,
         note=forgotten_places.provided.note,
     )
-    sweep = Factory(
-        service("lifecycle.archiving:Sweep"),
+    sweep = factory(
+        "lifecycle.archiving:Sweep",
         archiving,
         forgetting,
-        Callable(
-            service("lifecycle.archiving:proposals"), *stores(vault, "documents telemetry"), clock
-        ).provider,
+        function("lifecycle.archiving:proposals", *stores("documents telemetry"), clock).provider,
     )
-    prove = Factory(
-        service("lifecycle.proof:Prove"),
+    prove = factory(
+        "lifecycle.proof:Prove",
         vault,
         clock,
         Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
@@ -422,55 +407,50 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # knowledge, with a model or by rules
-    make_sketches = Factory(
-        service("indexing.embed:SketchPending"), *stores(vault, "documents sketches transactions")
-    )
-    embed = Factory(
-        service("indexing.embed:EmbedPending"),
-        *stores(vault, "embeddings transactions"),
+    make_sketches = factory("indexing.embed:SketchPending", *stores("documents sketches transactions"))
+    embed = factory(
+        "indexing.embed:EmbedPending",
+        *stores("embeddings transactions"),
         make_sketches,
         embedder,
         older=question_embedder.provided.of,
         by_name=model_selection.provided.names_embedder,
     )
-    build_graphs = Factory(
-        service("knowledge.graph:BuildGraphs"),
-        *stores(vault, "documents relations embeddings vectors"),
-        clock,
+    build_graphs = factory(
+        "knowledge.graph:BuildGraphs", *stores("documents relations embeddings vectors"), clock
     )
-    causal_links = Factory(service("knowledge.graph:CausalLinks"), *stores(vault, "documents relations"))
-    enrich = Callable(service("knowledge.enriching:Enrich"), knowledge, clock)
-    consolidation_stores = Factory(
-        service("maintenance.consolidation:ConsolidationStores"),
-        *stores(vault, "documents entities triples relations journal acts transactions"),
+    causal_links = factory("knowledge.graph:CausalLinks", *stores("documents relations"))
+    enrich = function("knowledge.enriching:Enrich", knowledge, clock)
+    consolidation_stores = factory(
+        "maintenance.consolidation:ConsolidationStores",
+        *stores("documents entities triples relations journal acts transactions"),
         publisher,
     )
-    consolidation = Factory(
-        service("maintenance.consolidation:Consolidation"),
+    consolidation = factory(
+        "maintenance.consolidation:Consolidation",
         consolidation_stores,
         merged_observations,
         clock,
         ask,
         policy=plan.provided.contradictions,
-        thresholds=Factory(
-            service("maintenance.grouping:Thresholds"), plan.provided.merge_normal, plan.provided.merge_strict
+        thresholds=factory(
+            "maintenance.grouping:Thresholds", plan.provided.merge_normal, plan.provided.merge_strict
         ),
         least=plan.provided.least_confidence,
     )
-    cleanup = Factory(
-        service("maintenance.tidying:Cleanup"),
-        *stores(vault, "usage telemetry receipts answers journal transactions"),
+    cleanup = factory(
+        "maintenance.tidying:Cleanup",
+        *stores("usage telemetry receipts answers journal transactions"),
         clock,
         option.retention_days,
         option.kept_receipt_days,
         forgets=may_write,
     )
-    observations = Factory(
-        service("maintenance.deciding:ObservationSelector"),
-        *stores(vault, "documents telemetry embeddings vectors"),
+    observations = factory(
+        "maintenance.deciding:ObservationSelector", *stores("documents telemetry embeddings vectors")
     )
-    phases = Factory(
-        service("maintenance.phases:phases_of"),
+    phases = factory(
+        "maintenance.phases:phases_of",
         knowledge,
         memories,
         observations,
@@ -480,9 +460,9 @@ class UseCases(containers.DeclarativeContainer):
         cleanup,
         ask,
     )
-    lanes = Factory(
-        service("maintenance.lanes:Lanes"),
-        *stores(vault, "journal telemetry"),
+    lanes = factory(
+        "maintenance.lanes:Lanes",
+        *stores("journal telemetry"),
         clock,
         lane.provider,
         phases,
@@ -491,56 +471,52 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # conversations and other programs
-    mining = Factory(
-        service("conversations.mining:MineConversations"),
-        Factory(
-            service("conversations.mining:ImportStores"),
-            *stores(vault, "documents properties captures forgotten_texts transactions"),
+    mining = factory(
+        "conversations.mining:MineConversations",
+        factory(
+            "conversations.mining:ImportStores",
+            *stores("documents properties captures forgotten_texts transactions"),
             publisher,
         ),
         clock,
         gateways.exports,
     )
-    synthesize_facts = Factory(
-        service("conversations.synthesis:SynthesizeFacts"),
-        *stores(vault, "documents captures relations transactions"),
+    synthesize_facts = factory(
+        "conversations.synthesis:SynthesizeFacts",
+        *stores("documents captures relations transactions"),
         memories,
         clock,
         ask,
     )
-    memory_import = Callable(
-        service("imports.importing:ImportMemories"),
-        *stores(vault, "documents entities triples relations acts forgotten_texts transactions"),
+    memory_import = function(
+        "imports.importing:ImportMemories",
+        *stores("documents entities triples relations acts forgotten_texts transactions"),
         memories,
         clock,
     )
-    issue_sync = Factory(
-        service("issues:SyncIssues"),
-        *stores(vault, "documents properties relations transactions"),
+    issue_sync = factory(
+        "issues:SyncIssues",
+        *stores("documents properties relations transactions"),
         publisher,
         clock,
         gateways.issues,
         Factory(enrich),
     )
-    agent_memory = Callable(
-        service("openclaw:AgentMemory"),
+    agent_memory = function(
+        "openclaw:AgentMemory",
         store.documents,
         update_from=update_from.provider,
-        withdraw=Callable(
-            service("indexing.collections:withdraw_collection"),
-            *stores(vault, "documents transactions"),
-            publisher,
+        withdraw=function(
+            "indexing.collections:withdraw_collection", *stores("documents transactions"), publisher
         ).provider,
         files=files,
     )
-    save_session = Factory(
-        service("openclaw:SaveSession"), gateways.redacted_transcripts, files, new_files, clock
-    )
+    save_session = factory("openclaw:SaveSession", gateways.redacted_transcripts, files, new_files, clock)
 
     # connected clients, and the state of the vault
     embedder_provider = question_embedder.provided.shown_provider.call(model_selection.provided.embedder.how)
-    roles = Singleton(
-        service("models:Roles"),
+    roles = singleton(
+        "models:Roles",
         Dict(
             {
                 ModelRole.EMBEDDER: embedder_provider.provider,
@@ -550,31 +526,28 @@ class UseCases(containers.DeclarativeContainer):
         ),
         store.model_failures,
     )
-    client_checks = Factory(
-        service("setup.client_checks:ClientChecks"),
+    client_checks = factory(
+        "setup.client_checks:ClientChecks",
         Object(adapter("system.client_commands:hook_answer")),
         Object(adapter("system.client_commands:tool_answer")),
         Object(lazy("app.bootstrap.opening:titles_in")),
     )
-    report = Factory(
-        service("maintenance.status:Report"),
-        *stores(vault, "documents telemetry"),
-        clock,
-        gateways.analytics.provider,
+    report = factory(
+        "maintenance.status:Report", *stores("documents telemetry"), clock, gateways.analytics.provider
     )
-    status = Factory(
-        service("maintenance.status:Status"),
-        *stores(vault, "storage documents embeddings notes relations telemetry receipts"),
+    status = factory(
+        "maintenance.status:Status",
+        *stores("storage documents embeddings notes relations telemetry receipts"),
         clock,
         roles,
     )
-    doctor = Factory(
-        service("maintenance.doctor:Doctor"),
+    doctor = factory(
+        "maintenance.doctor:Doctor",
         vault,
         files,
         folders,
-        Factory(
-            service("maintenance.model_checks:Models"),
+        factory(
+            "maintenance.model_checks:Models",
             question_embedder.provided.of_vault,
             generator.provider,
             reranker.provider,

@@ -17,8 +17,13 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Provided
 from clawmem.app.settings.model import Settings, load_settings
 
-PLACE = re.compile(r'\b(lazy|imported_object|adapter|service)\(?,?\s*"([a-z_.]+:\w+)"')
-FOLDERS = {"adapter": "adapters.", "service": "app.services."}
+PLACE = re.compile(
+    r'\b(lazy|imported_object|adapter|service|factory|singleton|function)\(?,?\s*"([a-z_.]+:\w+)"'
+)
+FOLDERS = {
+    "adapter": "adapters.",
+    **dict.fromkeys(("service", "factory", "singleton", "function"), "app.services."),
+}
 
 
 @pytest.fixture
