@@ -23,7 +23,7 @@ MAX_NEIGHBOURS = 4096  # the most that vec0 returns for one query
 # A table grows by chunks. The default of 1024 vectors would take a quarter of a megabyte in a vault with one note.
 CHUNK_SIZE = 256
 LARGEST = 127  # of an int8
-MANY = 128  # dimensions from which no number of a unit vector exceeds 1/2 by much
+MANY = 256  # dimensions from which no number of a unit vector exceeds 1/2 by much
 # float32 and half-precision tables drift a little; a vector that is not normalized differs by far more
 _UNIT_TOLERANCE = 1e-3
 
