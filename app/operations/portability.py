@@ -160,7 +160,7 @@ def _export_folder(services: Services, chosen: Selection, target: Path, *, force
 
 def _export_bundle(services: Services, chosen: Selection, target: Path, *, receipts: bool) -> int:
     config = services.settings.config_file
-    settings = redact(config.read_text("utf-8")).text if config.is_file() else ""
+    settings = redact(config.read_text("utf-8")) if config.is_file() else ""
     with open_copy(services.settings) as copied, _new_file(target) as draft:
         at = newest_moment(copied.vault.documents)
         texts: list[str] = []

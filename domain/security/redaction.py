@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from clawmem.domain.security.secrets import SecretSpan, find_secrets
 
@@ -13,17 +12,9 @@ _CONTEXT = 1_000  # characters around a part, in which an assignment or a token 
 _LONGEST_KEY = 60_000  # characters of a private key before the part
 
 
-class Redacted(NamedTuple):
-    """Redacted text, and the findings with their offsets in the original, in order and without overlaps."""
-
-    text: str
-    findings: list[SecretSpan]
-
-
-def redact(text: str) -> Redacted:
-    """Replace every secret in *text* by ``[redacted: kind]``. Idempotent."""
-    findings = find_secrets(text)
-    return Redacted(_replaced(text, 0, len(text), findings), findings)
+def redact(text: str) -> str:
+    """Return *text* with every secret replaced by ``[redacted: kind]``. Idempotent."""
+    return _replaced(text, 0, len(text), find_secrets(text))
 
 
 def redact_part(text: str, start: int, end: int) -> str:

@@ -19,4 +19,4 @@ def safe(text: str) -> str:
 
 @lru_cache(1024)  # titles and kinds recur within a block and from block to block
 def _safe(shown: str) -> str:
-    return PLACEHOLDER if has_injection(shown) else escape(redact(shown).text)
+    return PLACEHOLDER if has_injection(shown) else escape(redact(shown))

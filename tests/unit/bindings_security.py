@@ -9,6 +9,7 @@ from clawmem.domain.security.escaping import clean, escape
 from clawmem.domain.security.folders import restriction_of
 from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.security.secrets import find_secrets
 
 
 def _injections(given: dict[str, Any]) -> list[list[Any]]:
@@ -20,8 +21,8 @@ def _escape(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _redact(given: dict[str, Any]) -> dict[str, Any]:
-    redacted = redact("".join(given["parts"]))
-    return {"text": redacted.text, "findings": [list(finding) for finding in redacted.findings]}
+    text = "".join(given["parts"])
+    return {"text": redact(text), "findings": [list(secret) for secret in find_secrets(text)]}
 
 
 def _restricted(given: dict[str, Any]) -> str | None:

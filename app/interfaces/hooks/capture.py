@@ -15,8 +15,8 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
 from clawmem.app.operations.embedding import embed_captured
-from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.settings.model import load_settings
+from clawmem.domain.security.redaction import redact
 
 AFTER_COMPACTION = "PostCompact"
 MOST_SECONDS = 20.0  # of the 30 s that the client waits
@@ -57,7 +57,7 @@ precompact_extract = partial(capture, "precompact-extract")
 def postcompact_capture(event: HookEvent, context: HookContext) -> HookOutput:
     """Store the summary of a compacted conversation, if the client sends one. The event accepts no answer."""
     if event.compact_summary:
-        safe = event._replace(compact_summary=without_secrets(event.compact_summary))
+        safe = event._replace(compact_summary=redact(event.compact_summary))
         capture("postcompact-capture", safe, context)
     return HookOutput(answers=AFTER_COMPACTION)
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.briefing.profile import (
@@ -33,7 +32,7 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.standing import has_lost_text
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline
-from clawmem.domain.security.redaction import redact_parts
+from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, InactiveReason
@@ -140,7 +139,7 @@ class Profile:
             if session.summary and session.handoff_path in served
         ]
         progress = [(document.title, document) for document in newest if document.content_type == "progress"]
-        return [statement_of(without_secrets(text), document) for text, document in (*summaries, *progress)]
+        return [statement_of(redact(text), document) for text, document in (*summaries, *progress)]
 
     def _empty(self, page: Document) -> None:
         self.memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))

@@ -17,7 +17,6 @@ from clawmem.app.services.capture.session import (
     SessionReader,
     UnreadMessages,
     model_answer,
-    without_secrets,
 )
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture import causes, observations
@@ -31,6 +30,7 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, only_one
 from clawmem.domain.knowledge.triples import LITERAL, confidence_of
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelError, VaultError
@@ -145,7 +145,7 @@ class DecisionExtractor:
         degraded = ""
         if self.generator:
             try:
-                excerpt = without_secrets(observations.transcript_excerpt(news.fresh))
+                excerpt = redact(observations.transcript_excerpt(news.fresh))
                 prompt = observations.observer_prompt(excerpt)
                 value = self._answer(prompt, observations.OBSERVER, observations.MAX_TOKENS)
                 notes = observations.read_notes(value, news.fresh)
@@ -198,17 +198,17 @@ class DecisionExtractor:
 
     def _new_and_safe(self, note: Note) -> Note:
         """Return *note* without secrets, and without repetitions of injected context."""
-        quote = without_secrets(note.quote)
+        quote = redact(note.quote)
         is_cut = note.title == title_of(note.quote)
         return replace(
             note,
-            title=title_of(quote) if is_cut else without_secrets(note.title),
+            title=title_of(quote) if is_cut else redact(note.title),
             quote=quote,
-            context=without_secrets(note.context),
-            narrative="" if self.is_echo(note.narrative) else without_secrets(note.narrative),
-            facts=tuple(without_secrets(fact) for fact in note.facts if not self.is_echo(fact)),
+            context=redact(note.context),
+            narrative="" if self.is_echo(note.narrative) else redact(note.narrative),
+            facts=tuple(redact(fact) for fact in note.facts if not self.is_echo(fact)),
             statements=tuple(
-                statement for statement in note.statements if all(without_secrets(p) == p for p in statement)
+                statement for statement in note.statements if all(redact(p) == p for p in statement)
             ),
         )
 
@@ -312,7 +312,7 @@ class DecisionExtractor:
             source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
             if source and target and source != target:
                 why = {
-                    "reasoning": without_secrets(cause.reasoning),
+                    "reasoning": redact(cause.reasoning),
                     "source_fact": cause.source.text,
                     "target_fact": cause.target.text,
                 }

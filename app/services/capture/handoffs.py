@@ -14,7 +14,6 @@ from clawmem.app.services.capture.session import (
     Session,
     model_answer,
     said_first,
-    without_secrets,
 )
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
@@ -28,6 +27,7 @@ from clawmem.domain.capture.notes import (
 )
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.security.redaction import redact
 from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -82,7 +82,7 @@ class Handoffs:
                 if known := self.sessions.get(session.id):
                     self.sessions.save(replace(known, ended_at=iso_utc(self.clock.now_ms())))
             return HandoffResult(degraded=degraded)
-        safe = {name: [without_secrets(item) for item in items] for name, items in sections.items()}
+        safe = {name: [redact(item) for item in items] for name, items in sections.items()}
         with self.transactions.writing():
             return HandoffResult(self._store(safe, session, messages), degraded)
 
@@ -94,15 +94,13 @@ class Handoffs:
         before = self.documents.at(COLLECTION, path) if path else None
         own = (self.documents.body(before.id) or "") if before else ""
         steps = [  # an echo that the stored handoff contains is original
-            step
-            for step in remaining_steps(messages)
-            if not self.is_echo(step) or without_secrets(step) in own
+            step for step in remaining_steps(messages) if not self.is_echo(step) or redact(step) in own
         ]
         plain = handoff.by_rules(messages, said_first(messages, self.captures, self.is_echo), steps)
         sections, degraded = plain, ""
         if self.generator is not None:
             value = None
-            prompt = handoff.prompt(without_secrets(observations.transcript_excerpt(messages)))
+            prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
             try:
                 value = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
                 degraded = "" if value and any(value.values()) else "the model gave no usable answer"
@@ -155,7 +153,7 @@ class Handoffs:
             VaultError: nothing was stored.
         """
         lines = summary_part(summary)[:MOST_CHARACTERS].splitlines()
-        text = without_secrets("\n".join(line for line in lines if not self.is_echo(line))).strip()
+        text = redact("\n".join(line for line in lines if not self.is_echo(line))).strip()
         if not text:
             return 0
         title, now = summary_title(session_id), iso_utc(self.clock.now_ms())
@@ -179,7 +177,7 @@ class Handoffs:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
         messages = self.transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
-        return without_secrets(state_of(messages, said_first(messages, self.captures, self.is_echo)))
+        return redact(state_of(messages, said_first(messages, self.captures, self.is_echo)))
 
 
 def _path(known: sessions.Session | None) -> str | None:

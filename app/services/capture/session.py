@@ -27,7 +27,7 @@ class RedactedTranscripts:
     """
     Wrapper of transcripts that redacts secrets for all later steps.
 
-    Messages are redacted together: "the password is" may end one message, and the next one be the password.
+    Messages are redacted together, so that a secret of one message is also found where another repeats it.
     """
 
     transcripts: Transcripts
@@ -41,11 +41,6 @@ class RedactedTranscripts:
 def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
     texts = redact_parts([message.text for message in messages])
     return tuple(replace(message, text=text) for message, text in zip(messages, texts, strict=True))
-
-
-def without_secrets(text: str) -> str:
-    """Return *text* with its secrets redacted."""
-    return redact(text).text
 
 
 IsEcho = Callable[[str], bool]
@@ -129,7 +124,7 @@ def said_first(
         finding
         for finding in findings(messages)
         if not is_echo(finding.sentence)
-        or captures.is_known(source(finding.message.id, without_secrets(finding.sentence)))
+        or captures.is_known(source(finding.message.id, redact(finding.sentence)))
     ]
 
 

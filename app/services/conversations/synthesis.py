@@ -142,7 +142,7 @@ class SynthesizeFacts:
 
     def _save(self, fact: ImportedFact, document: Document) -> tuple[int, bool]:
         path = fact_path(fact.title, document.id)
-        body = redact(fact_body(fact, document.display_path, document.authored_at[:10])).text
+        body = redact(fact_body(fact, document.display_path, document.authored_at[:10]))
         known = self.documents.at(OWN_COLLECTION, path)
         if known and known.inactive is None and self.documents.body(known.id) == body:
             return known.id, False
@@ -150,7 +150,7 @@ class SynthesizeFacts:
             raise InvalidInput("INVALID_INPUT", f"{known.display_path} is {known.inactive}.")
         number = self.memories.write(
             path,
-            redact(fact.title).text,
+            redact(fact.title),
             body,
             fact.kind.value,
             CONFIDENCE,

@@ -165,12 +165,12 @@ class ImportMemories:
             triple = Triple(
                 subject,
                 fact.predicate,
-                redact(fact.object).text,
+                redact(fact.object),
                 number,
                 fact.valid_from,
                 fact.valid_to,
                 min(1.0, max(_LEAST_CONFIDENCE, fact.confidence)),
-                redact(said).text,
+                redact(said),
             )
             try:
                 report.details["facts"] += self.triples.add([triple])

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.graph import nearest_documents
 from clawmem.app.services.knowledge.resolving import Reading
@@ -16,6 +15,7 @@ from clawmem.domain.knowledge.names import Name
 from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
@@ -120,11 +120,11 @@ class ModelEnricher:
         title = self._title(document_id)
         if (note := self._stores.notes.get(document_id)) and note.context:
             return _told(title, Content(note.keywords, note.tags, note.context))
-        return f"{title}: {without_secrets(self._stores.documents.body(document_id) or '')[:BRIEF]}"
+        return f"{title}: {redact(self._stores.documents.body(document_id) or '')[:BRIEF]}"
 
     def _title(self, document_id: int) -> str:
         document = self._stores.documents.get(document_id)
-        return without_secrets(document.title) if document else ""
+        return redact(document.title) if document else ""
 
 
 def _told(title: str, content: Content) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from clawmem.app.services.capture.session import without_secrets
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Entity, EntityStore
@@ -46,7 +46,7 @@ def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int)
     body = documents.body(document_id) or ""
     listed = [one for one in documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
     people = people_of({one.label: one.text.partition(": ")[2] for one in listed})
-    return Reading(document, without_secrets(document.title), without_secrets(body), tuple(people))
+    return Reading(document, redact(document.title), redact(body), tuple(people))
 
 
 def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:

@@ -57,7 +57,7 @@ def recall(name: str) -> dict[str, tuple[int, int]]:
     """Return how many secrets of each kind of file *name* are redacted, and how many there are."""
     found, count = Counter[str](), Counter[str]()
     for kind, parts in marked(name):
-        redacted = redact("".join(parts)).text
+        redacted = redact("".join(parts))
         for secret in parts[1::2]:
             count[kind] += 1
             found[kind] += secret not in redacted
@@ -67,7 +67,7 @@ def recall(name: str) -> dict[str, tuple[int, int]]:
 def changed(name: str) -> tuple[list[str], int]:
     """Return the texts of file *name* without a secret that redaction changes, and the number of all of them."""
     clean = [parts[0] for _, parts in marked(name) if len(parts) == 1]
-    return [redact(text).text for text in clean if find_secrets(text)], len(clean)
+    return [redact(text) for text in clean if find_secrets(text)], len(clean)
 
 
 def test_recall_in_settings_and_code() -> None:
@@ -129,7 +129,7 @@ def test_the_page_states_the_figures() -> None:
 @pytest.mark.parametrize("text", ["{}", "pasted {}, rotate it", 'a = "{}"', "https://example.org/{}?x=1"])
 def test_tokens_of_services(kind: str, secret: str, text: str) -> None:
     """A token is found wherever it stands, and replaced by its kind."""
-    assert redact(text.format(drawn(secret))).text == text.format(f"[redacted: {kind}]")
+    assert redact(text.format(drawn(secret))) == text.format(f"[redacted: {kind}]")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_tokens_of_services(kind: str, secret: str, text: str) -> None:
 )
 def test_secrets_by_their_name(before: str, kind: str, after: str) -> None:
     """The value goes, and nothing else."""
-    assert redact(before + KEY + after).text == f"{before}[redacted: {kind}]{after}"
+    assert redact(before + KEY + after) == f"{before}[redacted: {kind}]{after}"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_secrets_by_their_name(before: str, kind: str, after: str) -> None:
 )
 def test_what_stays(text: str) -> None:
     """Names, numbers, hashes, prose, placeholders and expressions are no secrets."""
-    assert redact(text).text == text
+    assert redact(text) == text
 
 
 PEM = "-----BEGIN RSA PRIVATE {0}-----\n{1}\n-----END RSA PRIVATE {0}-----".format("KEY", "aB3/" * 40)
@@ -198,8 +198,8 @@ def test_private_keys() -> None:
     """A key goes as a whole; a part of it too, and one without its end up to the end of the text."""
     text = f"before\n{PEM}\nafter"
 
-    assert redact(text).text == "before\n[redacted: private key]\nafter"
-    assert redact(PEM[:-40]).text == "[redacted: private key]"
+    assert redact(text) == "before\n[redacted: private key]\nafter"
+    assert redact(PEM[:-40]) == "[redacted: private key]"
     start = text.index("aB3/") + 40
     assert redact_part(text, start, len(text)) == "[redacted: private key]\nafter"
     assert redact_part(text, 0, 6) == "before"
@@ -232,11 +232,11 @@ def test_redaction_of_any_text(text: str) -> None:
     """Findings are in order, not empty and apart; a second pass finds nothing."""
     findings = find_secrets(text)
     ends = [0, *(found.end for found in findings)]
-    once = redact(text).text
+    once = redact(text)
 
     assert all(end <= found.start < found.end for end, found in zip(ends, findings, strict=False))
     assert ends[-1] <= len(text)
-    assert redact(once).text == once
+    assert redact(once) == once
 
 
 @pytest.mark.parametrize(
