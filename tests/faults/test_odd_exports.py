@@ -61,6 +61,7 @@ INNER = packed({"conversations.json": json.dumps(chatgpt([OARS]))})
 ODD: Mapping[str, tuple[str, bytes, str]] = {
     "ZIP in a ZIP": ("a.zip", packed({"in/b.zip": INNER}), "such as in/b.zip; unpack it"),
     "ZIP of pictures": ("a.zip", packed({"photo.jpg": b"x"}), "a.zip"),
+    "broken ZIP": ("a.zip", INNER[:100], "it is no complete ZIP file"),
     "empty ZIP": ("a.zip", packed({}), "a.zip"),
     "other archive": ("takeout.tgz", b"\x1f\x8b\x08\x00", "unpack it, and name its folder"),
     "line end in the name": ("a\nb.txt", b"Tides and ropes.\n", "a\ufffdb.txt\n"),
