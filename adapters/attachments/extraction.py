@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
@@ -16,7 +15,6 @@ from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.files import ExtractedText
 
 EXTRA = "documents"
-_ENCRYPTED = "it is encrypted; save a copy without a password"
 
 
 def read_pdf(data: bytes) -> ExtractedText:
@@ -32,13 +30,11 @@ def read_pdf(data: bytes) -> ExtractedText:
         raise DamagedFile(str(ExtraMissing("pypdf", extra=EXTRA)).rstrip(".")) from error
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it prints every oddity of every file
     reader = PdfReader(BytesIO(data))
-    if reader.is_encrypted:
-        try:
-            is_open = reader.decrypt("")  # a file that only restricts printing or copying
-        except Exception as error:  # a missing package for AES, or a damaged dictionary
-            raise DamagedFile(_ENCRYPTED) from error
-        if not is_open:
-            raise DamagedFile(_ENCRYPTED)
+    is_open = not reader.is_encrypted
+    with suppress(Exception):  # a missing package for AES, or a damaged dictionary
+        is_open = is_open or bool(reader.decrypt(""))  # a file that only restricts printing or copying
+    if not is_open:
+        raise DamagedFile("it is encrypted; save a copy without a password")
     pages = [page.extract_text().strip() for page in reader.pages]
     empty = pages.count("")
     warning = None
@@ -61,18 +57,18 @@ _READERS: dict[str, Callable[[bytes], ExtractedText]] = {
     ".canvas": read_canvas,
 }
 # Pictures, recordings and films are found by their names.
-_NAMED = re.compile(
-    r"\.(?:avif|bmp|gif|heic|jpe?g|png|svg|tiff?|webp|3gp|aac|flac|m4a|mp3|oga|ogg|opus|wav|avi|m4v|mkv|mov|mp4|ogv|webm)\Z",
-    re.IGNORECASE,
+_NAMED = frozenset(
+    ".avif .bmp .gif .heic .jpg .jpeg .png .svg .tif .tiff .webp .3gp .aac .flac .m4a .mp3 .oga .ogg .opus .wav .avi .m4v"
+    " .mkv .mov .mp4 .ogv .webm".split()
 )
 
 
 def extract_text(path: str, data: bytes) -> ExtractedText | None:
     """``TextExtractor`` for attachments."""
-    if _NAMED.search(path):
+    ending = splitext(path)[1].lower()
+    if ending in _NAMED:
         return ExtractedText("")
-    reader = _READERS.get(splitext(path)[1].lower())
-    if reader is None:
+    if not (reader := _READERS.get(ending)):
         return None
     try:
         read = reader(data)
