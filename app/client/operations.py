@@ -12,7 +12,6 @@ from typing import Any, TypedDict
 from clawmem.app.client.announcement import token_of
 from clawmem.app.client.request import posted, server_of
 from clawmem.app.environment.places import default_vault
-from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 
 FIRST_S = 1.0  # time limit for the first byte: the command alone takes about half as long
@@ -51,7 +50,7 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
     file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
-    server = server_of(file, os.environ, VERSION, same_variables=True)
+    server = server_of(file, os.environ, same_variables=True)
     if server is None:
         return None
     try:

@@ -16,6 +16,7 @@ from clawmem.app.client.announcement import Announcement, announced, places_in, 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
 from clawmem.app.environment.process_identity import is_gone
+from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -32,14 +33,14 @@ OPTIONS_HEADER = "clawmem-options"
 """Its value is a JSON object of `CHOICES`."""
 
 
-def ask(name: str, event: bytes, environ: Mapping[str, str], version: str) -> str:
+def ask(name: str, event: bytes, environ: Mapping[str, str]) -> str:
     """
     Return the server's answer to *event* for the hooks that *name* names; empty if they must run here.
 
     There is no time limit for the answer, because the caller has a deadline.
     """
     vault = default_vault(environ)
-    server = server_of(vault, environ, version)
+    server = server_of(vault, environ)
     if server is None:
         return ""
     options = json.dumps({choice: environ[choice] for choice in CHOICES if environ.get(choice)})
@@ -52,7 +53,7 @@ def ask(name: str, event: bytes, environ: Mapping[str, str], version: str) -> st
 
 
 def server_of(
-    vault: Path | str, environ: Mapping[str, str], version: str, *, same_variables: bool = False
+    vault: Path | str, environ: Mapping[str, str], *, same_variables: bool = False
 ) -> Announcement | None:
     """
     Return the running server of *vault* that gives the same answers as a process of this version with *environ*.
@@ -61,7 +62,7 @@ def server_of(
         same_variables: Whether all variables of clawmem must be the same: the caller does not send `CHOICES`.
     """
     server = announced(vault)
-    if server is None or server.version != version or server.places != places_in(environ):
+    if server is None or server.version != VERSION or server.places != places_in(environ):
         return None
     if is_gone(server.holder) or (same_variables and server.variables != variables_in(environ)):
         return None

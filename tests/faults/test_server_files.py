@@ -67,7 +67,7 @@ def test_anything_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed
     for content in (whole, whole[:40], f"[{whole}]", "\n" * 70_000, '{"pid": 1}'):
         Path(f"{vault}.server").write_bytes(content.encode("utf-8", "surrogateescape"))
 
-        assert ask_server("context-surfacing", b"{}", dict(os.environ), VERSION) == ""
+        assert ask_server("context-surfacing", b"{}", dict(os.environ)) == ""
         assert result_from_server("search", {"query": "x"}, None) is None
 
 

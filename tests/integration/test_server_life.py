@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from serve_world import QUESTION, World, prompted
@@ -20,7 +21,6 @@ from waiting import eventually
 
 from clawmem.app.client import request as server_request
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.version import VERSION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -83,7 +83,7 @@ class TestLife:
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             began = time.monotonic()
-            heard = server_request.ask("context-surfacing", event, world.environ, VERSION)
+            heard = server_request.ask("context-surfacing", event, world.environ)
             took_s = time.monotonic() - began
             # On a machine that has much to do, the hook may pass its own deadline; the server answers none of them.
             eventually(lambda: "Redis for 14 days" in world.context(QUESTION, secrets.token_hex(4)))
@@ -104,13 +104,14 @@ class TestLife:
         shutil.copytree(world.vault.parent, copy)
         assert (copy / "index.sqlite.server").exists()
 
-        def answer(vault: Path, version: str = VERSION, **variables: str) -> str:
+        def answer(vault: Path, **variables: str) -> str:
             environ = {**world.environ, "INDEX_PATH": str(vault), **variables}
-            return server_request.ask("pretool-inject", b"{}", environ, version)
+            return server_request.ask("pretool-inject", b"{}", environ)
 
         eventually(lambda: bool(answer(world.vault)))  # a machine that has much to do may be late once
         assert not answer(copy / "index.sqlite")
-        assert not answer(world.vault, "0.0.9")
+        with patch.object(server_request, "VERSION", "0.0.9"):
+            assert not answer(world.vault)
         assert not answer(world.vault, XDG_CONFIG_HOME="/elsewhere")
 
     def test_what_is_under_way_is_answered(self, world: World, tmp_path: Path) -> None:

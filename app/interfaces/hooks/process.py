@@ -19,7 +19,6 @@ from clawmem.app.client.hook_registry import HOOKS, deadline_s
 from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
 from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, joined
-from clawmem.app.version import VERSION
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 LEAST_DEADLINE_S = 1.0  # no deadline is shorter, so it is looked up after this time
@@ -45,11 +44,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     Thread(target=answer.end_in_time, daemon=True).start()
     try:
         event = _standard_input()
-        if (
-            name.isascii()
-            and name.replace("-", "").isalnum()
-            and (line := ask(name, event, os.environ, VERSION))
-        ):
+        if name.isascii() and name.replace("-", "").isalnum() and (line := ask(name, event, os.environ)):
             answer.set_line(line)
         else:
             from clawmem.app.interfaces.hooks.runner import prepare_next, run_hooks  # not if a server answers

@@ -22,7 +22,6 @@ from clawmem.app.client.autostart import found_or_started
 from clawmem.app.client.request import answers, bearer, connected, server_of
 from clawmem.app.client.tool_sets import DRAIN_S, IN_ORDER_S, LONG_LIVED, ToolSet, path_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
-from clawmem.app.version import VERSION
 
 CONNECT_S = 1.0
 AWAY = -32_001
@@ -34,7 +33,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
     vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}
-    find = partial(server_of, vault, environ, VERSION, same_variables=True)
+    find = partial(server_of, vault, environ, same_variables=True)
     server = find()
     # A server has its own folder of files; one that hangs would block the assistant.
     if os.environ.get(FILES_VARIABLE) or server is None or not answers(server):
