@@ -48,13 +48,13 @@ class OpenClawSessions:
         self._files = folder / "sessions"
 
     def sessions(self) -> Sequence[AgentSession]:
-        found = {one.id: one for one in self._in_files()}
-        found |= {row[0]: AgentSession(*row) for row in self._rows(_SESSIONS)}
-        return [found[name] for name in sorted(found)]
+        sessions = {session.id: session for session in self._in_files()}
+        sessions |= {row[0]: AgentSession(*row) for row in self._rows(_SESSIONS)}
+        return [session for _, session in sorted(sessions.items())]
 
     def messages(self, session_id: str) -> Sequence[AgentMessage]:
-        rows = self._rows(_MESSAGES, session_id)
-        return [AgentMessage(*row) for row in rows] or list(_messages_in(self._file_of(session_id)))
+        file = self._files / f"{Path(session_id).name}.jsonl"
+        return [AgentMessage(*row) for row in self._rows(_MESSAGES, session_id)] or [*_messages_in(file)]
 
     def _rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
         if not self._database.is_file():
@@ -70,14 +70,9 @@ class OpenClawSessions:
 
     def _in_files(self) -> Iterator[AgentSession]:
         for file in sorted(self._files.glob("*.jsonl")):
-            if file.is_symlink() or not file.is_file():
-                continue
-            found = file.stat()
-            messages = sum(1 for _ in _messages_in(file))
-            yield AgentSession(file.stem, found.st_size, messages, found.st_mtime_ns // 1_000_000)
-
-    def _file_of(self, session_id: str) -> Path:
-        return self._files / f"{Path(session_id).name}.jsonl"
+            if file.is_file() and not file.is_symlink():
+                status, messages = file.stat(), sum(1 for _ in _messages_in(file))
+                yield AgentSession(file.stem, status.st_size, messages, status.st_mtime_ns // 1_000_000)
 
 
 def _messages_in(file: Path) -> Iterator[AgentMessage]:
@@ -88,14 +83,10 @@ def _messages_in(file: Path) -> Iterator[AgentMessage]:
         while line := lines.readline(LARGEST_LINE):
             try:
                 message = json.loads(line)["message"]
-                role, text = message["role"], _text_of(message["content"])
-            except (ValueError, LookupError, TypeError, RecursionError):
+                role, content = message["role"], message["content"]
+                if not isinstance(content, str):
+                    content = "\n\n".join(str(part["text"]) for part in content if part.get("type") == "text")
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 continue
-            if role in ("user", "assistant") and text.strip():
-                yield AgentMessage(role, text)
-
-
-def _text_of(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n\n".join(str(one["text"]) for one in content if one.get("type") == "text")
+            if role in ("user", "assistant") and content.strip():
+                yield AgentMessage(role, content)

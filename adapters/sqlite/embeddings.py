@@ -170,7 +170,9 @@ class SqliteEmbeddings(Store):
                 # Among the nearest are texts that no served document has any more; the next `clean` deletes them.
                 sql = _NEAREST.format(vectors=space.vectors, documents=documents, texts=texts)
                 rows = self._db.rows(sql, values)
-        hits = [Hit(unpack(key), cosine_of(distance, space.dimensions)) for key, distance in rows]
+        # the cosine of two unit vectors, of which the numbers have this Euclidean distance
+        steps = steps_of(space.dimensions)
+        hits = [Hit(unpack(key), max(-1.0, 1.0 - (distance / steps) ** 2 / 2)) for key, distance in rows]
         return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
 
     def count(self) -> int:
@@ -305,7 +307,22 @@ class SqliteEmbeddings(Store):
         lost = 0
         with self._db.atomic():
             for space in self._spaces(SERVING, BUILDING):
-                lost += self._rebuild(space)
+                if not space.dimensions:
+                    continue
+                sound = {} if broken_tables(self._db, [space.vectors]) else self._sound(space)
+                texts = {
+                    number
+                    for (number,) in self._db.write("select id from texts where space = ?", (space.id,))
+                }
+                self._drop_vectors(space)
+                create_vectors(self._db, space.vectors, space.dimensions)
+                rows = [(number, codes) for number, codes in sound.items() if number in texts]
+                self._db.write_many(
+                    f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows
+                )
+                missing = [(number,) for number in texts if number not in sound]
+                self._db.write_many("delete from texts where id = ?", missing)
+                lost += len(missing)
             if lost:
                 self._db.write(_STATE)
         return lost
@@ -334,7 +351,11 @@ class SqliteEmbeddings(Store):
         """Store the vectors by the hexadecimal hashes of their texts, in place of former ones."""
         length = 4 * space.dimensions or len(next(iter(vectors.values())))
         for vector in vectors.values():
-            check_vector(vector, length)
+            if len(vector) != length or not vector or len(vector) % 4:
+                raise BadVector(f"it has {len(vector) // 4} dimensions, the vault's have {length // 4}")
+            norm = math.hypot(*array("f", vector))
+            if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
+                raise BadVector(f"its length is {norm:.3g} instead of 1")
         if not space.dimensions:
             create_vectors(self._db, space.vectors, length // 4)
             self._db.write("update spaces set dimensions = ? where id = ?", (length // 4, space.id))
@@ -418,20 +439,6 @@ class SqliteEmbeddings(Store):
             return {}
         return sound
 
-    def _rebuild(self, space: EmbeddingSpace) -> int:
-        """Write the table of a space anew from what can be read of it; return the number of texts without a vector."""
-        if not space.dimensions:
-            return 0
-        sound = {} if broken_tables(self._db, [space.vectors]) else self._sound(space)
-        texts = {number for (number,) in self._db.write("select id from texts where space = ?", (space.id,))}
-        self._drop_vectors(space)
-        create_vectors(self._db, space.vectors, space.dimensions)
-        rows = [(number, codes) for number, codes in sound.items() if number in texts]
-        self._db.write_many(f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows)
-        lost = [(number,) for number in texts if number not in sound]
-        self._db.write_many("delete from texts where id = ?", lost)
-        return len(lost)
-
 
 def create_vectors(db: Database, name: str, dimensions: int) -> None:
     """Create the empty ``vec0`` table *name*."""
@@ -461,25 +468,6 @@ def unit_vector(numbers: Iterable[float]) -> Vector:
     values = list(numbers)
     length = math.hypot(*values) or 1.0
     return array("f", [value / length for value in values]).tobytes()
-
-
-def cosine_of(distance: float, dimensions: int) -> float:
-    """Return the cosine of two unit vectors whose int8 numbers have this Euclidean distance."""
-    return max(-1.0, 1.0 - (distance / steps_of(dimensions)) ** 2 / 2)
-
-
-def check_vector(vector: Vector, length: int) -> None:
-    """
-    Raise an error if an index cannot store *vector*.
-
-    Raises:
-        BadVector: the vector does not have *length* bytes, is not finite or does not have unit length.
-    """
-    if len(vector) != length or not vector or len(vector) % 4:
-        raise BadVector(f"it has {len(vector) // 4} dimensions, the vault's have {length // 4}")
-    norm = math.hypot(*array("f", vector))
-    if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
-        raise BadVector(f"its length is {norm:.3g} instead of 1")
 
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
