@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from clawmem.domain.documents.tables import with_columns
@@ -304,6 +304,7 @@ def _add_up(report: EmbedReport, fillings: Sequence[SpaceFiller]) -> None:
     report.stopped = fillings[-1].stopped
 
 
+@dataclass(slots=True)
 class SpaceFiller:
     """
     Fills the serving embedding space, or the one under construction, and counts the results.
@@ -311,33 +312,25 @@ class SpaceFiller:
     ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
-    def __init__(
-        self,
-        embeddings: EmbeddingStore,
-        transactions: Transactions,
-        embedder: Embedder,
-        *,
-        building: bool = False,
-    ) -> None:
-        self._embeddings = embeddings
-        self._transactions = transactions
-        self._embedder = embedder
-        self.building = building
-        self.embedded = 0
-        self.failed = 0
-        self.stopped = False
-        self.error: str | None = None
+    embeddings: EmbeddingStore
+    transactions: Transactions
+    embedder: Embedder
+    building: bool = False
+    embedded: int = field(default=0, init=False)
+    failed: int = field(default=0, init=False)
+    stopped: bool = field(default=False, init=False)
+    error: str | None = field(default=None, init=False)
 
     def advance(self, limit: int) -> bool:
         """Embed the next *limit* texts; return whether there were any."""
-        batch = [] if self.stopped else self._embeddings.pending(limit, building=self.building)
+        batch = [] if self.stopped else self.embeddings.pending(limit, building=self.building)
         if batch:
             self._embed(batch)
         return bool(batch)
 
     def _embed(self, batch: Sequence[tuple[str, str]]) -> None:
         try:
-            vectors = self._embedder.embed_documents([text for _, text in batch])
+            vectors = self.embedder.embed_documents([text for _, text in batch])
         except (EmbeddingError, ModelError) as error:
             self._excuse(batch, error)
             return
@@ -361,16 +354,16 @@ class SpaceFiller:
 
     def _store(self, vectors: Mapping[str, Vector]) -> None:
         try:
-            with self._transactions.writing():
-                self._embeddings.store(self._embedder.fingerprint, vectors, building=self.building)
+            with self.transactions.writing():
+                self.embeddings.store(self.embedder.fingerprint, vectors, building=self.building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
             self._stop(error)
         else:
             self.embedded += len(vectors)
 
     def _fail(self, text_hashes: Sequence[str], error: str) -> None:
-        with self._transactions.writing():
-            self._embeddings.fail(text_hashes, error, building=self.building)
+        with self.transactions.writing():
+            self.embeddings.fail(text_hashes, error, building=self.building)
         self.failed += len(text_hashes)
         self.error = error
 

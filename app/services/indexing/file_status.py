@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -52,26 +53,20 @@ class FileStatus(NamedTuple):
     rule: Exclusion | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class ExplainFile:
-    """Explains the status of one file by the rules that an update follows."""
+    """
+    Explains the status of one file by the rules that an update follows.
 
-    def __init__(
-        self,
-        documents: DocumentStore | None,
-        forgotten_texts: ForgottenTexts | None,
-        files: FileSource,
-        folders: Sequence[Folder],
-        parse_yaml: ParseYaml,
-    ) -> None:
-        """
-        Args:
-            documents, forgotten_texts: Those of the vault; ``None`` if there is none yet.
-        """
-        self._documents = documents
-        self._forgotten_texts = forgotten_texts
-        self._files = files
-        self._folders = folders
-        self._parse_yaml = parse_yaml
+    Args:
+        documents, forgotten_texts: Those of the vault; ``None`` if there is none yet.
+    """
+
+    documents: DocumentStore | None
+    forgotten_texts: ForgottenTexts | None
+    files: FileSource
+    folders: Sequence[Folder]
+    parse_yaml: ParseYaml
 
     def __call__(self, file: Path) -> FileStatus:
         """
@@ -92,7 +87,7 @@ class ExplainFile:
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
-        above = [one for one in self._folders if file.is_relative_to(one.root)]
+        above = [one for one in self.folders if file.is_relative_to(one.root)]
         above.sort(key=lambda one: len(Path(one.root).parts), reverse=True)
         matching = (
             one for one in above if compile_pattern(one.pattern)(file.relative_to(one.root).as_posix())
@@ -105,8 +100,8 @@ class ExplainFile:
         file = root / path
         if not file.exists():
             raise NotFound("file", str(file))
-        exclusions = Exclusions(self._files, folder)
-        scan_folder(self._files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
+        exclusions = Exclusions(self.files, folder)
+        scan_folder(self.files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
         if found := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             return _excluded(path, *found)
         if file.is_dir():
@@ -122,7 +117,7 @@ class ExplainFile:
         return self._recorded(folder, path)
 
     def _recorded(self, folder: Folder, path: str) -> FileStatus:
-        known = self._documents.at(folder.name, path) if self._documents else None
+        known = self.documents.at(folder.name, path) if self.documents else None
         if is_forgotten(known):
             return FileStatus(
                 FileState.FORGOTTEN,
@@ -130,16 +125,16 @@ class ExplainFile:
                 "To index a new text, save it under another name.",
             )
         try:
-            data = self._files.read(folder.root, path)
+            data = self.files.read(folder.root, path)
             stamp = SourceStamp(len(data), 0)
             parsed = parse_source(
-                data, folder.name, path, stamp, now_ms=0, parse_yaml=self._parse_yaml, extract=folder.extract
+                data, folder.name, path, stamp, now_ms=0, parse_yaml=self.parse_yaml, extract=folder.extract
             )
         except SourceUnreadable as error:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
             return _excluded(path, path, parsed.template)
-        if self._forgotten_texts and is_forgotten_file(self._forgotten_texts, parsed.document.hash, known):
+        if self.forgotten_texts and is_forgotten_file(self.forgotten_texts, parsed.document.hash, known):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )

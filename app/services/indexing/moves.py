@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -197,6 +197,7 @@ NEARLY_ALL = 0.9  # share of the documents of a collection
 NAMED = 5  # documents that a sentence names
 
 
+@dataclass(slots=True)
 class Removal:
     """
     Removes the documents of *folder* whose files are gone or excluded.
@@ -205,25 +206,16 @@ class Removal:
     unless *allow_empty* says otherwise: the disk may not be mounted, or the pattern may be mistyped.
     """
 
-    def __init__(
-        self,
-        documents: DocumentStore,
-        transactions: Transactions,
-        publisher: Publisher,
-        files: FileSource,
-        clock: Clock,
-        folder: Folder,
-        *,
-        allow_empty: bool,
-    ) -> None:
-        self._documents = documents
-        self._transactions = transactions
-        self._publisher = publisher
-        self._files = files
-        self._clock = clock
-        self._folder = folder
-        self._allow_empty = allow_empty
-        self.keeps_all = False  # whether documents without a file that the pattern matches stay
+    documents: DocumentStore
+    transactions: Transactions
+    publisher: Publisher
+    files: FileSource
+    clock: Clock
+    folder: Folder
+    allow_empty: bool
+    keeps_all: bool = field(
+        default=False, init=False
+    )  # whether documents without a file that the pattern matches stay
 
     def __call__(
         self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions
@@ -232,28 +224,28 @@ class Removal:
         missing = self.missing(scan, known, exclusions)
         reasons = {one.path: exclusions.explained(one.path) for one in missing}
         gone = [one for one in missing if reasons[one.path] is None]
-        matches = compile_pattern(self._folder.pattern)
+        matches = compile_pattern(self.folder.pattern)
         unmatched = [one for one in gone if not matches(one.path)]
         problems: list[str] = []
         most = NEARLY_ALL * sum(one.inactive is None and one.stamp is not None for one in known.values())
-        if unmatched and not self._allow_empty and len(unmatched) >= most:
+        if unmatched and not self.allow_empty and len(unmatched) >= most:
             problems.append(self._unmatched(unmatched))
             missing = [one for one in missing if one not in unmatched]
             self.keeps_all = True
-        elif not self._allow_empty and self._are_lost(gone, max(LEAST_LOST, most)):
+        elif not self.allow_empty and self._are_lost(gone, max(LEAST_LOST, most)):
             problems.append(self._kept(gone))
             missing = [one for one in missing if one not in gone]
             self.keeps_all = True
         elif unmatched:
             problems.append(
-                f"No longer found, because the pattern {self._folder.pattern} does not match: {_named(unmatched)}."
+                f"No longer found, because the pattern {self.folder.pattern} does not match: {_named(unmatched)}."
             )
         missing = self._still_missing(missing, exclusions)
-        removed = apply_in_chunks(self._transactions, missing, self._remove)
+        removed = apply_in_chunks(self.transactions, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
         excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
         problems += excluded_sentences(excluded)
-        now, taken_over = iso_utc(self._clock.now_ms()), self._taken_over(served)
+        now, taken_over = iso_utc(self.clock.now_ms()), self._taken_over(served)
         lost = (
             lost_choices(one, now, is_excluded=reasons[one.path] is not None)
             for one in served
@@ -279,15 +271,15 @@ class Removal:
         if not missing:
             return []
         paths = [document.path for document in missing]
-        scan = scan_folder(self._files, self._folder, paths)
+        scan = scan_folder(self.files, self.folder, paths)
         return self.missing(scan, {one.path: one for one in missing}, exclusions)
 
     def _taken_over(self, documents: list[Document]) -> set[str]:
         """Return the paths of files that nested collections own now: their documents move there, with every choice."""
-        if not (documents and self._folder.inside):
+        if not (documents and self.folder.inside):
             return set()
         paths = [one.path for one in documents]
-        return {file.path for file in scan_folder(self._files, replace(self._folder, inside=()), paths).files}
+        return {file.path for file in scan_folder(self.files, replace(self.folder, inside=()), paths).files}
 
     def _are_lost(self, gone: list[Document], least: float) -> bool:
         """Whether *least* documents of *gone* were neither moved nor taken over by nested collections."""
@@ -298,17 +290,17 @@ class Removal:
 
     def _is_unchanged(self, document: Document) -> bool:
         """Whether the record at the path of *document* is still the one that this pass has read."""
-        return version_of(self._documents.at(self._folder.name, document.path)) == version_of(document)
+        return version_of(self.documents.at(self.folder.name, document.path)) == version_of(document)
 
     def _kept(self, gone: list[Document]) -> str:
         return (
-            f"{self._folder.root} lacks {len(gone):,} files of collection {self._folder.name}, nearly all, so their documents "
+            f"{self.folder.root} lacks {len(gone):,} files of collection {self.folder.name}, nearly all, so their documents "
             f"are kept: {_named(gone)}. Is its disk mounted? To remove them, run: clawmem update --allow-empty"
         )
 
     def _unmatched(self, documents: Sequence[Document]) -> str:
         return (
-            f"The pattern {self._folder.pattern} of collection {self._folder.name} does not match "
+            f"The pattern {self.folder.pattern} of collection {self.folder.name} does not match "
             f"{len(documents):,} of its documents, so they are kept: {_named(documents)}. Correct the "
             "pattern in the config file, or repeat the command with --allow-empty to remove them."
         )
@@ -316,7 +308,7 @@ class Removal:
     def _remove(self, document: Document) -> int:
         if not self._is_unchanged(document):
             return 0
-        return self._publisher.withdraw([document.id], InactiveReason.REMOVED)
+        return self.publisher.withdraw([document.id], InactiveReason.REMOVED)
 
 
 def _named(documents: Sequence[Document]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import LeaseLost, VaultError
@@ -13,6 +14,7 @@ LEASE_MS = 30_000  # also the pause in work after a process on another machine d
 RENEWED_EVERY_MS = 10_000
 
 
+@dataclass(slots=True)
 class Lane:
     """
     Renewable lease on the work *name*.
@@ -21,23 +23,13 @@ class Lane:
     two processes do it, or call `check` in the transaction of each effect.
     """
 
-    def __init__(
-        self,
-        name: str,
-        leases: LeaseStore,
-        clock: Clock,
-        holder: str,
-        is_gone: Callable[[str], bool],
-        *,
-        lease_ms: int = LEASE_MS,
-    ) -> None:
-        self._name = name
-        self._leases = leases
-        self._clock = clock
-        self._holder = holder
-        self._is_gone = is_gone
-        self._lease_ms = lease_ms
-        self._lease: Lease | None = None
+    name: str
+    leases: LeaseStore
+    clock: Clock
+    holder: str
+    is_gone: Callable[[str], bool]
+    lease_ms: int = LEASE_MS
+    _lease: Lease | None = field(default=None, init=False)
 
     def enter(self) -> bool:
         """
@@ -47,16 +39,16 @@ class Lane:
             VaultError: the vault cannot be written at the moment.
         """
         if who := self.taken_by():
-            if not self._is_gone(who.holder):
+            if not self.is_gone(who.holder):
                 return False
-            self._leases.release(who)
-        now_ms = self._clock.now_ms()
-        self._lease = self._leases.acquire(self._name, self._holder, now_ms=now_ms, ttl_ms=self._lease_ms)
+            self.leases.release(who)
+        now_ms = self.clock.now_ms()
+        self._lease = self.leases.acquire(self.name, self.holder, now_ms=now_ms, ttl_ms=self.lease_ms)
         return self._lease is not None
 
     def taken_by(self) -> Lease | None:
         """Return the current lease, or ``None`` if no process holds it."""
-        return self._leases.current(self._name, now_ms=self._clock.now_ms())
+        return self.leases.current(self.name, now_ms=self.clock.now_ms())
 
     def keep(self) -> None:
         """
@@ -65,11 +57,11 @@ class Lane:
         Raises:
             LeaseLost: another process holds the lease, or held it in between and may have worked.
         """
-        lease, now_ms = self._lease, self._clock.now_ms()
-        if lease is None or lease.expires_ms - now_ms > self._lease_ms - RENEWED_EVERY_MS:
+        lease, now_ms = self._lease, self.clock.now_ms()
+        if lease is None or lease.expires_ms - now_ms > self.lease_ms - RENEWED_EVERY_MS:
             return
         try:
-            self._lease = self._leases.renew(lease, now_ms=now_ms, ttl_ms=self._lease_ms)
+            self._lease = self.leases.renew(lease, now_ms=now_ms, ttl_ms=self.lease_ms)
         except VaultError:
             return  # another process is writing; the next call tries again
 
@@ -81,12 +73,12 @@ class Lane:
             LeaseLost: otherwise; the surrounding transaction must be rolled back.
         """
         if self._lease is None:
-            raise LeaseLost(self._name, self._holder)
-        self._leases.check(self._lease, now_ms=self._clock.now_ms())
+            raise LeaseLost(self.name, self.holder)
+        self.leases.check(self._lease, now_ms=self.clock.now_ms())
 
     def leave(self) -> None:
         """Release the lease; if that fails, it expires."""
         lease, self._lease = self._lease, None
         if lease:
             with suppress(VaultError):
-                self._leases.release(lease)
+                self.leases.release(lease)

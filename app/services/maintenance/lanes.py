@@ -123,6 +123,7 @@ def read_plan(section: LaneSettings | None) -> Plan:
     return Plan(window=window, contradictions=policy, hosted=hosted, **fields)
 
 
+@dataclass(frozen=True, slots=True)
 class Lanes:
     """
     Runs the lanes of a vault; any process may call it.
@@ -132,24 +133,13 @@ class Lanes:
         hour_of: Returns the local hour of the day for an epoch time in milliseconds.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        telemetry: Telemetry,
-        clock: Clock,
-        lane_of: Callable[..., Lane],
-        phases: Phases,
-        hour_of: HourOf,
-        plan: Plan = USUAL,
-    ) -> None:
-        self._journal = journal
-        self._telemetry = telemetry
-        self._clock = clock
-        self._lane_of = lane_of
-        self._phases = phases
-        self._hour_of = hour_of
-        self._plan = plan
-        self._pace = Pace(journal, clock)
+    journal: Journal
+    telemetry: Telemetry
+    clock: Clock
+    lane_of: Callable[..., Lane]
+    phases: Phases
+    hour_of: HourOf
+    plan: Plan = USUAL
 
     def tick(
         self,
@@ -172,7 +162,7 @@ class Lanes:
         """
         if name is LaneName.HEAVY and not now and (why := self._gate()):
             return self._skipped(name, why)
-        lane = self._lane_of(name.lease, lease_ms=LEASE_MS)
+        lane = self.lane_of(name.lease, lease_ms=LEASE_MS)
         if not _entered(lane):
             return self._skipped(name, SkipReason.LEASE)
         try:
@@ -184,7 +174,7 @@ class Lanes:
 
     def left_ms(self, name: LaneName) -> int:
         """Return the milliseconds until the next tick is due; 0 if it is due now."""
-        return self._pace.left_ms(name, self._plan.interval_ms(name))
+        return Pace(self.journal, self.clock).left_ms(name, self.plan.interval_ms(name))
 
     def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[LaneTick], None]) -> None:
         """
@@ -195,20 +185,20 @@ class Lanes:
         while not stop.is_set():
             if not self.left_ms(name):
                 tell(self.tick(name, paced=True, told=stop.is_set))
-            stop.wait((self.left_ms(name) or self._plan.interval_ms(name)) / 1000)
+            stop.wait((self.left_ms(name) or self.plan.interval_ms(name)) / 1000)
 
     def _gate(self) -> SkipReason | None:
-        now_ms = self._clock.now_ms()
-        asked = sum(1 for _ in self._telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
-        return gate(self._plan.window, self._hour_of(now_ms), asked, self._plan.most_questions)
+        now_ms = self.clock.now_ms()
+        asked = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
+        return gate(self.plan.window, self.hour_of(now_ms), asked, self.plan.most_questions)
 
     def _skipped(self, name: LaneName, why: SkipReason) -> LaneTick:
         return LaneTick(name, (self._written_off(name, GATE, why.value),))
 
     def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> LaneTick:
         runs: list[Run] = []
-        for phase in self._phases.of(name):
-            if paced and not self._pace.is_due(name, phase.name, phase.every_ms):
+        for phase in self.phases.of(name):
+            if paced and not Pace(self.journal, self.clock).is_due(name, phase.name, phase.every_ms):
                 continue
             runs.append(self._run(name, phase, fence))
             if runs[-1].reason in (LOST, STOPPED):
@@ -220,31 +210,31 @@ class Lanes:
         if phase.missing:
             return self._written_off(name, phase.name, phase.missing)
         begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
-        begun = replace(begun, id=self._journal.begin(begun))
+        begun = replace(begun, id=self.journal.begin(begun))
         try:
-            done = phase.work(fence, lambda done: self._journal.update(_of(begun, done)))
+            done = phase.work(fence, lambda done: self.journal.update(_of(begun, done)))
             run = replace(_of(begun, done), status=RunStatus.COMPLETED)
         except (LeaseLost, LaneStopped) as end:
             run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
         except ClawmemError as error:
             run = self._failed(begun, FAILURES[phase.name], error=error.code)
         run = replace(run, finished_at=self._now())
-        self._journal.update(run)
+        self.journal.update(run)
         return run
 
     def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:
         """Return *begun* as failed, with the counters of its committed effects only."""
-        told = self._journal.run(begun.id) or begun
+        told = self.journal.run(begun.id) or begun
         return replace(told, status=RunStatus.FAILED, reason=reason, metrics={**told.metrics, **metrics})
 
     def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
         """Record a skipped phase and the reason."""
         now = self._now()
         run = Run(name.value, phase, RunStatus.SKIPPED, now, why, finished_at=now)
-        return replace(run, id=self._journal.begin(run))
+        return replace(run, id=self.journal.begin(run))
 
     def _now(self) -> str:
-        return iso_utc(self._clock.now_ms())
+        return iso_utc(self.clock.now_ms())
 
 
 def summarize_run(run: Run) -> str:

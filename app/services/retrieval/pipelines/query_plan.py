@@ -81,6 +81,7 @@ def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     return by_rules if generator is None else ByModel(generator, lambda: _last_session(sessions))
 
 
+@dataclass(frozen=True, slots=True)
 class ByModel:
     """
     Planner that has a model split complex questions; simple ones are planned by rules.
@@ -89,16 +90,11 @@ class ByModel:
     split is searched as a whole, first by words and then by vectors.
     """
 
-    def __init__(
-        self, generator: Generator, context: Callable[[], str] = str, deadline_s: float = PLANNING_DEADLINE_S
-    ) -> None:
-        """
-        Args:
-            context: Returns the subject of the session; called for each question that goes to the model.
-        """
-        self._generator = generator
-        self._context = context
-        self._deadline_s = deadline_s
+    generator: Generator
+    context: Callable[[], str] = (
+        str  # the subject of the session; called for each question that goes to the model
+    )
+    deadline_s: float = PLANNING_DEADLINE_S
 
     def __call__(self, query: str) -> Plan:
         if is_simple(query):
@@ -110,10 +106,10 @@ class ByModel:
         return Plan(clauses) if clauses else Plan(plan(query), NO_USE)
 
     def _decomposed(self, query: str) -> tuple[Clause, ...]:
-        until = perf_counter() + self._deadline_s
+        until = perf_counter() + self.deadline_s
 
         def ask(prompt: str) -> str:
-            return self._generator.generate(
+            return self.generator.generate(
                 prompt,
                 timeout_s=until - perf_counter(),
                 max_tokens=MAX_TOKENS,
@@ -121,7 +117,7 @@ class ByModel:
                 schema=SCHEMA,
             )
 
-        return read_clauses(json_answer(ask, decomposition_prompt(query, self._context()), READABLE))
+        return read_clauses(json_answer(ask, decomposition_prompt(query, self.context()), READABLE))
 
 
 def _last_session(sessions: SessionStore) -> str:
@@ -219,20 +215,14 @@ class PlanAnswer(Answer):
         self.plan = plan
 
 
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
-    def __init__(
-        self, stores: RetrievalStores, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
-    ) -> None:
-        """
-        Args:
-            parts: Searches words and vectors for each part of a question, to judge whether it is answered.
-        """
-        self._stores = stores
-        self._clauses = clauses
-        self._parts = parts
-        self._planner = planner
+    stores: RetrievalStores
+    clauses: AskClauses
+    parts: Stage  # searches words and vectors for each part of a question, to judge whether it is answered
+    planner: Planner = by_rules
 
     def __call__(self, request: RetrievalRequest) -> PlanAnswer:
         """
@@ -241,7 +231,7 @@ class QueryPlan:
         Raises:
             ClawmemError: no clause succeeded; this is the error of the first.
         """
-        planned = self._planner(request.question.text)
+        planned = self.planner(request.question.text)
         clauses = named(planned.clauses)
         found = self._pipeline(clauses)(request)
         if planned.degraded:
@@ -250,17 +240,17 @@ class QueryPlan:
         return PlanAnswer(found, shown)
 
     def _pipeline(self, clauses: Clauses) -> Pipeline:
-        stores = self._stores
+        stores = self.stores
         return Pipeline(
             stores,
             {
-                "clauses": self._clauses.stage(clauses),
+                "clauses": self.clauses.stage(clauses),
                 "merge": merge_clauses(clauses),
                 "judge": judge_parts(
                     stores.documents,
                     stores.lexical,
                     stores.embeddings,
-                    self._parts,
+                    self.parts,
                     {clause.query for clause in clauses.values()},
                 ),
                 "score": score(stores.documents),
