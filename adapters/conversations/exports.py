@@ -43,7 +43,8 @@ Read = Callable[[Member], Iterator[ImportedConversation | ReadFault]]
 
 class _Format(NamedTuple):
     """
-    Format of a file, recognised by the members that one of its first objects has: all names of one of ``members``.
+    Format of a file, recognised by the members that one of its first objects has: all of one of ``members``, which are
+    names, or a name with a value (``type=message``).
 
     Without a ``source`` the file accompanies an export, and holds no conversation.
     """
@@ -70,15 +71,19 @@ class DiskExports(ConversationExports):
             _Format("claude.ai", claude_ai.read_projects, ["uuid docs name"]),
             _Format("claude.ai", claude_ai.read_memories, ["conversations_memory", "project_memories"]),
             _Format("claude-code", sessions.reader_of("claude-code", read_messages), ["sessionId type"]),
-            _Format("codex", sessions.reader_of("codex", read_messages), ["timestamp type payload"]),
+            _Format(
+                "codex",
+                sessions.reader_of("codex", read_messages),
+                ["type=session_meta payload", "type=response_item payload"],
+            ),
             _Format(
                 "gemini-cli",
                 sessions.reader_of("gemini-cli", read_messages),
                 ["sessionId projectHash", "sessionId startTime"],
             ),
-            _Format("openclaw", sessions.read_openclaw, ["type version id", "type id message"]),
+            _Format("openclaw", sessions.read_openclaw, ["type=session id", "type=message id message"]),
             _Format("opencode", sessions.read_opencode, ["info messages"]),
-            _Format("slack", slack.read, ["type ts"]),
+            _Format("slack", slack.read, ["type=message ts"]),
             _Format("", _nothing, _COMPANIONS),
             _Format("chat-json", chats.read_json, ["role content", "messages"]),
         )
@@ -174,12 +179,16 @@ class DiskExports(ConversationExports):
             if not records:
                 raise
         for entry in self._table:
-            names = [frozenset(members.split()) for members in entry.members]
-            if any(record.keys() >= keys for keys in names for record in records):
+            if any(_has(record, members) for members in entry.members for record in records):
                 return entry
         if any(records):
             raise NotAConversation(UNKNOWN)
         return _Format("", _nothing)
+
+
+def _has(record: Record, members: str) -> bool:
+    parts = (member.partition("=") for member in members.split())
+    return all(name in record and value in ("", record[name]) for name, _, value in parts)
 
 
 def _nothing(member: Member) -> Iterator[ImportedConversation]:
