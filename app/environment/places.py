@@ -78,11 +78,6 @@ def client_folder(env: Mapping[str, str]) -> Path:
     return below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env)
 
 
-def home_folder(env: Mapping[str, str]) -> Path:
-    """Return the home folder, to which ``~`` expands."""
-    return below_home("~", env)
-
-
 def below_home(place: str, env: Mapping[str, str]) -> Path:
     """Return *place* with ``~`` replaced by the home of *env*, because a server may answer for another user."""
     home = env.get("HOME")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,6 @@ def watch(
     *,
     every_s: float,
     embed: bool = False,
-    environ: Mapping[str, str] | None = None,
 ) -> None:
     """
     Keep the vault up to date with its folders until *stop* is set.
@@ -47,9 +46,8 @@ def watch(
         every_s: See `clawmem.app.services.indexing.watching.Watched`.
         embed: Whether new texts are embedded after each pass that changed something, whatever the settings say. If
             neither says so, they are where it is quick.
-        environ: The environment for the settings; that of this process by default.
     """
-    folders = LiveFolders(services, environ)
+    folders = LiveFolders(services)
 
     def embedded(progress: Progress = lambda done, total: None) -> list[str]:
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
@@ -74,8 +72,7 @@ def watch(
 class LiveFolders:
     """The collections of the config file, read again after a change."""
 
-    def __init__(self, services: Services, environ: Mapping[str, str] | None = None) -> None:
-        self._environ = environ
+    def __init__(self, services: Services) -> None:
         self._settings, self._folders = services.settings, services.folders
         self._version = file_version(services.settings.config_file)
 
@@ -88,7 +85,7 @@ class LiveFolders:
         """
         version = file_version(self._settings.config_file)
         if version != self._version:
-            fresh = load_settings(vault=self._settings.vault, environ=self._environ)
+            fresh = load_settings(vault=self._settings.vault)
             use_cases: Any = Clawmem(settings=fresh).use_cases
             self._settings, self._folders = fresh, use_cases.folders()
             self._version = version
@@ -184,17 +181,16 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
     return BackgroundThread("watch", work, complain)
 
 
-def lane_threads(settings: Settings | None, complain: Complain) -> list[BackgroundThread]:
-    """Return a thread with its own connection for each maintenance lane that *settings* enable; none without settings."""
+def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThread]:
+    """Return a thread with its own connection for each maintenance lane that *settings* enable."""
 
     def serve(name: LaneName, stop: threading.Event) -> None:
-        assert settings
         with open_services(settings, create=False) as services:
             services.lanes.serve(name, stop, lambda ticked: None)
 
     return [
         BackgroundThread(name, partial(serve, name), complain, grace_s=name.drain_s)
-        for name in (read_plan(settings.lanes).hosted if settings else ())
+        for name in read_plan(settings.lanes).hosted
     ]
 
 

@@ -271,16 +271,17 @@ class ServerRuntime:
 
     Args:
         environ: Environment of the server; the vault it names is overridden by *vault*.
-        watched: Settings whose folders are watched; None to watch none.
-        upkept: Settings that choose the maintenance lanes to run; None to run none.
+        settings: Settings for the watcher and the maintenance lanes; ``None`` to run neither.
+        watch: Whether the folders of the settings are watched.
     """
 
     def __init__(
         self,
         vault: Path,
         environ: Mapping[str, str],
-        watched: Settings | None = None,
-        upkept: Settings | None = None,
+        settings: Settings | None = None,
+        *,
+        watch: bool = True,
     ) -> None:
         self.vault = vault
         # The server may be started from a client's session, but it serves all sessions alike.
@@ -289,8 +290,11 @@ class ServerRuntime:
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
         drainer = BackgroundThread("drain", self._drain, self._log("drain"), is_job=True)
         self.hooks = HookHandler(vault, self.dispatcher, self.environ, drainer.wake)
-        watchers = [watcher_thread(watched, self._log("watch"))] if watched else []
-        self._threads = [drainer, *watchers, *lane_threads(upkept, self._log("lanes"))]
+        self._threads = [drainer]
+        if settings and watch:
+            self._threads.append(watcher_thread(settings, self._log("watch")))
+        if settings:
+            self._threads += lane_threads(settings, self._log("lanes"))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:

@@ -126,7 +126,7 @@ def serve(
             announcement_file(vault).unlink(missing_ok=True)
             app.state.hang_up()
 
-        runtime = ServerRuntime(vault, environ, settings if choices.watch else None, settings)
+        runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
         app = application(runtime, names_of(here.host, here.port, choices.names), token)
         try:
             Server(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)

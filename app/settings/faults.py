@@ -22,8 +22,6 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "string_too_long": "must have at most {max_length} characters",
         "too_long": "must have at most {max_length} values",
         "too_short": "must have at least {min_length} values",
-        "literal_error": "must be {expected}",
-        "enum": "must be {expected}",
         **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
         "int_parsing_size": "is too large",
         **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),

@@ -29,7 +29,6 @@ from clawmem.app.environment.places import (
     below_home,
     config_folder,
     default_vault,
-    home_folder,
     models_folder,
     topics_folder,
 )
@@ -435,7 +434,7 @@ def load_settings(
         if server in values and "url" not in values[server]:
             del values[server]
     values |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
-    values |= {"home": home_folder(env), "models": models_folder(env), "topics": topics_folder(env)}
+    values |= {"home": below_home("~", env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}
     while True:
         try:

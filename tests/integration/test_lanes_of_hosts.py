@@ -75,7 +75,6 @@ def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> 
 
 def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callable[..., Any]) -> None:
     """None unless it is told to; one that is on works, and ends soon when it is told to."""
-    assert lane_threads(None, pytest.fail) == []
     environ = {"HOME": str(tmp_path), "CLAWMEM_NO_LOCAL_MODELS": "true"}
     path = tmp_path / "vault.sqlite"
     assert lane_threads(load_settings(vault=path, environ=environ), pytest.fail) == []
