@@ -151,6 +151,9 @@ _EXPRESSION = re.compile(
     r"|[a-z0-9_.-]+(?:/[a-z0-9_.-]+)+"
     r"|(?i:(?:[a-z]+[_-]?)?(?:password|passwd|pass|pwd|token|secret|key)[_-]?\d{0,3}))\Z"
 )
+_JOINED_WORDS = re.compile(
+    r"\A[A-Za-z]{2,}\d{0,4}(?:[-_./:](?:[A-Za-z]+\d{0,4}|v?\d{1,4}))+\Z"
+)  # ``RS256-signed``
 _SIGNS = frozenset("!#$%&*+=?@^~")
 _SHORTEST_PASSWORD, _SHORTEST_KEY, _SHORTEST_VAGUE, _SHORTEST_REPEATED = 5, 10, 20, 8
 _LONGEST_EXPRESSION = 100
@@ -184,8 +187,10 @@ def _shaped(text: str) -> Iterator[SecretSpan]:
     for kind, pattern in _PLACES:
         for match in pattern.finditer(text):
             group = "secret" if "secret" in pattern.groupindex else 0
-            is_expression = kind == "password" and _is_expression(match[group])
-            if kind == "private key" or not (is_expression or _is_stand_in(match[group])):
+            is_other = (kind == "password" and _is_expression(match[group])) or (
+                kind == "authorization" and _JOINED_WORDS.match(match[group])
+            )
+            if kind == "private key" or not (is_other or _is_stand_in(match[group])):
                 yield SecretSpan(*match.span(group), kind)
 
 
@@ -215,11 +220,13 @@ def _is_password(value: str, is_shell: bool) -> bool:
     """Whether *value* may be a password; letters alone only if a shell sets a variable."""
     if len(value) < _SHORTEST_PASSWORD or _is_stand_in(value):
         return False
-    return is_shell or ((value.isdigit() or _is_mixed(value)) and not _is_expression(value))
+    return is_shell or (_is_mixed(value) and not _is_expression(value))
 
 
 def _is_key(value: str, shortest: int) -> bool:
-    return len(value) >= shortest and _is_mixed(value) and not (_is_stand_in(value) or _is_expression(value))
+    if len(value) < shortest or _is_stand_in(value) or _is_expression(value):
+        return False
+    return _is_mixed(value) and not _JOINED_WORDS.match(value)
 
 
 def _is_stand_in(value: str) -> bool:
