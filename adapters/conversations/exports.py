@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, sessions, slack
+from clawmem.adapters.conversations import chatgpt, chats, claude_ai, sessions, slack
 from clawmem.adapters.conversations.members import (
     EXTENSIONS,
     ZIP,
@@ -167,7 +167,7 @@ class DiskExports(ConversationExports):
         with member.open() as file:
             head = file.read(1 << 16)
         if head.startswith(_SQLITE):
-            return _Format("agent", databases.read)
+            return _Format("agent", sessions.read_database)
         if not head.strip():
             raise Unreadable("it is empty")
         if not (start := _JSON.match(head.lstrip(_MARKS))):

@@ -1,13 +1,20 @@
-"""Sessions that Claude Code, Codex, Gemini CLI, OpenClaw and OpenCode record in JSON."""
+"""Sessions of Claude Code, Codex, Gemini CLI, OpenClaw, OpenCode and Hermes, in JSON and in SQLite."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from urllib.parse import quote
+
+import apsw
 
 from clawmem.adapters.conversations.members import (
     Member,
+    NotAConversation,
     Record,
+    Unreadable,
     labels,
     paragraphs,
     parsed,
@@ -44,7 +51,7 @@ def reader_of(source: str, read_messages: ReadMessages) -> Callable[[Member], Co
                 if message.text
             ],
             facts.text("timestamp") or None,
-            project_labels(facts.text("cwd")),
+            _project_labels(facts.text("cwd")),
         )
         yield from _unreadable_lines(member, unreadable)
 
@@ -69,10 +76,10 @@ def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
 
 def read_openclaw(member: Member) -> Conversations:
     """Yield the session of OpenClaw in a file."""
-    return openclaw_session(member.stem, member.lines(), member)
+    return _openclaw_session(member.stem, member.lines(), member)
 
 
-def openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conversations:
+def _openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conversations:
     """Yield the session in *lines* of *member*, and a fault if some could not be read."""
     started, unreadable = None, 0
     messages: list[ImportedMessage] = []
@@ -87,7 +94,7 @@ def openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conve
             name, started = record.text("id") or name, record.time("timestamp")
         elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
             at = record.time("timestamp") or message.time("timestamp")
-            text = message.text("content") or text_of_parts(message.get("content"))
+            text = message.text("content") or _text_of_parts(message.get("content"))
             key = record.text("id") or f"line-{number}"
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
@@ -99,26 +106,26 @@ def read_opencode(member: Member) -> Iterator[ImportedConversation]:
     for session in member.objects():
         messages = session.objects("messages")
         parts = ((message.object("info"), message.objects("parts")) for message in messages)
-        yield opencode_session(session.object("info"), parts)
+        yield _opencode_session(session.object("info"), parts)
 
 
-def opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
+def _opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
     """Return a session with its messages and their parts; what neither user nor agent wrote is left out."""
     written = [
         ImportedMessage(
             message.text("id"),
-            text_of_parts(parts),
+            _text_of_parts(parts),
             message.object("time").time("created"),
             Speaker(message["role"]),
         )
         for message, parts in messages
         if message.get("role") in ("user", "assistant")
     ]
-    project, started = project_labels(info.text("directory")), info.object("time").time("created")
+    project, started = _project_labels(info.text("directory")), info.object("time").time("created")
     return ImportedConversation("opencode", info.text("id"), info.text("title"), written, started, project)
 
 
-def text_of_parts(parts: object) -> str:
+def _text_of_parts(parts: object) -> str:
     """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
     return paragraphs(
         *(
@@ -129,7 +136,7 @@ def text_of_parts(parts: object) -> str:
     )
 
 
-def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
+def _project_labels(folder: str) -> tuple[tuple[str, str], ...]:
     """Return the label of a session in the working *folder*."""
     return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
 
@@ -138,3 +145,96 @@ def _unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:
     """Yield a fault if *count* lines of a session could not be read."""
     if count:
         yield ReadFault(member.place, f"{count} {'line' if count == 1 else 'lines'} could not be read")
+
+
+BUSY_MS = 2_000  # an agent writes for milliseconds
+
+
+def read_database(member: Member) -> Conversations:
+    """Yield the sessions in the database of an agent, also while the agent has it open."""
+    address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
+    try:
+        with closing(apsw.Connection(address, apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)) as database:
+            database.set_busy_timeout(BUSY_MS)
+            names = {name for (name,) in database.execute("select name from sqlite_schema")}
+            for tables, reader in _READERS.items():
+                if names.issuperset(tables):
+                    yield from reader(database, member)
+                    return
+        raise NotAConversation("it is the database of a program that is not known")
+    except (apsw.Error, UnicodeError) as error:
+        raise Unreadable(f"its database cannot be read ({error})") from error
+
+
+def _openclaw_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """Yield the sessions; events that the agent has compressed count as unreadable lines."""
+    query = (
+        "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
+    )
+    for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
+        events = database.execute(query, (name,))
+        yield from _openclaw_session(name, (f"{event}\n".encode() for (event,) in events), member)
+
+
+def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """Yield the sessions, without those of subagents."""
+    sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
+    for name, title, directory, created in database.execute(sessions):
+        parts: dict[str, list[Record]] = {}
+        of_session = "select message_id, data from part where session_id = ? order by id"
+        for message, data in database.execute(of_session, (name,)):
+            parts.setdefault(message, []).append(parsed(data))
+        query = "select id, data from message where session_id = ? order by time_created, id"
+        messages = (
+            (Record({**parsed(data), "id": key}), parts.get(key, []))
+            for key, data in database.execute(query, (name,))
+        )
+        info = {"id": name, "title": title, "directory": directory, "time": {"created": created}}
+        yield _opencode_session(Record(info), messages)
+
+
+_STRUCTURED = "\0json:"  # before content that is a list of parts
+_SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are stored as well
+_SUBAGENT = '%"_delegate_from"%'
+
+
+def _hermes_rows(database: apsw.Connection, member: Member) -> Conversations:
+    """
+    Yield the sessions, without those of subagents.
+
+    A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are
+    left out.
+    """
+    sessions = "select id, title, cwd, started_at from sessions where coalesce(model_config, '') not like ? order by id"
+    query = (
+        "select id, role, content, timestamp, active, compacted from messages "
+        "where session_id = ? and role in ('user', 'assistant') order by id"
+    )
+    for name, heading, directory, started in database.execute(sessions, (_SUBAGENT,)):
+        rows = list(database.execute(query, (name,)))
+        compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
+        messages = [
+            ImportedMessage(str(key), text, at, Speaker(role))
+            for key, role, content, at, is_active, is_compacted in rows
+            if is_compacted or (is_active and (role, content) not in compacted)
+            if (text := _hermes_text(content)) and not text.startswith(_SUMMARIES)
+        ]
+        project = _project_labels(str(directory or ""))
+        yield ImportedConversation("hermes", name, str(heading or ""), messages, started, project)
+
+
+def _hermes_text(content: object) -> str:
+    text = content if isinstance(content, str) else ""
+    if not text.startswith(_STRUCTURED):
+        return text
+    with suppress(ValueError, RecursionError):
+        return _text_of_parts(json.loads(text.removeprefix(_STRUCTURED)))
+    return ""
+
+
+_READERS = {
+    ("transcript_events",): _openclaw_rows,
+    ("session", "message", "part"): _opencode_rows,
+    ("sessions", "messages"): _hermes_rows,
+}
+"""Reader by the tables that it needs."""
