@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from notes_vault import NotesVault
-from wired import indexed_stores
+from wired import indexed_stores, verify
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.records import stored_vectors
 from clawmem.adapters.sqlite.vault import open_vault
@@ -21,7 +20,6 @@ from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
-from clawmem.app.services.maintenance.verify import Verify
 from clawmem.ports.records import Document, Grain, IndexRecord, IndexState, Role
 from clawmem.ports.vault import Vault
 
@@ -46,7 +44,7 @@ class World(NotesVault):
 
     def torn(self) -> list[str]:
         """Differences within the vault. Vectors that nobody uses any more are none: the next embedding clears them."""
-        found = Verify(self.vault, DiskFiles(), (), parse_yaml, self.clock)()
+        found = verify(self.vault, DiskFiles(), (), self.clock)
         return [sentence for sentence in found if "clawmem embed takes them away" not in sentence]
 
     def body(self, path: str) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from vault_stores import retrieval_stores
-from wired import embed_pending, indexed_stores, publisher, update_collection
+from wired import embed_pending, indexed_stores, publisher, update_collection, verify
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -22,7 +22,6 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport
-from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
@@ -181,7 +180,7 @@ class NotesVault:
 
     def verify(self, *folders: Folder) -> list[str]:
         """Return the differences between disk, records and indexes."""
-        return Verify(self.vault, DiskFiles(), folders or (self.folder(),), parse_yaml, self.clock)()
+        return verify(self.vault, DiskFiles(), folders or (self.folder(),), self.clock)
 
     # -- questions ----------------------------------------------------------------------------------
 

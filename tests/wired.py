@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from dependency_injector import providers
 
+from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
@@ -16,6 +17,7 @@ from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexes.indexer import IndexedStores
 from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import ParseYaml
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -27,6 +29,7 @@ from clawmem.app.services.maintenance.lanes import USUAL, Lanes, Plan
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.status import Status
 from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.settings.model import Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource
@@ -134,6 +137,12 @@ def status(vault: Vault, clock: Clock | None = None) -> Status:
     """Return the statistics of *vault*."""
     counting: Status = wired(vault, clock, roles=list).status()
     return counting
+
+
+def verify(vault: Vault, files: FileSource, folders: Sequence[Folder], clock: Clock) -> list[str]:
+    """Return the differences between *files*, records and indexes."""
+    names = ("documents", "storage", "lexical", "vectors", "embeddings", "forgotten_texts")
+    return Verify(*(getattr(vault, name) for name in names), files, folders, parse_yaml, clock)()
 
 
 def phases(

@@ -230,7 +230,14 @@ class UseCases(containers.DeclarativeContainer):
     explain_file = factory(
         "indexing.file_status:ExplainFile", *stores("documents forgotten_texts"), files, folders, parse_yaml
     )
-    verify = factory("maintenance.verify:Verify", vault, files, folders, parse_yaml, clock)
+    verify = factory(
+        "maintenance.verify:Verify",
+        *stores("documents storage lexical vectors embeddings forgotten_texts"),
+        files,
+        folders,
+        parse_yaml,
+        clock,
+    )
 
     # questions
     question_embedder = singleton(
@@ -543,7 +550,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     doctor = factory(
         "maintenance.doctor:Doctor",
-        vault,
+        *stores("documents storage lexical vectors embeddings successions links"),
         files,
         folders,
         factory(

@@ -61,8 +61,13 @@ def folder(vault: Vault, tmp_path: Path) -> Folder:
 
 
 def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
-    models = Models(lambda: embedder)
-    return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], models)()}
+    findings = doctor(vault, DiskFiles(), folder, Models(lambda: embedder))()
+    return {finding.check: finding for finding in findings}
+
+
+def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: Models) -> Doctor:
+    names = ("documents", "storage", "lexical", "vectors", "embeddings", "successions", "links")
+    return Doctor(*(getattr(vault, name) for name in names), files, [folder], models)
 
 
 def failed(findings: dict[str, CheckResult]) -> list[str]:
@@ -225,7 +230,7 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     """A dead model and a burning disk fail their own checks; all others are still made."""
     embed_pending(vault, HashingEmbedder())()
 
-    found = Doctor(vault, BrokenFiles(), [folder], Models(MuteEmbedder))()
+    found = doctor(vault, BrokenFiles(), folder, Models(MuteEmbedder))()
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}

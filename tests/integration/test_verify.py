@@ -8,17 +8,15 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from notes_vault import NotesVault
-from wired import embed_pending
+from wired import embed_pending, verify
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.adapters.sqlite.store import pack, span
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.maintenance.verify import Verify
 from clawmem.ports.records import (
     FragmentKey,
     Grain,
@@ -175,7 +173,7 @@ class TestDisk:
                 files = tuple(file for file in found.files if not file.path.startswith("sub/"))
                 return Scan(files, unreadable=("sub",))
 
-        found = Verify(world.vault, Closed(), [world.folder()], parse_yaml, ManualClock())()
+        found = verify(world.vault, Closed(), [world.folder()], ManualClock())
 
         assert found == ["notes/sub could not be listed. Check its permissions."]
 

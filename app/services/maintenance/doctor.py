@@ -30,12 +30,12 @@ from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, l
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
-from clawmem.ports.documents import DocumentStore
+from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.records import EmbedState, Grain, Role
-from clawmem.ports.storage import Transactions
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Storage, Transactions
 
 SHOWN = 5  # files listed by name
 
@@ -86,7 +86,13 @@ class Doctor:
     additionally compares the vault with the files.
     """
 
-    vault: Vault
+    documents: DocumentStore
+    storage: Storage
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    successions: SuccessionStore
+    links: LinkStore
     files: FileSource
     folders: Sequence[Folder]
     models: Models = _NO_MODELS
@@ -102,7 +108,7 @@ class Doctor:
             LEFTOVERS: self._configured,
             LEXICAL: self._lexical,
             VECTORS: self._vectors,
-            **ModelChecks(self.vault.documents, self.vault.embeddings, self.models).checks(),
+            **ModelChecks(self.documents, self.embeddings, self.models).checks(),
             SUCCESSORS: self._successors,
             LINKS: self._links,
             CONTENT_TYPES: self._content_types,
@@ -112,9 +118,9 @@ class Doctor:
     # -- storage, files, words ----------------------------------------------------------------------
 
     def _storage(self) -> CheckResult:
-        if faults := self.vault.storage.check():
+        if faults := self.storage.check():
             return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
-        info = self.vault.storage.info()
+        info = self.storage.info()
         detail = f"{info.location}: integrity check passed (schema {info.schema})"
         return CheckResult(STORAGE, True, detail)
 
@@ -127,7 +133,7 @@ class Doctor:
         name = f"folder {folder.name}"
         scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if scan.root_exists:
-            skipped = skipped_files(self.vault.documents, self.files, folder)
+            skipped = skipped_files(self.documents, self.files, folder)
             return CheckResult(
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )
@@ -141,10 +147,10 @@ class Doctor:
         return CheckResult(LEFTOVERS, True, "every collection of files is configured")
 
     def _lexical(self) -> CheckResult:
-        if faults := self.vault.lexical.faults():
+        if faults := self.lexical.faults():
             return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
         expected = self._fragments_by_grain()
-        held = {grain: self.vault.lexical.count(grain) for grain in GRAIN_OF.values()}
+        held = {grain: self.lexical.count(grain) for grain in GRAIN_OF.values()}
         wrong = [
             f"{grain}: the index holds {held[grain]}, the records {expected[grain]}"
             for grain in held
@@ -156,22 +162,22 @@ class Doctor:
 
     def _fragments_by_grain(self) -> Counter[Grain]:
         counts: Counter[Grain] = Counter()
-        for document in self.vault.documents.latest():
-            parts = self.vault.documents.fragments(document.id)
+        for document in self.documents.latest():
+            parts = self.documents.fragments(document.id)
             counts.update(GRAIN_OF[part.kind] for part in parts if part.kind in GRAIN_OF)
         return counts
 
     # -- vectors ------------------------------------------------------------------------------------
 
     def _vectors(self) -> CheckResult:
-        if faults := self.vault.vectors.faults():
+        if faults := self.vectors.faults():
             return CheckResult(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
-        counts = self.vault.embeddings.counts()
+        counts = self.embeddings.counts()
         detail = (
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
-            f"{counts.orphaned} vectors are unused; searched by {self.vault.vectors.method}"
+            f"{counts.orphaned} vectors are unused; searched by {self.vectors.method}"
         )
-        if wants_lancedb(counts.stored, self.vault.storage.info().backend):
+        if wants_lancedb(counts.stored, self.storage.info().backend):
             detail += f". {LANCEDB_ADVICE}"
         if counts.failed:
             detail += self._given_up()
@@ -189,18 +195,18 @@ class Doctor:
             return True
 
     def _given_up(self) -> str:
-        documents = sorted(self.vault.documents.latest(), key=_PLACE)
+        documents = sorted(self.documents.latest(), key=_PLACE)
         failed = [d.display_path for d in documents if d.embed_state is EmbedState.FAILED]
         return f"; in {listed(failed)}" if failed else ""
 
     # -- notes --------------------------------------------------------------------------------------
 
     def _successors(self) -> CheckResult:
-        claims = NoteClaims(self.vault.documents, self.vault.successions, self.vault.lexical)
+        claims = NoteClaims(self.documents, self.successions, self.lexical)
         if wrong := [*claims.unresolved(), *claims.circular()]:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
-        count = len(self.vault.successions.claims())
+        count = len(self.successions.claims())
         return CheckResult(SUCCESSORS, True, f"{count} named by other notes, all found")
 
     # -- for information ----------------------------------------------------------------------------
@@ -209,22 +215,20 @@ class Doctor:
         """Broken links are no failure: people link to notes that they have yet to write."""
         broken = [
             f"{one.source.display_path}:{one.link.line} {written_link(one.link)}"
-            for one in broken_links(self.vault.documents, self.vault.links)
+            for one in broken_links(self.documents, self.links)
         ]
-        total = self.vault.links.count()
+        total = self.links.count()
         detail = f"{total} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        if crowded := [
-            one.display_path for one in notes_with_omitted_links(self.vault.documents, self.vault.links)
-        ]:
+        if crowded := [one.display_path for one in notes_with_omitted_links(self.documents, self.links)]:
             detail += (
                 f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
             )
         return CheckResult(LINKS, True, detail)
 
     def _content_types(self) -> CheckResult:
-        counts = Counter(document.content_type for document in self.vault.documents.latest())
+        counts = Counter(document.content_type for document in self.documents.latest())
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
         return CheckResult(CONTENT_TYPES, True, detail or "no documents")

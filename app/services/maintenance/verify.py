@@ -28,8 +28,11 @@ from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import IndexBypassed, SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
+from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.models import is_in_process
 from clawmem.ports.records import (
     Document,
@@ -44,7 +47,7 @@ from clawmem.ports.records import (
     SourceStamp,
     Term,
 )
-from clawmem.ports.vault import Vault
+from clawmem.ports.storage import Storage
 
 SAMPLE = 50  # documents that are searched for, and split into fragments again
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
@@ -74,7 +77,12 @@ class Verify:
     differences that a second run no longer reports.
     """
 
-    vault: Vault
+    documents: DocumentStore
+    storage: Storage
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    forgotten_texts: ForgottenTexts
     files: FileSource
     folders: Sequence[Folder]
     parse_yaml: ParseYaml
@@ -97,21 +105,21 @@ class Verify:
         """
         if damage := self._damage():
             return damage
-        documents = sorted(self.vault.documents.latest(), key=_PLACE)
-        withdrawn = {document.id: document for document in self.vault.documents.latest(active=False)}
+        documents = sorted(self.documents.latest(), key=_PLACE)
+        withdrawn = {document.id: document for document in self.documents.latest(active=False)}
         recorded = chain(documents, filterfalse(is_forgotten, withdrawn.values()))
         return [
             *(sentence for folder in self.folders for sentence in self._disk(folder)),
-            *filter(None, (text_fault(one, self.vault.documents.body(one.id)) for one in recorded)),
+            *filter(None, (text_fault(one, self.documents.body(one.id)) for one in recorded)),
             *self._indexes(documents, withdrawn),
             *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
         ]
 
     def _damage(self) -> list[str]:
-        indexes = (self.vault.lexical, self.vault.vectors)
+        indexes = (self.lexical, self.vectors)
         faults = [without_remedy(fault) for index in indexes for fault in index.faults()]
         return [
-            *(f"{fault}. {REPAIR}" for fault in self.vault.storage.check()),
+            *(f"{fault}. {REPAIR}" for fault in self.storage.check()),
             *(f"{fault}. {REBUILD}" for fault in faults),
         ]
 
@@ -129,7 +137,7 @@ class Verify:
             else f"{folder.name}/{path} could not be listed. Check its permissions."
             for path in scan.unreadable
         )
-        known = self.vault.documents.sources(folder.name)
+        known = self.documents.sources(folder.name)
         for file in scan.files:
             yield from self._file(folder, file, known.get(file.path))
         yield from _gone(scan, known)
@@ -145,8 +153,7 @@ class Verify:
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder, file.path, file.stamp)
                 if not (
-                    parsed.template
-                    or is_forgotten_file(self.vault.forgotten_texts, parsed.document.hash, known)
+                    parsed.template or is_forgotten_file(self.forgotten_texts, parsed.document.hash, known)
                 ):
                     yield f"{name} {NOT_INDEXED}"
             else:
@@ -175,7 +182,7 @@ class Verify:
         folders = {folder.name: folder for folder in self.folders}
         for document in documents:
             parsed = self._again(document, folders[document.collection])
-            if parsed and _differ(parsed.fragments, self.vault.documents.fragments(document.id)):
+            if parsed and _differ(parsed.fragments, self.documents.fragments(document.id)):
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _again(self, document: Document, folder: Folder) -> ParsedSource | None:
@@ -206,14 +213,14 @@ class Verify:
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in GRAIN_OF.values()}
-        # The vectors of the vault are the records: `Vault.vectors.faults` compares them with their texts.
-        vectors = None if is_in_process(self.vault.vectors) else self._vectors(documents)
+        # The vectors of the vault are the records: `VectorSearch.faults` compares them with their texts.
+        vectors = None if is_in_process(self.vectors) else self._vectors(documents)
         for document in documents:
-            parts = self.vault.documents.fragments(document.id)
+            parts = self.documents.fragments(document.id)
             for grain, index in lexical.items():
                 yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
             if vectors:
-                keys = [entry.key for entry in self.vault.embeddings.of_document(document.id)]
+                keys = [entry.key for entry in self.embeddings.of_document(document.id)]
                 yield from vectors.compare(document, {key.seq for key in keys})
         for grain, index in lexical.items():
             yield from index.conclude(withdrawn, self._without_entry(grain))
@@ -223,31 +230,31 @@ class Verify:
     def _lexical(self, grain: Grain, withdrawn: Iterable[Document]) -> _Index:
         """Return the index of *grain* with the entries found by prefix search for every letter and digit."""
         letters = sorted({*ascii_lowercase, *digits, *self._other_letters(withdrawn)})
-        held = self.vault.lexical.count(grain)
+        held = self.lexical.count(grain)
         listed: Keys = defaultdict(set)
         for at in range(0, len(letters), TERMS_AT_ONCE):
             terms = tuple(Term(letter, prefix=True) for letter in letters[at : at + TERMS_AT_ONCE])
-            _note(listed, self.vault.lexical.search(LexicalQuery(terms), grain, held))
+            _note(listed, self.lexical.search(LexicalQuery(terms), grain, held))
         return _Index(f"{grain} index", held, listed)
 
     def _other_letters(self, withdrawn: Iterable[Document]) -> set[str]:
         """Return the first letters of words of withdrawn documents, so that every script is listed."""
-        bodies = (self.vault.documents.body(document.id) or "" for document in withdrawn)
+        bodies = (self.documents.body(document.id) or "" for document in withdrawn)
         return {word[0] for body in bodies if not body.isascii() for word in words(body)}
 
     def _vectors(self, documents: Sequence[Document]) -> _Index:
         """Return the vector index with the neighbours of sample vectors: all entries if the engine can list them."""
-        held = self.vault.vectors.count()
+        held = self.vectors.count()
         listed: Keys = defaultdict(set)
         for document in spread(documents, SAMPLE):
-            for entry in self.vault.embeddings.of_document(document.id)[:1]:
+            for entry in self.embeddings.of_document(document.id)[:1]:
                 if sum(map(len, listed.values())) < held:
-                    _note(listed, self.vault.vectors.search(entry.vector, held))
+                    _note(listed, self.vectors.search(entry.vector, held))
         return _Index("vector index", held, listed)
 
     def _without_entry(self, grain: Grain) -> Lost:
         def lost(document: Document, seqs: Sequence[int]) -> list[int]:
-            parts = {part.seq: part for part in self.vault.documents.fragments(document.id)}
+            parts = {part.seq: part for part in self.documents.fragments(document.id)}
             return [seq for seq in seqs if not self._has_entry(document, parts[seq], grain)]
 
         return lost
@@ -263,14 +270,14 @@ class Verify:
         )
 
     def _everything(self, query: LexicalQuery, grain: Grain, document: Document) -> list[Hit]:
-        return self.vault.lexical.search(query, grain, self.vault.lexical.count(grain), _beside(document))
+        return self.lexical.search(query, grain, self.lexical.count(grain), _beside(document))
 
     def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
         """Return the fragments without a vector. Vectors of a document are written together: one found means all."""
-        vectors = {e.key.seq: e.vector for e in self.vault.embeddings.of_document(document.id)}
+        vectors = {e.key.seq: e.vector for e in self.embeddings.of_document(document.id)}
         lost: list[int] = []
         for seq in seqs:
-            hits = self.vault.vectors.search(vectors[seq], DEPTH, _beside(document))
+            hits = self.vectors.search(vectors[seq], DEPTH, _beside(document))
             crowded = len(hits) == DEPTH and hits[-1].score > _TWINS
             if crowded or any(hit.key == (document.id, seq) for hit in hits):
                 return lost
@@ -285,15 +292,15 @@ class Verify:
                 yield f"{document.display_path} is not found by its own rarest words."
 
     def _is_found(self, document: Document) -> bool:
-        own = _rarest(self.vault.documents.body(document.id) or "")
+        own = _rarest(self.documents.body(document.id) or "")
         queries = (LexicalQuery(_terms([word])) for word in own)
         near = any(
             hit.key.document_id == document.id
             for query in queries
-            for hit in self.vault.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
+            for hit in self.lexical.search(query, Grain.DOCUMENT, DEPTH, _beside(document))
         )
         # Among hundreds of copies of a template no single word is rare, so search for all its words together.
-        whole = self.vault.documents.fragments(document.id)[:1]
+        whole = self.documents.fragments(document.id)[:1]
         return near or any(self._has_entry(document, part, Grain.DOCUMENT) for part in whole)
 
 
