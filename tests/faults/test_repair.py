@@ -165,10 +165,7 @@ class TestSalvage:
             short = {name for name, count in before.items() if salvaged.kept.get(name, 0) < count}
             assert len(short) <= 1 or owners[page] == "sqlite_schema", (page, short)
             assert short <= set(salvaged.lost), page
-            assert (
-                home.vault.read_bytes()[(page - 1) * SIZE] != home.content[(page - 1) * SIZE]
-                or damage is noise
-            )
+            assert home.vault.read_bytes() != home.content, page  # a preview changes nothing
 
     def test_two_pages_of_a_table(self, home: Home, tmp_path: Path) -> None:
         """The rows between two damaged pages are kept."""
