@@ -217,13 +217,11 @@ class NewDiskFiles:
 def _publish(draft: Path, path: Path) -> bool:
     """Give the finished *draft* its name; return False if the name is taken."""
     try:
-        try:
-            os.link(draft, path)  # unlike a renaming, never replaces a file
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without hard links
-            path.touch(exist_ok=False)
-            draft.replace(path)
+        os.link(draft, path)  # unlike a renaming, never replaces a file
     except FileExistsError:
         return False
+    except OSError:  # a file system without hard links
+        if os.path.lexists(path):
+            return False
+        draft.replace(path)
     return True
