@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import Row, database, file_in, has_table, require, share, text, words
+from clawmem.adapters.imports.reading import Row, database, file_in, has_table, share, text, words
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 
 Memories = Iterator[ForeignMemory | Unmatched]
@@ -33,7 +33,6 @@ def mem0(place: Path) -> Memories:
     """
     history = file_in(place, "history.db")
     with database(history) as store:
-        require(store, "history", "memory_id new_memory event is_deleted created_at role updated_at")
         payloads = dict(_payloads(history.parent))
         for row in store.execute(_LAST_EVENTS):
             if row["is_deleted"] or row["event"] == "DELETE" or not text(row, "new_memory").strip():
@@ -91,8 +90,10 @@ _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "note
 def claude_mem(place: Path) -> Memories:
     """Yield observations, then summaries; prompts of the user have no counterpart (see ``clawmem mine``)."""
     with database(file_in(place, "claude-mem.db")) as store:
-        require(store, "observations", "id project text type created_at")
-        for row in store.execute("select * from observations order by id"):
+        # The names are those that every version has.
+        for row in store.execute(
+            "select id, project, text, type, created_at, * from observations order by id"
+        ):
             yield _observation(row)
         if has_table(store, "session_summaries"):
             for row in store.execute("select * from session_summaries order by id"):
@@ -132,7 +133,8 @@ def _observation(row: Row) -> ForeignMemory:
 # -- ClawMem: documents, relations, facts, pins, snoozes and confidence -----------------------------------
 
 _DOCUMENTS = """
-select documents.*, content.doc as body from documents join content using (hash) order by documents.id
+select documents.id, collection, title, active, modified_at, documents.*, content.doc as body
+  from documents join content using (hash) order by documents.id
 """
 _FACTS = """
 select coalesce(nodes.name, subject_entity_id) as subject, predicate,
@@ -150,8 +152,6 @@ _DAY = len("2026-03-31")
 def clawmem_original(place: Path) -> Memories:
     """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
     with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
-        require(store, "content", "hash doc")
-        require(store, "documents", "id collection path title hash active modified_at")
         has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
         for row in store.execute(_DOCUMENTS):
             if not row["active"] or row.get("invalidated_at"):

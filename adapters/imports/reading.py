@@ -36,13 +36,6 @@ def has_table(store: apsw.Connection, table: str) -> bool:
     return any(store.execute("select 1 from pragma_table_info(?)", (table,)))
 
 
-def require(store: apsw.Connection, table: str, columns: str) -> None:
-    """Raise NoStore unless *table* has all of *columns*."""
-    known = {row["name"] for row in store.execute("select name from pragma_table_info(?)", (table,))}
-    if missing := {*columns.split()} - known:
-        raise NoStore(f"its table {table} has no {', '.join(sorted(missing))}")
-
-
 def text_of(file: Path) -> str:
     """
     Return the text of *file*; bytes that are not UTF-8 are replaced.
