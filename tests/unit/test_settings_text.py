@@ -87,7 +87,7 @@ def test_an_edit_of_yaml_changes_one_line(whole: dict[str, dict[str, str]]) -> N
 
     read = YAML(typ="safe", pure=True).load
     assert read(changed) == {**whole, "b": {**whole.get("b", {}), "x": "new: value"}}
-    assert changed.count("#") >= text.count("#") - 1
+    assert all(f"# {comment}" in changed for comment in ["top", *(whole.keys() - {"b"})])
     document.drop(("b", "x"))
     rest = {key: value for key, value in whole.get("b", {}).items() if key != "x"}
     assert (read(document.text) or {}).get("b", {}) == rest
