@@ -1,4 +1,9 @@
-"""Opening of a vault with its services."""
+"""
+Opening of a vault with its services.
+
+The container is imported where it is made: dependency-injector takes several times as long as a command that a server
+answers.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from dependency_injector import providers
-
-from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (
@@ -57,7 +59,7 @@ def open_services(
     is_new = not is_there(settings.vault)
     lost = lost_vault(settings) if is_new else ""
     read_only = read_only or settings.read_only
-    container, is_vault = Clawmem(settings=settings, read_only=read_only), False
+    container, is_vault = _container(settings, read_only=read_only), False
     try:
         try:
             with private_umask():
@@ -66,7 +68,7 @@ def open_services(
             if read_only or not or_read or is_new:
                 raise
             read_only, settings = True, settings.model_copy(update={"read_only": True})
-            container = Clawmem(settings=settings, read_only=True)
+            container = _container(settings, read_only=True)
         is_vault = True  # the permissions of a file that is none are not ours to change
         services = Services(container, is_new=is_new, lost_vault=lost)
         if settings.backend and settings.backend != services.indexes.backend:
@@ -83,7 +85,13 @@ def open_services(
 
 def unopened_services(settings: Settings) -> Services:
     """Return the services for what needs the settings alone; the vault must not be used."""
-    return Services(Clawmem(settings=settings, read_only=True), is_open=False)
+    return Services(_container(settings, read_only=True), is_open=False)
+
+
+def _container(settings: Settings, *, read_only: bool) -> Any:
+    from clawmem.app.bootstrap.container import Clawmem
+
+    return Clawmem(settings=settings, read_only=read_only)
 
 
 @contextmanager
@@ -112,6 +120,8 @@ def open_copy(settings: Settings) -> Iterator[Services]:
     Raises:
         VaultError: There is no vault, or it cannot be copied.
     """
+    from dependency_injector import providers
+
     with open_services(settings, read_only=True) as original, temporary_folder() as folder:
         copy = folder / settings.vault.name
         is_bare = original.copy_vault(str(copy), detached=True)

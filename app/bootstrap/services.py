@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from dependency_injector import providers
-
-from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.services.progress import ProgressOf, no_progress
 
 if TYPE_CHECKING:  # every module of a service is imported when the service is used
     from clawmem.adapters.files.conversation import ConversationFiles
+    from clawmem.app.bootstrap.container import Clawmem
     from clawmem.app.bootstrap.models import ModelSelection
     from clawmem.app.services.briefing.compaction import AfterCompaction
     from clawmem.app.services.briefing.file_lessons import FileLessons
@@ -170,6 +168,8 @@ class Provided:
 
         def __getattr__(self, name):
             """Return what the provider *name* provides."""
+            from dependency_injector import providers  # see `opening`
+
             for part in (self.container.use_cases, self.container.gateways):
                 if name in part.providers:
                     provider = part.providers[name]

@@ -13,7 +13,6 @@ from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
 from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.mcp.proxy import forwarded
-from clawmem.app.serve.background import at_work, lane_threads
 from clawmem.domain.maintenance.schedule import LaneName
 
 SHORT_LIVED = (
@@ -47,6 +46,7 @@ def mcp(
 def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
     from clawmem.app.interfaces.mcp.server import make_server
     from clawmem.app.interfaces.mcp.stdio import serve
+    from clawmem.app.serve.background import at_work, lane_threads
     from clawmem.app.serve.runtime import Dispatcher
 
     settings = settings_of(ctx)  # errors in the settings are reported before the first request
