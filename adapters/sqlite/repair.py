@@ -28,6 +28,28 @@ _OF_VAULTS = {
     "meta",
 }  # a readable list of a vault's tables names one of these
 
+_LONG_AGO = "1970-01-01T00:00:00.000Z"
+# Places, hashes and times of documents are in indexes, too.
+_INDEXES = (
+    "select id, collection, path from documents indexed by sqlite_autoindex_documents_1 where ? < ? order by 2{0}, 3{0}",
+    "select id, hash from documents indexed by documents_hash where ? < ? order by 2{0}, 1{0}",
+    """
+    select id, authored_at from documents indexed by documents_chronology
+     where inactive is null and ? < ? order by 2{0}, 1{0}
+    """,
+)
+# Until its file is read again, nobody knows who wrote the text.
+_PUT_BACK = """
+insert into documents (id, collection, path, title, hash, source_hash, authored_at, modified_at, indexed_at, content_type,
+    confidence, quality_score, pinned, body_length, origin, inactive)
+select :id, :collection, :path, :path, hash, '', :at, :at, :at, 'note', .5, .5,
+       coalesce((select act = 'pin' from acts where document_id = :id and act in ('pin', 'unpin') order by id desc), 0),
+       length(body), 'tool_outside',
+       case when exists (select 1 from acts where document_id = :id and act in ('forget', 'purge')) then 'forgotten'
+            when body = '' then 'removed' when not :is_served then 'archived' end
+  from content where hash = :hash
+"""
+
 
 def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
     """
@@ -156,7 +178,22 @@ def _copy(old: apsw.Connection, new: Database) -> tuple[dict[str, int], dict[str
         kept[table] = int(new.value(f"select count(*) from {table}"))
         if count is not None:
             lost[table] = max(0, count - kept[table])
+    if lost["documents"] != 0:
+        _put_back(old, new)
     return {table: count for table, count in kept.items() if count}, {t: n for t, n in lost.items() if n != 0}
+
+
+def _put_back(old: apsw.Connection, new: Database) -> None:
+    """Add a record for each document whose own one is unreadable and whose text is not."""
+    places, hashes, times = ({row[0]: row[1:] for row in _readable(old, sql, halvings=0)} for sql in _INDEXES)
+    for number in (places.keys() & hashes.keys()) - {*new.values("select id from documents")}:
+        place = dict(zip(("collection", "path"), places[number], strict=True))
+        known = {
+            "hash": hashes[number][0],
+            "at": times.get(number, (_LONG_AGO,))[0],
+            "is_served": number in times,
+        }
+        new.write(_PUT_BACK, {"id": number, **place, **known})
 
 
 def _readable(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PROFILE = f"{COLLECTION}/{PAGE_PATH}"
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
 _CONTENTS = {
-    "documents": "notes, memories and diary entries",
+    "documents": "titles, times and tags of notes, memories and diary entries",
     "acts": "acts such as pins, snoozes and forgetting",
     "forgotten_texts": "fingerprints of forgotten texts",
     "sessions": "sessions of agents",
