@@ -16,7 +16,7 @@ from pathlib import Path
 from time import sleep, time
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.places import config_folder, default_vault
 from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
@@ -69,11 +69,20 @@ def is_running(vault: Path) -> bool:
 def is_automatic(environ: Mapping[str, str]) -> bool:
     """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
     forbidden = any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE))
-    if forbidden or os.name == "nt":
+    if forbidden or os.name == "nt" or not _mentions_setting(environ):
         return False
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
     return load_settings(environ=environ, lenient=True).server == AUTO
+
+
+def _mentions_setting(environ: Mapping[str, str]) -> bool:
+    """Whether a config file has the word of the setting; by default none has, and loading all settings takes longer."""
+    with suppress(OSError):
+        return any(
+            SETTING in file.read_text("utf-8", "replace") for file in config_folder(environ).glob("*.y*ml")
+        )
+    return False
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:
