@@ -199,72 +199,6 @@ class ResidentContext(HookContext):
             return load_settings(environ=self.environ, lenient=True)
 
 
-class HookHandler:
-    """
-    Handler of hook events for the vault that *environ* names.
-
-    Args:
-        later: Called when an event leaves jobs for the background.
-    """
-
-    def __init__(
-        self, vault: Path, dispatcher: Dispatcher, environ: Mapping[str, str], later: Callable[[], None]
-    ) -> None:
-        self._vault = vault
-        self._dispatcher = dispatcher
-        self._environ = environ
-        self._later = later
-
-    async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
-        """
-        Return the output line for *event* of the hooks that *name* names, an event or one hook.
-
-        Args:
-            choices: The caller's values for the variables in `CHOICES`, which replace those of the server; ``None``
-                for a caller that cannot send them.
-
-        Raises:
-            Busy: Too many tasks are waiting. The client then runs all hooks itself; their jobs are idempotent.
-            NotFound: There is no such event or hook.
-        """
-        environ = self._environ
-        if choices is not None:
-            own = {variable: value for variable, value in environ.items() if variable not in CHOICES}
-            environ = own | {variable: choices[variable] for variable in CHOICES if variable in choices}
-        called = call_named(name, environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
-        if called is None:
-            raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
-        event_read = read_event(event, environ)
-        if fault := fault_of_event(event, event_read):
-            with suppress(OSError):
-                log_error(self._vault, name, fault)
-        hooks = called.hooks_for(event_read.matched_value)
-        outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
-        try:
-            return joined(outputs).render(called.event)
-        except Exception:  # noqa: BLE001  output that cannot be rendered
-            return SILENCE.render(called.event)
-
-    async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
-        """Return the output of the hook *name*: the last one that it offered before its deadline."""
-        offers = [SILENCE]
-
-        def work() -> HookOutput:
-            context = ResidentContext(environ, offers.append, self._dispatcher, self._later)
-            return call(name, event, context)
-
-        try:
-            with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
-                return await self._dispatcher.in_thread(work)
-        except Busy:
-            raise
-        except Exception as error:  # noqa: BLE001  a client always gets an answer
-            with suppress(OSError):
-                log_error(self._vault, name, error)
-            return SILENCE
-        return offers[-1]
-
-
 class ServerRuntime:
     """
     Components of the server; their threads start in `at_work`.
@@ -288,9 +222,8 @@ class ServerRuntime:
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
-        drainer = BackgroundThread("drain", self._drain, self._log("drain"), is_job=True)
-        self.hooks = HookHandler(vault, self.dispatcher, self.environ, drainer.wake)
-        self._threads = [drainer]
+        self._drainer = BackgroundThread("drain", self._drain, self._log("drain"), is_job=True)
+        self._threads = [self._drainer]
         if settings and watch:
             self._threads.append(watcher_thread(settings, self._log("watch")))
         if settings:
@@ -304,6 +237,55 @@ class ServerRuntime:
             yield
         self.dispatcher.close()
         Gateways.checkpoint_log(str(self.vault))
+
+    async def answer_event(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
+        """
+        Return the output line for *event* of the hooks that *name* names, an event or one hook.
+
+        Args:
+            choices: The caller's values for the variables in `CHOICES`, which replace those of the server; ``None``
+                for a caller that cannot send them.
+
+        Raises:
+            Busy: Too many tasks are waiting. The client then runs all hooks itself; their jobs are idempotent.
+            NotFound: There is no such event or hook.
+        """
+        environ = self.environ
+        if choices is not None:
+            own = {variable: value for variable, value in environ.items() if variable not in CHOICES}
+            environ = own | {variable: choices[variable] for variable in CHOICES if variable in choices}
+        called = call_named(name, environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
+        if called is None:
+            raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
+        event_read = read_event(event, environ)
+        if fault := fault_of_event(event, event_read):
+            with suppress(OSError):
+                log_error(self.vault, name, fault)
+        hooks = called.hooks_for(event_read.matched_value)
+        outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
+        try:
+            return joined(outputs).render(called.event)
+        except Exception:  # noqa: BLE001  output that cannot be rendered
+            return SILENCE.render(called.event)
+
+    async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
+        """Return the output of the hook *name*: the last one that it offered before its deadline."""
+        offers = [SILENCE]
+
+        def work() -> HookOutput:
+            context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
+            return call(name, event, context)
+
+        try:
+            with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
+                return await self.dispatcher.in_thread(work)
+        except Busy:
+            raise
+        except Exception as error:  # noqa: BLE001  a client always gets an answer
+            with suppress(OSError):
+                log_error(self.vault, name, error)
+            return SILENCE
+        return offers[-1]
 
     def _drain(self, stop: threading.Event) -> None:
         try:

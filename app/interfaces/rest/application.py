@@ -150,7 +150,7 @@ def add_hook_route(app: FastAPI, runtime: Runtime) -> None:
         options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None,
     ) -> Response:
         event = (await request.body()).decode("utf-8", "replace")
-        line = await runtime.hooks.answer(name, event, _choices(options))
+        line = await runtime.answer_event(name, event, _choices(options))
         return Response(line, media_type="application/json")
 
 

@@ -24,15 +24,8 @@ from clawmem.ports.errors import InvalidInput
 _PATH = re.compile(r"{(\w+)")
 
 
-class HookAnswers(Protocol):
-    """Handler of events of a client."""
-
-    async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
-        """Return the output line for *event*, see `clawmem.app.serve.runtime.HookHandler`."""
-
-
 class Runtime(Protocol):
-    """A running server: its vault, its threads and its handler of events."""
+    """A running server: its vault, its threads and its answers to events of clients."""
 
     vault: FilePath
 
@@ -40,9 +33,8 @@ class Runtime(Protocol):
     def dispatcher(self) -> Dispatcher:
         """Threads that run operations."""
 
-    @property
-    def hooks(self) -> HookAnswers:
-        """Handler of events."""
+    async def answer_event(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
+        """Return the output line for *event* of the hooks that *name* names."""
 
     def at_work(self) -> AbstractContextManager[None]:
         """Run the threads inside the block."""
