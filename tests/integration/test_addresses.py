@@ -56,6 +56,7 @@ REFUSED = (
     [
         (PRICING, PRICING),
         ("2026-04-18-pricing.md", PRICING),
+        (PRICING.removesuffix(".md"), PRICING),
         (f"clawmem://{PRICING}", PRICING),
         ("pricing", PRICING),
         ("  Price LIST ", PRICING),

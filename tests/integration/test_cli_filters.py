@@ -133,7 +133,7 @@ def test_a_usual_folder_gets_no_warning(invoke: Invoke, notes: Path) -> None:
     [
         (("get", "nothing.md"), "NOT_FOUND", 3),
         (("get", "#zz"), "INVALID_INPUT", 2),
-        (("serch", "x"), "UNKNOWN_COMMAND", 1),
+        (("serch", "x"), "UNKNOWN_COMMAND", 2),
         (("search", "x", "-n", "many"), "INVALID_INPUT", 2),
         (("search", "x", "--colour"), "INVALID_INPUT", 2),
     ],

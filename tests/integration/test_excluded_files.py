@@ -389,3 +389,15 @@ def test_every_rule_is_counted_once_a_scan(vault: Path) -> None:
     scan_folder(DiskFiles(), folder, exclusions=exclusions)
 
     assert dict(exclusions.counts) == {".gitignore": 4}
+
+
+def test_a_file_that_is_gone(invoke: Invoke, tmp_path: Path) -> None:
+    """The address of its document, which `get` prints, leads to the reason."""
+    folder = tmp_path / "notes"
+    write_notes(folder, {"books.md": "# Books\n", "lamp.md": "# Lamp\n"})
+    invoke("bootstrap", folder)
+    (folder / "books.md").unlink()
+    invoke("update")
+
+    assert 'clawmem why-not "notes/books.md"' in invoke("get", "notes/books.md").stderr
+    assert "Its file is gone; it was read last on" in invoke("why-not", "notes/books.md").stdout

@@ -83,15 +83,19 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 # BadParameter.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
+MOST_NAMED = 20  # commands of a group that a message names
+
 
 class UnknownCommand(ClawmemError):
     """A verb that does not exist in the group *path*."""
 
     code = "UNKNOWN_COMMAND"
+    exit_code = 2
 
     def __init__(self, name: str, known: Sequence[str], path: str) -> None:
         near = get_close_matches(name, known)
-        hint = f"Did you mean: {', '.join(near)}?" if near else f"Run: {path} --help"
+        every = f"Choose: {', '.join(known)}." if len(known) <= MOST_NAMED else f"Run: {path} --help"
+        hint = f"Did you mean: {', '.join(near)}?" if near else every
         super().__init__(f"There is no command {name!r}. {hint}")
 
 

@@ -279,9 +279,10 @@ def tidy_path(path: str) -> str:
 
 
 def _ends(address: Address) -> list[str]:
-    """Return the ends of a path that *address* may be, in the spellings that file systems use."""
+    """Return the ends of a path that *address* may be, in the spellings that file systems use, and without ``.md``."""
     paths = [form for path in address.paths for form in unicode_forms(tidy_path(path))]
-    return paths + [path.replace("\\", "/") for path in paths if "\\" in path]
+    paths += [path.replace("\\", "/") for path in paths if "\\" in path]
+    return paths + [f"{path}.md" for path in paths if "/" in path and not path.endswith(".md")]
 
 
 def _parted(path: str) -> tuple[str, str]:

@@ -40,6 +40,7 @@ class FileState(StrEnum):
     UNREADABLE = "unreadable"
     FORGOTTEN = "forgotten"
     ARCHIVED = "archived"
+    GONE = "gone"
 
 
 class FileStatus(NamedTuple):
@@ -73,7 +74,7 @@ class ExplainFile:
         Return the status of *file*, an absolute path.
 
         Raises:
-            NotFound: There is no such file.
+            NotFound: There is no such file, and there was none.
         """
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
@@ -99,6 +100,12 @@ class ExplainFile:
             return _link(link)
         file = root / path
         if not file.exists():
+            if self.documents and (document := self.documents.at(folder.name, path)):
+                return FileStatus(
+                    FileState.GONE,
+                    f"Its file is gone; it was read last on {document.indexed_at[:10]}.",
+                    "Put the file back, then run: clawmem update",
+                )
             raise NotFound("file", str(file))
         exclusions = Exclusions(self.files, folder)
         scan_folder(self.files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
