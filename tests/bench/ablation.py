@@ -39,6 +39,7 @@ from artefacts import (
     write_facts,
     write_table,
 )
+from benchmark_tables import ablation
 from judged import (
     CODE,
     EMBEDDERS,
@@ -270,6 +271,7 @@ def main() -> None:
                     asked = of_collection(setting, services.clock.now_ms(), chosen.every)
                     measure(table, services, asked, wanted)
                 _note(table, data_hash(folder), chosen.every)
+    print("\n".join(ablation(FOLDER)))  # noqa: T201
 
 
 if __name__ == "__main__":

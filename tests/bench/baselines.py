@@ -12,24 +12,10 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import nearest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.models import Embedder
-from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, Scope
+from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
 FOUND = "found"
-
-
-def grep(vault: Vault) -> Pipeline:
-    """How many different content words of the question occur, as ``grep -iF`` would find them."""
-    texts = _Texts(vault)
-
-    def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        wanted = set(request.question.forms.words)
-        every = texts.of(request.unit, request.scope)
-        counts = [Hit(key, float(sum(word in text for word in wanted))) for key, text in every]
-        ranked = sorted((hit for hit in counts if hit.score), key=lambda hit: -hit.score)
-        return RetrieverResult({FOUND: ranked[: request.limit]})
-
-    return _alone(vault, leg)
 
 
 def plain_bm25(vault: Vault) -> Pipeline:
@@ -82,26 +68,3 @@ def _as_found(vault: Vault) -> Stage:
         )
 
     return stage
-
-
-class _Texts:
-    """The lower-case texts of all documents or lines of a scope, in the order of their paths; read once."""
-
-    def __init__(self, vault: Vault) -> None:
-        self._vault = vault
-        self._known: dict[tuple[Unit, Scope], list[tuple[FragmentKey, str]]] = {}
-
-    def of(self, unit: Unit, scope: Scope) -> list[tuple[FragmentKey, str]]:
-        if (unit, scope) not in self._known:
-            documents = sorted(self._vault.documents.latest(scope), key=lambda d: d.display_path)
-            parts = self._document if unit is Unit.DOCUMENT else self._lines
-            self._known[unit, scope] = [part for document in documents for part in parts(document.id)]
-        return self._known[unit, scope]
-
-    def _document(self, document_id: int) -> list[tuple[FragmentKey, str]]:
-        return [(FragmentKey(document_id, 0), (self._vault.documents.body(document_id) or "").lower())]
-
-    def _lines(self, document_id: int) -> list[tuple[FragmentKey, str]]:
-        parts = self._vault.documents.fragments(document_id)
-        lines = [part for part in parts if part.kind is FragmentKind.LINE]
-        return [(FragmentKey(document_id, part.seq), part.text.lower()) for part in lines]

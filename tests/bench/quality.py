@@ -32,7 +32,7 @@ from artefacts import (
     write_facts,
     write_table,
 )
-from baselines import embedder_alone, grep, plain_bm25
+from baselines import embedder_alone, plain_bm25
 from judged import (
     CODE,
     EMBEDDERS,
@@ -61,7 +61,6 @@ Make = Callable[[Services], Pipeline]
 def systems(embedder: str) -> dict[str, Make]:
     """What is asked of a vault with these vectors; what needs none is asked of the first only."""
     without: dict[str, Make] = {
-        "grep": lambda services: grep(services.vault),
         "plain BM25": lambda services: plain_bm25(services.vault),
         "search": lambda services: services.pipeline("search"),
     }

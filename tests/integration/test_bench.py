@@ -271,8 +271,8 @@ class TestArtefacts:
 
     def test_a_page_without_a_place(self) -> None:
         """A page that lost a mark is refused, not written without its tables."""
-        with pytest.raises(ValueError, match="no place for ablation"):
-            written(PAGE.read_text("utf-8").replace("<!-- end of ablation -->", ""), FOLDER)
+        with pytest.raises(ValueError, match="no place for server"):
+            written(PAGE.read_text("utf-8").replace("<!-- end of server -->", ""), FOLDER)
 
 
 class TestQuality:
@@ -291,22 +291,22 @@ class TestQuality:
             f"pets.{unit}.{way}" for unit in ("doc", "turn") for way in ("scoped", "pooled")
         }
         for table in tables.values():
-            assert list(table.systems) == ["grep", "plain BM25", "search", "vectors static", "query static"]
+            assert list(table.systems) == ["plain BM25", "search", "vectors static", "query static"]
             assert [question.qid for question in table.questions] == list(QRELS)
-        for system in ("grep", "plain BM25", "search", "query static"):
+        for system in ("plain BM25", "search", "query static"):
             assert tables["pets.doc.scoped"].systems[system] == {qid: (RankedAnswer(1, 1),) for qid in QRELS}
 
     def test_what_other_code_measured(self, judged: Path, tmp_path: Path) -> None:
         """Figures of other code are measured again, unless they shall be kept."""
-        wanted = "*.doc.pooled grep"
+        wanted = "*.doc.pooled plain BM25"
         quality.run("pets", judged, tmp_path, wanted, keep=False)
         facts = tmp_path / "facts.json"
         facts.write_text(facts.read_text("utf-8").replace(quality.CODE, "of before"), "utf-8")
 
         quality.run("pets", judged, tmp_path, wanted, keep=True)
-        kept = read_facts(facts)["columns"]["pets.doc.pooled grep"]["code"]
+        kept = read_facts(facts)["columns"]["pets.doc.pooled plain BM25"]["code"]
         quality.run("pets", judged, tmp_path, wanted, keep=False)
-        anew = read_facts(facts)["columns"]["pets.doc.pooled grep"]["code"]
+        anew = read_facts(facts)["columns"]["pets.doc.pooled plain BM25"]["code"]
 
         assert (kept, anew) == ("of before", quality.CODE)
 

@@ -286,4 +286,4 @@ class TestWays:
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""
-        assert not loaded & {*"apsw mcp numpy uvicorn".split()}
+        assert not loaded & {*"apsw dependency_injector fastapi mcp numpy starlette uvicorn".split()}
