@@ -35,7 +35,7 @@ from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 DAY = len("2026-03-31")
 LEAST_MORE = 10  # characters that a whole note has more than the lines that were found
 
-APART = f"\n{ELLIPSIS}\n"
+BELOW, APART = "\n", f"\n{ELLIPSIS}\n"  # what stands between a passage and the next line, or a later one
 
 Clean = Callable[[str], str]
 RedactPart = Callable[[str, int, int], str]
@@ -322,14 +322,16 @@ def _matching_rows(passages: Sequence[_Passage], words: Sequence[str]) -> list[_
 
 def _joined(passages: Sequence[_Passage]) -> str:
     """Return the texts one below the other; rows of one table stand together below its header."""
-    text, header = "", ""
+    text, header, last = "", "", 0
     for passage in passages:
         if passage.header and passage.header == header:
             text = f"{text}\n{passage.text}"
-            continue
-        header = passage.header
-        own = f"{header}\n{passage.text}" if header else passage.text
-        text = f"{text}{APART}{own}" if text else own
+        else:
+            is_next = passage.lines is not None and passage.lines[0] == last + 1
+            header = passage.header
+            own = f"{header}\n{passage.text}" if header else passage.text
+            text = f"{text}{BELOW if is_next else APART}{own}" if text else own
+        last = passage.lines[1] if passage.lines else 0
     return text
 
 
