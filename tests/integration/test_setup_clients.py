@@ -287,7 +287,7 @@ def test_removal_without_a_name_removes_nothing(invoke: Invoke, home: Path) -> N
 def test_an_unknown_command_names_the_help_of_its_group(invoke: Invoke, words: tuple[str, ...]) -> None:
     done = invoke(*words)
 
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert f"Run: {' '.join(['clawmem', *words[:-1]])} --help" in done.stderr
 
 

@@ -94,8 +94,8 @@ class UnknownCommand(ClawmemError):
 
     def __init__(self, name: str, known: Sequence[str], path: str) -> None:
         near = get_close_matches(name, known)
-        every = f"Choose: {', '.join(known)}." if len(known) <= MOST_NAMED else f"Run: {path} --help"
-        hint = f"Did you mean: {', '.join(near)}?" if near else every
+        few = f"Choose: {', '.join(known)}. " if len(known) <= MOST_NAMED else ""
+        hint = f"Did you mean: {', '.join(near)}?" if near else f"{few}Run: {path} --help"
         super().__init__(f"There is no command {name!r}. {hint}")
 
 

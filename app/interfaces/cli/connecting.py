@@ -134,9 +134,9 @@ def _connection(
     )
     steps = steps_of(name, request._replace(allowed=allowed))
     changes = plan_steps(steps, remove=remove)
-    started = ""
-    if any(change.changed for change in changes) and not dry_run:
-        started = "" if remove else choose_server(None)
+    is_changed = any(change.changed for change in changes)
+    started = choose_server(None, dry_run=dry_run) if is_changed and not remove else ""
+    if is_changed and not dry_run:
         try:
             apply_steps(steps)
         except ConfigError:
