@@ -20,13 +20,14 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import skipped_files, spelled_out
-from clawmem.app.services.maintenance.verify import OF_FILES
+from clawmem.app.services.maintenance.verify import GONE, OF_FILES
 from clawmem.ports.records import Role
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 DIFFERENCES = 7
+MOST_SHOWN = 30  # differences that the text lists; JSON has all
 
 
 class Differences(Result):
@@ -57,6 +58,8 @@ class Differences(Result):
             remarks.append(f"{number} between files, records and indexes.")
         if any(one.endswith(OF_FILES) for one in self.differences):
             remarks[-1] += " To read the changed files, run: clawmem update"
+        if any(one.endswith(GONE) for one in self.differences):
+            remarks[-1] += "  (with --allow-empty for a folder that was emptied on purpose)"
         return remarks
 
 
@@ -127,12 +130,18 @@ def migrate(services: Services, request: Migrate) -> Migrated:
     return Migrated(before=before, to=request.to, lexical=info.lexical_method, vectors=info.vector_method)
 
 
+def _verify_text(result: Differences) -> str:
+    shown, more = result.differences[:MOST_SHOWN], len(result.differences) - MOST_SHOWN
+    rest = [f"and {more} more; --json lists all"] if more > 0 else []
+    return "\n".join([*shown, *rest]) or "Files, records and indexes agree."
+
+
 OPERATIONS = (
     Operation(
         name="verify",
         run=verify,
         effect=Effect.REPEATABLE,
-        text=lambda result: "\n".join(result.differences) or "Files, records and indexes agree.",
+        text=_verify_text,
         route="/verify",
         commands=(
             Command("verify", about="Compare files, records and indexes; exit code 7 on any difference."),

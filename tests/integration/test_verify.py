@@ -161,7 +161,7 @@ class TestDisk:
         gone = Folder("notes", str(world.root) + "-gone")
 
         [sentence] = world.verify(gone)
-        assert sentence.startswith(f"{gone.root} is not there. Bring it back. ")
+        assert sentence.startswith(f"{gone.root} is not there, or is no folder. Bring it back. ")
         assert sentence.endswith("run: clawmem collection add PATH --name notes --move")
 
     def test_a_part_that_cannot_be_listed(self, world: World) -> None:

@@ -202,7 +202,9 @@ class _Pass:
         exclusions = self._exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
-            self._miss(f"{self._folder.root} is not there; its documents are kept as they are.")
+            self._miss(
+                f"{self._folder.root} is not there, or is no folder; its documents are kept as they are."
+            )
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")

@@ -42,7 +42,8 @@ class CheckResult:
     def line(self) -> str:
         """Return the finding as a line that begins with ok, FAIL or, where something is unknown, with question marks."""
         mark = "FAIL" if not self.ok else "??  " if self.way_out else "ok  "
-        return f"{mark}  {self.check}: {self.detail}{' ' if self.way_out else ''}{self.way_out}"
+        remedy = f"{'' if self.detail.endswith('.') else '.'} {self.way_out}" if self.way_out else ""
+        return f"{mark}  {self.check}: {self.detail}{remedy}"
 
 
 def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:

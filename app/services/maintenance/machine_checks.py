@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -192,7 +193,10 @@ PERMISSIONS = "permissions"
 
 
 def disk_findings(vault: Path) -> list[CheckResult]:
-    """Return a finding if the disk of *vault* is full; none if there is room or the space is unknown."""
+    """Return a finding if *vault* cannot be written or its disk is full; none if the space is unknown."""
+    if not (os.access(vault, os.W_OK) and os.access(vault.parent, os.W_OK)):
+        detail = f"{vault} cannot be written. Search works, but nothing is indexed or remembered"
+        return [CheckResult("disk", False, detail, "Check the permissions of the file and its folder.")]
     try:
         free = disk_usage(vault.parent).free
     except OSError:

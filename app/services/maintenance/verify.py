@@ -129,7 +129,7 @@ class Verify:
         exclusions = Exclusions(self.files, folder)
         scan = scan_folder(self.files, folder, exclusions=exclusions)
         if not scan.root_exists:
-            yield f"{folder.root} is not there. {MISSING_FOLDER.format(folder.name)}"
+            yield f"{folder.root} is not there, or is no folder. {MISSING_FOLDER.format(folder.name)}"
             return
         yield from (
             f"{folder.name}: {exclusions.why_unreadable(path)}."
