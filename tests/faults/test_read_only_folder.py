@@ -71,7 +71,10 @@ def test_it_is_examined(run: Run) -> None:
     assert run("verify").stdout == "Files, records and indexes agree.\n"
     examined = run("doctor").stdout
     assert "ok    storage" in examined
-    assert "cannot be written. Search works, but nothing is indexed or remembered. Check the permissions" in examined
+    assert (
+        "cannot be written. Search works, but nothing is indexed or remembered. Check the permissions"
+        in examined
+    )
 
 
 @pytest.mark.parametrize("command", ["doctor --repair --yes", "update", "pin notes/lamp.md"])

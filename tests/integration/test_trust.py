@@ -73,14 +73,11 @@ def test_a_note_cannot_raise_its_own_trust(invoke: Invoke, folder: Path) -> None
     assert f"\n> {FACT}" in block()
 
 
-@pytest.mark.parametrize(
-    ("head", "other"), [("pinned: true", "lantern: true"), ("confidence: 1.0", "certainty: 1.0")]
-)
-def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path, head: str, other: str) -> None:
-    """A note of others that pins itself or states its own confidence ranks as if it did not; a pin of the user counts."""
+def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> None:
+    """A note of others that pins itself ranks as if it did not; a pin of the user counts."""
     text = "# Keeper\n\nThe keeper of Utsira counts the gulls.\n"
-    (folder / "first.md").write_text(f"---\n{other}\n---\n{text}", "utf-8")
-    (folder / "second.md").write_text(f"---\n{head}\n---\n{text}", "utf-8")
+    (folder / "first.md").write_text(f"---\nlantern: true\n---\n{text}", "utf-8")
+    (folder / "second.md").write_text(f"---\npinned: true\n---\n{text}", "utf-8")
     for name in ("first.md", "second.md"):
         os.utime(folder / name, (1.7e9, 1.7e9))  # else the newer one is better by its age
     assert invoke("update").exit_code == 0
