@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.environment.places import is_there
 from clawmem.app.operations.embedding import embed_as
-from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, WatchEvent, WatchOptions
+from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lanes import read_plan
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
@@ -106,6 +108,43 @@ def file_version(file: Path) -> tuple[int, int, int] | None:
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
+def identity(vault: Path) -> tuple[int, int] | None:
+    """Return a value that changes when another file takes the place of *vault*; ``None`` while there is none."""
+    version = file_version(vault)
+    return version and version[:2]
+
+
+class _UntilReplaced:
+    """Stop signal that is also set when the file at *vault* is removed or replaced."""
+
+    def __init__(self, stop: StopSignal, vault: Path) -> None:
+        self._stop, self._vault, self._identity = stop, vault, identity(vault)
+
+    def is_set(self) -> bool:
+        return self._stop.is_set() or identity(self._vault) != self._identity
+
+    def wait(self, timeout: float) -> bool:
+        end = monotonic() + timeout
+        while not self.is_set() and (left := end - monotonic()) > 0:
+            self._stop.wait(min(left, LOOKS_UP_S))
+        return self.is_set()
+
+
+def work_on_vault(settings: Settings, stop: StopSignal, work: Callable[[Services, StopSignal], None]) -> None:
+    """
+    Call *work* with the vault of *settings* open; open it anew when another file has taken its place.
+
+    While there is none, nothing is done, and none is created. An open file that was removed would still accept writes.
+    """
+    while not stop.is_set():
+        until = _UntilReplaced(stop, settings.vault)
+        if is_there(settings.vault):
+            with open_services(settings, create=False) as services:
+                work(services, until)
+        else:
+            stop.wait(LOOKS_UP_S)
+
+
 class BackgroundThread:
     """
     Daemon thread that repeats *work* until the end is requested.
@@ -175,8 +214,9 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
             complain(RuntimeError(event.text))
 
     def work(stop: threading.Event) -> None:
-        with open_services(settings, create=False) as services:
-            watch(services, stop, report, every_s=FULL_PASS_EVERY_S)
+        work_on_vault(
+            settings, stop, lambda services, until: watch(services, until, report, every_s=FULL_PASS_EVERY_S)
+        )
 
     return BackgroundThread("watch", work, complain)
 
@@ -185,8 +225,9 @@ def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThrea
     """Return a thread with its own connection for each maintenance lane that *settings* enable."""
 
     def serve(name: LaneName, stop: threading.Event) -> None:
-        with open_services(settings, create=False) as services:
-            services.lanes.serve(name, stop, lambda ticked: None)
+        work_on_vault(
+            settings, stop, lambda services, until: services.lanes.serve(name, until, lambda ticked: None)
+        )
 
     return [
         BackgroundThread(name, partial(serve, name), complain, grace_s=name.drain_s)

@@ -23,7 +23,14 @@ from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.runner import call, fault_of_event, log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.serve.background import BackgroundThread, at_work, file_version, lane_threads, watcher_thread
+from clawmem.app.serve.background import (
+    BackgroundThread,
+    at_work,
+    file_version,
+    identity,
+    lane_threads,
+    watcher_thread,
+)
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import of_vault
 from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, NotFound
@@ -163,8 +170,7 @@ def _refuse_if_full(limiter: CapacityLimiter) -> None:
 
 def _version_of(settings: Settings) -> tuple[object, ...]:
     """Return a value that changes when the vault file is replaced or the settings file is edited."""
-    vault = file_version(settings.vault)
-    return vault and vault[:2], file_version(settings.config_file)
+    return identity(settings.vault), file_version(settings.config_file)
 
 
 class ResidentContext(HookContext):

@@ -158,6 +158,29 @@ class TestLife:
                 served = here.hook("context-surfacing", prompted(QUESTION, "s1"))
                 assert served["hookSpecificOutput"]["additionalContext"]
 
+    def test_a_vault_that_is_replaced(self, tmp_path: Path) -> None:
+        """A server reports a vault that was removed, and keeps the one that takes its place up to date."""
+        here = World(tmp_path / "home")  # with its own notes
+        backup = tmp_path / "backup.sqlite"
+        assert here.run("backup", str(backup)).returncode == 0
+
+        def write_note(title: str) -> None:
+            (here.home / "notes" / f"{title}.md").write_text(f"# {title}\n\nA note.\n", "utf-8")
+
+        with serving(here.environ, here.home) as server:
+            write_note("before")
+            eventually(lambda: any("before" in file for file in here.documents()))
+            for file in (here.vault, *here.vault.parent.glob("index.sqlite-*")):
+                file.unlink()
+            status = here.run("serve", "--status")
+            shutil.copy(backup, here.vault)
+            write_note("after")
+
+            eventually(lambda: any("after" in file for file in here.documents()))
+            assert here.run("serve", "--status").returncode == 0
+            assert server.end() == 0
+        assert (status.returncode, f"There is no vault at {here.vault}" in status.stderr) == (1, True)
+
     def test_what_it_will_not_do(self, world: World, tmp_path: Path) -> None:
         """In a sentence, before anything listens."""
         here = World(tmp_path / "home", world)

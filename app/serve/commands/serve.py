@@ -21,6 +21,7 @@ from clawmem.app.client.autostart import (
     started_server,
 )
 from clawmem.app.client.request import answers
+from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show
 from clawmem.app.interfaces.cli.session import (
     command_group,
@@ -76,8 +77,8 @@ def serve(
     Run the server: keep the vault open and answer over HTTP.
 
     Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status
-    and --stop exit with 1 when no server runs, --status also when the server does not answer. --background is content
-    with one that runs already.
+    and --stop exit with 1 when no server runs, --status also when it does not answer or its vault is gone. --background
+    is content with one that runs already.
     """
     if background and log:
         raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
@@ -143,17 +144,24 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
 
 
 def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
-    is_well = server is not None and answers(server)
+    does_answer, has_vault = server is not None and answers(server), is_there(vault)
     automatic, unfinished = is_automatic(os.environ), start_note(vault).exists()
-    facts = {"answers": is_well, "automatic": automatic, "unfinished": unfinished}
+    facts = {
+        "answers": does_answer,
+        "vault_exists": has_vault,
+        "automatic": automatic,
+        "unfinished": unfinished,
+    }
     _show_server(ctx, vault, server, "now", running=server is not None, **facts)
     if not wants_json(ctx):
         show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     if unfinished:
         typer.echo(f"A hook started a server that does not answer yet. See {log_file(vault)}", err=True)
-    if server and not is_well:
+    if server and not does_answer:
         typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
-    if not is_well:
+    if not has_vault:
+        typer.echo(f"There is no vault at {vault}.", err=True)
+    if not (does_answer and has_vault):
         raise typer.Exit(1)
 
 

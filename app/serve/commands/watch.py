@@ -18,7 +18,7 @@ from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.interfaces.cli.connecting import start_of_command
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
-from clawmem.app.serve.background import at_work, lane_threads
+from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
 from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
 from clawmem.ports.errors import ConfigError, InvalidInput
@@ -58,10 +58,16 @@ def watch(
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
-    with opened(ctx, create=True) as services, at_work(lanes):
+    with opened(ctx, create=True) as services:
         if services.lost_vault:
             typer.echo(services.lost_vault, err=True)
-        watch_vault(services, stop, _printer(ctx), every_s=every, embed=embed)
+    tell = _printer(ctx)
+    with at_work(lanes):
+        work_on_vault(
+            settings,
+            stop,
+            lambda services, until: watch_vault(services, until, tell, every_s=every, embed=embed),
+        )
 
 
 @cli.command("install-service")
