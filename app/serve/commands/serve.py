@@ -34,7 +34,8 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 
 cli = command_group()
 
-STOPS_WITHIN_S = 20.0
+STOPS_WITHIN_S = 20.0  # a server answers requests in progress for 10 seconds
+SILENT_S = 2.0
 PAUSE_S = 0.05
 
 
@@ -131,12 +132,16 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Stop the running server, and wait until it has ended."""
     if server:
         os.kill(server.pid, signal.SIGTERM)
-    end = monotonic() + STOPS_WITHIN_S
+    began, is_silent = monotonic(), True
     while server and is_running(vault):
-        if monotonic() > end:
+        waited_s = monotonic() - began
+        if waited_s > STOPS_WITHIN_S:
             raise ClawmemError(
-                f"Process {server.pid} was told to end and has not. Look at it, then try again."
+                f"Process {server.pid} was told to end and has not. As the last resort: kill -9 {server.pid}"
             )
+        if is_silent and waited_s > SILENT_S:
+            typer.echo(f"Waiting for process {server.pid} to end", err=True)
+            is_silent = False
         sleep(PAUSE_S)
     _show_server(ctx, vault, server, "no longer", running=False)
     if not server:
