@@ -108,6 +108,14 @@ def answers(server: Announcement, seconds: float = 1.0) -> bool:
         return False
 
 
+def version_fault(server: Announcement) -> str:
+    """Return how *server* differs from this program in its version, with the remedy; empty if it does not."""
+    if server.version == VERSION:
+        return ""
+    restart = "restart it: clawmem serve --stop, then clawmem serve --background"
+    return f"The server runs {server.version}, this is {VERSION}; {restart}"
+
+
 @contextmanager
 def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
     """

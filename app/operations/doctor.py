@@ -17,6 +17,7 @@ from clawmem.app.services.maintenance.machine_checks import (
     disk_findings,
     draft_finding,
     permission_finding,
+    server_findings,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
     # Agents of a person alone: a request to the server must not start programs.
     agents = services.client_checks(os.environ) if services.caller == PERSON else []
-    findings = [*disk_findings(settings.vault), *services.doctor(), private, swept, *clients, *agents]
+    machine = [*disk_findings(settings.vault), *server_findings(settings.vault)]
+    findings = [*machine, *services.doctor(), private, swept, *clients, *agents]
     return Examination(ok=all(one.ok for one in findings), findings=findings)
 
 

@@ -176,13 +176,17 @@ def test_a_start_that_fails_is_noted_and_not_repeated_at_once(here: Home) -> Non
 
 
 def test_a_server_of_another_version_is_left_alone(here: Home) -> None:
-    """It ends when it is idle; until then no second one is tried."""
+    """It ends when it is idle; until then no second one is tried, and commands say how to restart it."""
+    fault = f"The server runs 0.0.9, this is {VERSION}; restart it: clawmem serve --stop, then clawmem serve"
     with serving(here.environ, here.home):
         file = here.vault.with_name("index.sqlite.server")
-        file.write_text(file.read_text().replace(f"version={VERSION}", "version=0.0.9"))
+        file.write_text(file.read_text().replace(f'"version": "{VERSION}"', '"version": "0.0.9"'))
 
         assert "Redis for 14 days" in here.prompt().context
         assert not here.note.exists()
+        assert fault in here.run("serve", "--status").stderr
+        assert fault in here.run("serve", "--background").stderr
+        assert "FAIL  server: The server runs 0.0.9" in here.run("doctor").stdout
 
 
 def test_an_idle_server_exits(here: Home) -> None:

@@ -20,7 +20,7 @@ from clawmem.app.client.autostart import (
     start_note,
     started_server,
 )
-from clawmem.app.client.request import answers
+from clawmem.app.client.request import answers, version_fault
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show
 from clawmem.app.interfaces.cli.session import (
@@ -126,6 +126,8 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
     facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log_file(vault))}
     text = f"{vault} is {'now' if is_new else 'already'} served at {server.url}. Its log is {log_file(vault)}"
     show_outcome(ctx, {**facts, "started": is_new}, text)
+    if fault := version_fault(server):
+        typer.echo(fault, err=True)
 
 
 def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
@@ -164,6 +166,8 @@ def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -
         typer.echo(f"A hook started a server that does not answer yet. See {log_file(vault)}", err=True)
     if server and not does_answer:
         typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
+    if server and (fault := version_fault(server)):
+        typer.echo(fault, err=True)
     if not has_vault:
         typer.echo(f"There is no vault at {vault}.", err=True)
     if not (does_answer and has_vault):

@@ -9,6 +9,9 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
+from clawmem.app.client.announcement import announced
+from clawmem.app.client.autostart import is_running
+from clawmem.app.client.request import version_fault
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
 from clawmem.app.services.setup.hooks import HOOKS as HOOKS_MEMBER
@@ -205,6 +208,13 @@ def disk_findings(vault: Path) -> list[CheckResult]:
         return []
     detail = f"The disk is full: {free} bytes are left for {vault}. Search works, but nothing can be written"
     return [CheckResult("disk", False, detail, "Free some space.")]
+
+
+def server_findings(vault: Path) -> list[CheckResult]:
+    """Return a finding if a server of another version runs; hooks and commands do not use it."""
+    server = announced(vault) if is_running(vault) else None
+    detail, _, remedy = version_fault(server).partition("; ") if server else ("", "", "")
+    return [CheckResult("server", False, detail, remedy)] if detail else []
 
 
 def permission_finding(places: Iterable[Path]) -> CheckResult:
