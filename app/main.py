@@ -24,9 +24,10 @@ def main() -> None:
             from clawmem.app.interfaces.hooks.process import run_process
 
             run_process(sys.argv[2:])
-        complete(os.environ)
-        from clawmem.app.interfaces.cli.command_line import cli
+        from clawmem.app.interfaces.cli.command_line import JSON, cli, in_order, parted
 
+        with in_order(JSON in parted(sys.argv[1:])[0]):
+            complete(os.environ)
         cli()
     except KeyboardInterrupt:
         sys.stderr.write("clawmem: interrupted.\n")

@@ -8,7 +8,10 @@ from io import StringIO
 from pathlib import Path
 from stat import S_ISREG
 
+from clawmem.ports.errors import ConfigError
+
 CURATOR_REPORT = "curator-report.json"  # next to the vault
+CORRECT_IT = "Correct it, or move the file aside."
 XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
 # Variables that a hook takes from its client, also through a server, and the fields of the settings that they set.
 HOOK_SETTINGS = {
@@ -30,17 +33,39 @@ def complete(env: MutableMapping[str, str]) -> None:
 
     No other ``.env`` is read: the ``.env`` of a cloned repository is not the user's choice, and it could send every
     note to another server or to another vault.
-    """
-    # A missing or non-text file, or an unknown home folder, must not stop a hook.
-    try:
-        text = text_in(config_folder(env) / ".env")
-        from dotenv import dotenv_values
 
-        for key, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
-            if value is not None:
-                env.setdefault(key, value)
-    except (OSError, RuntimeError, ValueError):
+    Raises:
+        ConfigError: The file has a line that is no assignment, or is no text. Its other lines count.
+    """
+    try:
+        file = config_folder(env) / ".env"
+    except RuntimeError:  # an unknown home folder
         return
+    if not (text := config_text(file)):
+        return
+    if "\0" in text:
+        raise ConfigError(f"{file} is no text. {CORRECT_IT}")
+    from dotenv.parser import parse_stream
+
+    lines = [*parse_stream(StringIO(text))]
+    for key, value in {line.key: line.value for line in lines}.items():
+        if key is not None and value is not None:
+            env.setdefault(key, value)
+    for line in lines:
+        if line.error:
+            raise ConfigError(f"{file}, line {line.original.line}: this is not NAME=VALUE. {CORRECT_IT}")
+
+
+def config_text(file: Path) -> str:
+    """Return the text of a file that the user wrote; empty if it is missing. Raises `ConfigError` if it is no text."""
+    try:
+        return text_in(file)
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file} cannot be read: it is not UTF-8. {CORRECT_IT}") from error
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror or error}. {CORRECT_IT}") from error
 
 
 def config_folder(env: Mapping[str, str]) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
@@ -12,13 +13,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
+from clawmem.app.environment.places import CORRECT_IT, config_text
 from clawmem.app.environment.private_files import PRIVATE, draft_of, private_umask
 from clawmem.domain.documents.eligibility import collection_name, is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 PREFERRED, OTHER = "config.yaml", "index.yml"
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
-_REMEDY = "Correct it, or move the file aside."
 
 
 def find_config(folder: Path) -> Path:
@@ -34,7 +35,7 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: The file cannot be read or is not a YAML mapping; the message names file and line.
     """
-    data = _load(path, _text(path))
+    data = _load(path, config_text(path))
     if data is None:
         return {}
     if not isinstance(data, dict):
@@ -93,12 +94,24 @@ def remove_value(path: Path, keys: Sequence[str]) -> None:
 
 def remove_noted(path: Path, key: str, value: str, note: str) -> bool:
     """Remove the line that `set_value` added with *note*, and a file of nothing else; return whether the line exists."""
-    lines = _text(path).splitlines(keepends=True)
+    lines = config_text(path).splitlines(keepends=True)
     others = [line for line in lines if line.split() != [f"{key}:", value, "#", *note.split()]]
     if len(others) == len(lines):
         return False
     _write(path, "".join(others)) if "".join(others).strip() else path.unlink()
     return True
+
+
+@contextmanager
+def restored_on_error(path: Path) -> Iterator[None]:
+    """Give the config file its text of before if the block raises `ConfigError`."""
+    before = config_text(path)
+    try:
+        yield
+    except ConfigError:
+        if config_text(path) != before:
+            _write(path, before) if before else path.unlink()
+        raise
 
 
 def make_config_folder(path: Path) -> None:
@@ -108,7 +121,7 @@ def make_config_folder(path: Path) -> None:
 
 
 def _edit(path: Path, change: Callable[[Any], object]) -> None:
-    text, yaml, output = _text(path), _yaml("rt"), StringIO()
+    text, yaml, output = config_text(path), _yaml("rt"), StringIO()
     if not isinstance(read_config(path).get("collections") or {}, dict):
         raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
     data = yaml.load(text)
@@ -123,25 +136,18 @@ def _edit(path: Path, change: Callable[[Any], object]) -> None:
     _write(path, output.getvalue())
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}. {_REMEDY}") from error
-
-
 def _load(path: Path, text: str) -> Any:
     if not text.strip():
         return None
     try:
         return _yaml("safe").load(text)
+    except RecursionError as error:
+        raise ConfigError(f"{path} is nested too deeply. {CORRECT_IT}") from error
     except (YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{path}{where}: {reason}. {_REMEDY}") from error
+        raise ConfigError(f"{path}{where}: {reason}. {CORRECT_IT}") from error
 
 
 def _yaml(kind: str) -> YAML:

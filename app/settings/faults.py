@@ -26,6 +26,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "int_parsing_size": "is too large",
         **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
         **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+        "path_type": "must be a path",
         "string_type": "must be text",
         "string_unicode": "holds half a character",
         "list_type": "must be a list",

@@ -197,7 +197,7 @@ class LaneSettings(Section):
 class ModelServer(Section):
     """A server that was chosen instead of a model in this process."""
 
-    url: str = Field(min_length=1, repr=False)  # address, with a password if the server needs one
+    url: str = Field(default="", repr=False)  # address, with a password if the server needs one
     model: str | None = None  # model; by default that of the provider
     api_key: str | None = Field(default=None, repr=False)  # API key
 
@@ -243,6 +243,12 @@ class Settings(BaseModel):
     embed_server: EmbedServer | None = None  # makes the vectors: CLAWMEM_EMBED_URL
     llm_server: ModelServer | None = None  # writes text: CLAWMEM_LLM_URL
     rerank_server: RerankServer | None = None  # compares answers with the question: CLAWMEM_RERANK_URL
+
+    @field_validator(*_SERVERS)
+    @classmethod
+    def _with_address(cls, server: ModelServer | None) -> ModelServer | None:
+        return server if server and server.url else None
+
     # Policy that combines relevance and metadata into one score.
     ranking: Literal["calibrated", "published", "openclaw"] = "calibrated"
     telemetry: bool = True  # whether questions are recorded, without their text
@@ -430,9 +436,6 @@ def load_settings(
             if isinstance(section, Mapping):  # else the section of the file is refused below
                 section = {**section, inner[0]: text}
             values[field] = section
-    for server in _SERVERS:
-        if server in values and "url" not in values[server]:
-            del values[server]
     values |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
     values |= {"home": below_home("~", env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}

@@ -10,6 +10,8 @@ from unittest.mock import patch
 
 import platformdirs
 import pytest
+from command_line import write_file
+from command_process import Run
 
 from clawmem.app.bootstrap.lazy import needs_extra
 from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
@@ -118,7 +120,7 @@ def test_a_file_is_read(config: Path) -> None:
         ("colections: {}\n", "'colections' is not known"),
         ("vault: /x\n", "'vault' is not known"),
         ("collections: 7\n", "collections"),
-        ("collections: {a: {path: 7}}\n", "collections.a.path"),
+        ("collections: {a: {path: 7}}\n", "must be a path, not 7"),
         ("collections: {a: {path: relative}}\n", "absolute"),
         ("collections: {a: {path: /a, patern: x}}\n", "collections.a.patern"),
         ("ranking: magic\n", "'calibrated', 'published' or 'openclaw'"),
@@ -132,7 +134,8 @@ def test_a_file_is_read(config: Path) -> None:
         ("lifecycle: {dry_run: 'false'}\n", "must be true or false, not 'false'"),
         ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
         ("lifecycle: {exempt_collections: notes}\n", "must be a list, not 'notes'"),
-        (b"\xff\xfe", "cannot be read"),
+        (b"\xff\xfe", "it is not UTF-8. Correct it"),
+        ("[" * 5000, "nested too deeply"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str) -> None:
@@ -157,16 +160,23 @@ def test_dotenv_lines(tmp_path: Path) -> None:
     assert env == {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell", "T2": "a = b", "T4": "x", "T5": "q"}
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"A=\0\n"])
-def test_a_dotenv_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    """Empty, no text, or with what no variable can hold: a hook goes on all the same."""
-    monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(tmp_path))
-    (tmp_path / ".env").write_bytes(content)
-    before = dict(os.environ)
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"A=\0\n", b"B=1\nnot a key=1\n"])
+def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
+    """Commands refuse it; a hook goes on all the same."""
+    file = write_file(home / ".config" / "clawmem" / ".env", "")
+    assert run("path").returncode == 0
+    file.write_bytes(content)
 
-    complete(os.environ)
+    done = run("path")
 
-    assert dict(os.environ) == before
+    assert done.returncode == 4 and str(file) in done.stderr and "Traceback" not in done.stderr
+    assert run("hook", "Stop").returncode == 0
+
+
+def test_a_number_is_checked_without_its_server() -> None:
+    """A variable that has no effect yet is refused like others."""
+    with pytest.raises(ConfigError, match="CLAWMEM_EMBED_DIMENSIONS: must be a whole number"):
+        load_settings(environ={"CLAWMEM_EMBED_DIMENSIONS": "x"})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")

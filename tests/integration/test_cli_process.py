@@ -135,7 +135,7 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
 
 def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
     """``.env`` beside the config file is read; a variable of the shell is stronger."""
-    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n")
+    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\n")
 
     assert run("path").stdout == "elsewhere.sqlite\n"
     assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
