@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import subprocess
@@ -270,6 +271,28 @@ def test_what_somebody_else_writes_meanwhile_is_not_lost(settings: Path) -> None
 
     assert settings.read_text("utf-8") == '{"model": "haiku"}'
     assert not list(settings.parent.glob(".*"))
+
+
+@pytest.mark.parametrize("files", [0, 1])
+def test_a_full_disk_changes_nothing(
+    invoke: Invoke, settings: Path, home: Path, monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
+    """Whether the copy of the settings or the settings themselves find no room."""
+    room, write_bytes = iter([True] * files), Path.write_bytes
+
+    def write(path: Path, content: bytes) -> int:
+        if next(room, False):
+            return write_bytes(path, content)
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write)
+    done = invoke("setup", "hooks")
+
+    assert done.exit_code == 4 and "No space left" in done.stderr
+    assert [file.name for file in settings.parent.iterdir()] == ["settings.json"]
+    assert settings.read_text("utf-8") == SOMEBODY
+    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
 
 
 def test_a_folder_that_cannot_be_written(settings: Path) -> None:

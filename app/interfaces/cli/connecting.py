@@ -25,11 +25,18 @@ from clawmem.app.services.setup.clients import (
     found_clients,
     may_read_conversations,
     steps_of,
+    unread_files,
 )
 from clawmem.app.services.setup.hooks import entry_of, with_environment
 from clawmem.app.services.setup.parts import CLIENT_TITLES
-from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps
-from clawmem.app.settings.config_file import find_config, read_config, remove_noted, set_value
+from clawmem.app.services.setup.steps import Change, Step, apply_steps, plan_steps
+from clawmem.app.settings.config_file import (
+    find_config,
+    read_config,
+    remove_noted,
+    restored_on_error,
+    set_value,
+)
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
 if TYPE_CHECKING:
@@ -135,15 +142,9 @@ def _connection(
     steps = steps_of(name, request._replace(allowed=allowed))
     changes = plan_steps(steps, remove=remove)
     is_changed = any(change.changed for change in changes)
-    started = choose_server(None, dry_run=dry_run) if is_changed and not remove else ""
+    started = choose_server(None, dry_run=True) if is_changed and dry_run and not remove else ""
     if is_changed and not dry_run:
-        try:
-            apply_steps(steps)
-        except ConfigError:
-            if started:
-                withdraw_server()
-            raise
-        started = withdraw_server() if remove else started
+        started = apply_with_server(steps, remove=remove)
     return Connection(name, changes, started, allowed)
 
 
@@ -234,12 +235,11 @@ def _offer(ctx: typer.Context, name: str, *, yes: bool, asks: bool, quiet: bool)
 
 def refuse_removal(name: str | None) -> None:
     """Raise `InvalidInput`, which names the connected agents: a removal needs the name of one before ``--remove``."""
-    names = connected_clients(os.environ)
-    connected = f"Connected: {', '.join(names)}." if names else "No agent is connected."
+    names, faults = connected_clients(os.environ), unread_files(os.environ)
+    known = [f"Connected: {', '.join(names)}."] if names else [] if faults else ["No agent is connected."]
     example = name or next(iter(names), "NAME")
-    raise InvalidInput(
-        "INVALID_INPUT", f"--remove needs an agent. {connected} Remove one: clawmem setup {example} --remove"
-    )
+    remedy = f"Remove one: clawmem setup {example} --remove"
+    raise InvalidInput("INVALID_INPUT", " ".join(["--remove needs an agent.", *known, *faults, remedy]))
 
 
 def refuse_dry_run(name: str) -> None:
@@ -262,6 +262,22 @@ def check_clients(ctx: typer.Context) -> None:
             show("No agent is connected. Connect one: clawmem setup")
     if not is_well:
         raise typer.Exit(1)
+
+
+def apply_with_server(steps: Sequence[Step], wanted: bool | None = None, *, remove: bool = False) -> str:
+    """
+    Choose a server, see `choose_server`, and apply the planned *steps*; or remove them, and the choice with the last.
+
+    Returns:
+        The change of the config file as a sentence; it is taken back if a step fails.
+    """
+    if remove:
+        apply_steps(steps)
+        return withdraw_server()
+    with restored_on_error(find_config(config_folder(os.environ))):
+        started = choose_server(wanted)
+        apply_steps(steps)
+    return started
 
 
 def withdraw_server() -> str:

@@ -13,6 +13,7 @@ from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.environment.places import client_folder
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.connecting import (
+    apply_with_server,
     check_clients,
     choose_server,
     connect,
@@ -23,7 +24,6 @@ from clawmem.app.interfaces.cli.connecting import (
     server_entry,
     start_of_command,
     vault_options,
-    withdraw_server,
 )
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import one_of, show_outcome, wants_json
@@ -31,7 +31,7 @@ from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_hooks, clau
 from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own_servers
 from clawmem.app.services.setup.parts import CLIENT_TITLES, ServerEntry
 from clawmem.app.services.setup.settings_file import Document
-from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps, run_steps
+from clawmem.app.services.setup.steps import Change, plan_steps, run_steps
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -166,10 +166,10 @@ def hooks(
         return
     step = claude_hooks(request_of(ctx, **chosen))
     [change] = plan_steps([step], remove=remove)
-    started = "" if remove else choose_server(server, dry_run=dry_run)
-    if not dry_run:
-        apply_steps([step])
-        started = withdraw_server() if remove else started
+    if dry_run:
+        started = "" if remove else choose_server(server, dry_run=True)
+    else:
+        started = apply_with_server([step], server, remove=remove)
     shown = change.text if dry_run else _told(change)
     _show_change(ctx, change, shown, dry_run=dry_run, hooks=names_in(change.text))
     if started:
@@ -265,8 +265,7 @@ def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
 def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
     step = claude_hooks(request_of(ctx))
-    [change], started = plan_steps([step]), choose_server(None)
-    apply_steps([step])
+    [change], started = plan_steps([step]), apply_with_server([step])
     return [_told(change), *filter(None, [started])]
 
 

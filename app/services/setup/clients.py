@@ -334,6 +334,19 @@ def _is_connected(name: str, request: Request) -> bool:
         return was_connected(name, request)
 
 
+def unread_files(environ: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each client of which is unknown whether it is connected, with the file that is at fault."""
+    request = Request(environ, ("clawmem",), entry_of(["clawmem", "mcp"]))
+    sentences = []
+    for name in CLIENTS:
+        try:
+            configured_commands(name, request)
+        except ConfigError as error:
+            if not was_connected(name, request):
+                sentences.append(f"Whether {CLIENT_TITLES[name]} is connected is unknown: {error}")
+    return sentences
+
+
 def was_connected(name: str, request: Request) -> bool:
     """Whether a file of the client *name*, which may be unreadable, shows that setup changed it."""
     return any(step.has_traces() for step in steps_of(name, request))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Callable, Mapping, MutableMapping, MutableSequence
 from io import StringIO
@@ -16,6 +15,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 from tomlkit.exceptions import TOMLKitError
 
+from clawmem.app.environment.private_files import PRIVATE, draft_of
 from clawmem.app.services.setup.json5_text import Json5Object, Json5Text, Layout, unique_members
 from clawmem.ports.errors import ConfigError
 
@@ -255,7 +255,7 @@ class SettingsFile:
         """
         original = self.original
         if original is not None and original.rewritten == document.rewritten:
-            self._done(lambda: self._replace(self._copy.read_bytes()))
+            self._done(lambda: self._replace(self.file, self._copy.read_bytes()))
             self._done(self._copy.unlink)
         elif original is None and not self._copy.exists() and not document.value:
             self._done(self.file.unlink)
@@ -270,9 +270,16 @@ class SettingsFile:
 
     def _rewritten(self, content: bytes, fresh: bool) -> str:
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        backup = self._back_up(fresh)
-        self._replace(content)
-        return backup
+        copied = self._before is not None and (fresh or not self._copy.exists())
+        if copied:
+            self._replace(self._copy, self._before or b"")
+        try:
+            self._replace(self.file, content)
+        except BaseException:
+            if copied:
+                self._copy.unlink()
+            raise
+        return str(self._copy) if copied else ""
 
     def _read(self) -> bytes | None:
         try:
@@ -282,24 +289,11 @@ class SettingsFile:
         except OSError as error:
             raise ConfigError(f"{self.file} cannot be read: {error.strerror}.") from error
 
-    def _back_up(self, fresh: bool) -> str:
-        if self._before is None or (self._copy.exists() and not fresh):
-            return ""
-        self._copy.write_bytes(self._before)
-        self._copy.chmod(stat.S_IMODE(self.file.stat().st_mode))
-        return str(self._copy)
-
-    def _replace(self, content: bytes) -> None:
-        mode = stat.S_IMODE(self.file.stat().st_mode) if self._before is not None else 0o600
-        draft = self.file.with_name(f".{self.file.name}.{os.getpid()}.part")
-        try:
-            with draft.open("wb") as out:
-                draft.chmod(mode)
-                out.write(content)
-                out.flush()
-                os.fsync(out.fileno())
+    def _replace(self, target: Path, content: bytes) -> None:
+        """Replace *target*, the file or its copy, completely or not at all; it gets the mode of the file."""
+        mode = stat.S_IMODE(self.file.stat().st_mode) if self._before is not None else PRIVATE
+        with draft_of(target) as draft:
+            draft.write_bytes(content)
+            draft.chmod(mode)
             if self._read() != self._before:
                 raise ConfigError(f"{self.file} was changed by another program in the meantime. Try again.")
-            draft.replace(self.file)
-        finally:
-            draft.unlink(missing_ok=True)

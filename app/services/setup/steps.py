@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clawmem.app.environment.private_files import write_whole
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand, Part
 from clawmem.app.services.setup.settings_file import BACKUP, JSON, Document, Format, SettingsFile
 from clawmem.ports.errors import ConfigError
@@ -51,9 +52,7 @@ class TextFile:
 
     def _replace(self, text: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        draft.write_bytes(text.encode("utf-8"))
-        draft.replace(self.path)
+        write_whole(self.path, text.encode("utf-8"))
 
     def _do(self, action: Callable[[], object]) -> None:
         try:
