@@ -281,6 +281,10 @@ def test_removal_without_a_name_removes_nothing(invoke: Invoke, home: Path) -> N
         done = invoke("setup", "--remove", *words)
         assert done.exit_code == 2 and f"Connected: cursor. Remove one: clawmem setup {told}" in done.stderr
     assert contents(home) == before
+    (home / ".cursor" / "mcp.json").unlink()
+    (home / ".cursor" / "mcp.json").mkdir()
+    unknown = invoke("setup", "--remove").stderr
+    assert "mcp.json cannot be read" in unknown and "No agent" not in unknown
 
 
 @pytest.mark.parametrize("words", [("setup", "all"), ("beads", "list"), ("blorp",)])
@@ -375,6 +379,24 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         assert done.exit_code == 1
         assert "FAIL  Gemini CLI" in done.output and told in done.output
         assert remedy in done.output
+
+
+def test_a_check_names_missing_and_doubled_hooks(invoke: Invoke, home: Path) -> None:
+    """The client would say nothing about either."""
+    invoke("setup", "gemini")
+    assert "lacks" not in invoke("setup", "--check").output
+    file = home / ".gemini" / "settings.json"
+    settings = json.loads(file.read_text())
+    del settings["hooks"]["AfterAgent"], settings["hooks"]["BeforeAgent"]
+    settings["hooks"]["PreCompress"] *= 2
+    file.write_text(json.dumps(settings))
+
+    checked = " ".join(invoke("setup", "--check").output.split())
+
+    assert "has precompact-extract more than once and lacks context-surfacing, decision-extractor" in checked
+    assert "clawmem setup gemini" in checked
+    invoke("setup", "gemini")
+    assert "lacks" not in invoke("setup", "--check").output
 
 
 def test_a_file_of_another_shape_stops_no_other_client(invoke: Invoke, home: Path) -> None:

@@ -12,6 +12,7 @@ from command_process import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.app.client.hook_registry import EVENTS
 from clawmem.app.services.maintenance.machine_checks import hook_check
 from clawmem.app.services.setup.hooks import installed
 from clawmem.app.services.setup.settings_file import JSON, Document
@@ -56,25 +57,26 @@ def test_doctor_sees_an_entry_of_either_form(settings: Path) -> None:
     """An event and one of its hooks, each with an entry: the hook runs twice."""
     command = (sys.executable, "-m", "clawmem", "hook")
     event = group_of((*command, "Stop"))
-    put_hooks(settings.parent, event)
-    assert "decision-extractor, handoff-generator, feedback-loop" in hook_check(settings.parent)().detail
-
     put_hooks(settings.parent, event, group_of((*command, "feedback-loop")))
 
-    assert "has feedback-loop more than once" in hook_check(settings.parent)().detail
+    found = hook_check(settings.parent)()
+    assert "has feedback-loop more than once and lacks context-surfacing" in found.detail
+    assert "clawmem setup hooks" in found.way_out
 
 
 def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:
     """A project that brings the hooks as well; the very same entry counts once, as it does for the client."""
     program = tmp_path / "clawmem"
     program.touch()
-    mine, other = (group_of((str(one), "hook", "feedback-loop")) for one in (program, "clawmem"))
+    mine, other = (
+        [group_of((str(command), "hook", event)) for event in EVENTS] for command in (program, "clawmem")
+    )
     project = tmp_path / "project"
-    put_hooks(settings.parent, mine)
+    put_hooks(settings.parent, *mine)
 
-    put_hooks(project / ".claude", mine)
+    put_hooks(project / ".claude", *mine)
     assert hook_check(settings.parent, project)().ok
-    put_hooks(project / ".claude", other)
+    put_hooks(project / ".claude", *other)
     twice = hook_check(settings.parent, project)()
 
     assert not twice.ok

@@ -11,6 +11,7 @@ from typing import Any
 
 from clawmem.app.client.announcement import announced
 from clawmem.app.client.autostart import is_running
+from clawmem.app.client.hook_registry import EVENTS
 from clawmem.app.client.request import version_fault
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
@@ -18,6 +19,7 @@ from clawmem.app.services.setup.hooks import HOOKS as HOOKS_MEMBER
 from clawmem.app.services.setup.hooks import SERVERS as MEMBER
 from clawmem.app.services.setup.hooks import (
     Entry,
+    fault_of_set,
     group_faults,
     has_plugin,
     installed,
@@ -91,9 +93,6 @@ def _examined(folder: Path, project: Path | None) -> CheckResult:
         there = ", ".join(name for name, _ in elsewhere)
         told = f"{there} in {project}" if there else "not installed; clawmem setup hooks does it"
         return CheckResult(HOOKS, True, told)
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        detail = f"{settings.file} has {', '.join(twice)} more than once: every event runs them that often"
-        return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks  (It replaces all clawmem hooks.)")
     if more := sorted({name for name, program in elsewhere if name in names and (name, program) not in ours}):
         detail = (
             f"{', '.join(more)} in {settings.file} and once more in {project}: every event is answered twice"
@@ -109,6 +108,9 @@ def _examined(folder: Path, project: Path | None) -> CheckResult:
     if gone := sorted({program for _, program in ours if not is_startable(program)}):
         detail = f"{settings.file} calls {', '.join(gone)}, which no longer exists"
         return CheckResult(HOOKS, False, detail, "Run: clawmem setup hooks")
+    if fault := fault_of_set(names, EVENTS, [name for name, _ in elsewhere]):
+        remedy = "Run: clawmem setup hooks  (It replaces all clawmem hooks.)"
+        return CheckResult(HOOKS, False, f"{settings.file} {fault}", remedy)
     return CheckResult(HOOKS, True, f"{', '.join(names)} in {settings.file}")
 
 

@@ -93,13 +93,15 @@ class ClientChecks(NamedTuple):
 
     def _answer(self, command: ConfiguredCommand, passed: Mapping[str, str]) -> Answer:
         """Start *command*, and return its answer. A check starts no server in the background."""
+        if command.fault:
+            return Answer(fault=command.fault)
         environ, began = {**passed, **command.environ, OFF_VARIABLE: "1"}, monotonic()
         words = [command.command] if isinstance(command.command, str) else command.command
         try:
             if not command.is_server:
                 return self._hook_answer(command.command, environ)
             self.tool_answer(words, TOOL, {}, environ, PATIENCE_S)
-        except OSError as error:
+        except (OSError, ConfigError) as error:
             return Answer(fault=f"{' '.join(words)} does not answer: {error}")
         return Answer(f"tools answer in {monotonic() - began:.1f} s")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,6 +172,22 @@ def installed(hooks: Hooks) -> list[tuple[str, str]]:
         if (call := call_of(handler))
         for name in call.hooks
     ]
+
+
+def fault_of_set(names: Sequence[str], events: Iterable[str], elsewhere: Iterable[str] = ()) -> str:
+    """
+    Return which of the hooks that setup installs at *events* are missing or doubled; empty if the set is complete.
+
+    Args:
+        names: The installed hooks, see `installed`. Without any, nothing is missing.
+        elsewhere: Hooks of other settings, which are not missing either.
+    """
+    present = {*names, *elsewhere}
+    wanted = [name for event in events if (call := call_named(event)) for name in call.hooks]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    missing = [name for name in wanted if name not in present] if names else []
+    faults = [f"has {', '.join(twice)} more than once"] if twice else []
+    return " and ".join([*faults, f"lacks {', '.join(missing)}"] if missing else faults)
 
 
 def installed_options(hooks: Hooks) -> dict[str, str]:

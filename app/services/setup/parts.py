@@ -11,8 +11,10 @@ from clawmem.app.services.setup.hooks import (
     HOOKS,
     Group,
     command_of,
+    fault_of_set,
     group_faults,
     has_plugin,
+    installed,
     installed_options,
     is_ours,
     own_handlers,
@@ -37,11 +39,16 @@ CLIENT_TITLES = {
 
 
 class ConfiguredCommand(NamedTuple):
-    """A command that a client starts: a line for a shell, or words. ``is_server`` says that it speaks MCP."""
+    """
+    A command that a client starts: a line for a shell, or words; or the fault of the entries.
+
+    ``is_server`` says that it speaks MCP.
+    """
 
     command: str | Sequence[str]
     environ: Mapping[str, str] = {}
     is_server: bool = False
+    fault: str = ""
 
 
 PROMPT = ("UserPromptSubmit", "BeforeAgent")  # events of a prompt
@@ -109,7 +116,10 @@ class HookGroups:
             yield f"{HOOKS}.{event}: {shown_group(group)}"
 
     def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
-        """See `Part`: the command of prompts."""
+        """See `Part`: the command of prompts, and the fault of an incomplete set."""
+        names = [name for name, _ in installed(_hooks(document))]
+        if not has_plugin(document.value) and (fault := fault_of_set(names, self.groups({}))):
+            yield ConfiguredCommand("", fault=f"the set of hooks {fault}")
         for place in own_handlers(_hooks(document)):
             if place[1] in PROMPT:
                 handler = document.get(*place)
