@@ -67,7 +67,7 @@ def test_killed_again_and_again(
         process = embedding(world.vault_file)
         time.sleep(seconds * (0.25 + 0.5 * chance.random()) / kills * (turn + 1))
         kill(process)
-        shares.append(share(world))
+        shares.append(share(world, minilm))
         assert_whole(world, [static, minilm], models)
         stored.append(world.vault.embeddings.counts())
     world.vault.close()
@@ -102,11 +102,11 @@ def ended(process: subprocess.Popen[str]) -> float:
     return time.monotonic() - began
 
 
-def share(world: World) -> float:
-    """How much of the second model's vectors is made, or 1 when they serve."""
+def share(world: World, second: Embedder) -> float:
+    """How much of the second model's vectors is made: 0 before it began, 1 when they serve."""
     world.open()
     building = world.vault.embeddings.building()
-    return building.share if building else float(world.vault.embeddings.fingerprint() is not None)
+    return building.share if building else float(world.vault.embeddings.fingerprint() == second.fingerprint)
 
 
 def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
@@ -129,7 +129,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
 EMBEDDING = """
 import sys
 import clawmem.adapters.models.onnx, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
-import clawmem.adapters.system.clock, clawmem.app.operations.indexing, clawmem.app.bootstrap.opening
+import clawmem.adapters.system.clock, clawmem.app.operations.indexing, clawmem.app.bootstrap.container
 import clawmem.app.services.indexing.embed
 import numpy, onnxruntime, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli

@@ -113,7 +113,7 @@ def writing(environ: dict[str, str], number: int, seconds: int) -> list[subproce
 WRITER = """
 import contextlib, importlib.util, io, json, pathlib, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.sqlite.vault
-import clawmem.app.bootstrap.opening, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
+import clawmem.app.bootstrap.container, clawmem.app.bootstrap.opening, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
 from clawmem.app.interfaces.cli.command_line import cli
 
 number, seconds = sys.argv[1:]

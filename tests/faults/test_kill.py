@@ -131,7 +131,7 @@ INDEXER = """
 import sys
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
 import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
-import clawmem.app.bootstrap.opening, clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
+import clawmem.app.bootstrap.container, clawmem.app.bootstrap.opening, clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli
 
