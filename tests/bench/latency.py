@@ -23,6 +23,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from artefacts import FOLDER, read_facts, write_facts
+from benchmark_tables import latency
 from corpus import generate, write_notes
 from corpus_source import Source, is_content
 from judged import EMBEDDERS, missing, settings_for, surroundings
@@ -148,6 +149,7 @@ def main() -> None:
                             **timed(services, questions),
                         }
                     )
+    print("\n".join(latency(FOLDER)))  # noqa: T201
 
 
 if __name__ == "__main__":

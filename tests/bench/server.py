@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its
 
 import hook_cost
 from artefacts import FOLDER, write_facts
+from benchmark_tables import server
 from judged import surroundings
 from latency import asked
 from server_process import ServerProcess, serving
@@ -238,6 +239,7 @@ def main() -> None:
     if maker.exitcode:
         raise SystemExit("The vault could not be made.")
     write_facts(FACTS, measured(vault, chosen.questions, chosen.seconds))
+    print("\n".join(server(FOLDER)))  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -13,13 +13,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from artefacts import FOLDER
-from benchmark_tables import latency, quality, server, surfacing
+from benchmark_tables import quality, surfacing
 
 PAGE = FOLDER.parent / "benchmarks.md"
 BLOCKS: dict[str, Callable[[Path], Iterable[str]]] = {
     "quality": quality,
-    "latency": latency,
-    "server": server,
     "surfacing": surfacing,
 }
 

@@ -271,8 +271,8 @@ class TestArtefacts:
 
     def test_a_page_without_a_place(self) -> None:
         """A page that lost a mark is refused, not written without its tables."""
-        with pytest.raises(ValueError, match="no place for server"):
-            written(PAGE.read_text("utf-8").replace("<!-- end of server -->", ""), FOLDER)
+        with pytest.raises(ValueError, match="no place for surfacing"):
+            written(PAGE.read_text("utf-8").replace("<!-- end of surfacing -->", ""), FOLDER)
 
 
 class TestQuality:
