@@ -313,7 +313,7 @@ class UseCases(containers.DeclarativeContainer):
         shown=gateways.shown_address,
     )
     explain = factory("retrieval.receipts:Explain", *stores("documents embeddings"))
-    why = factory("retrieval.replay:ReceiptReader", *stores("documents receipts"), explain, clock)
+    why = factory("retrieval.receipts:ReceiptReader", store.receipts)
 
     # documents
     lookup = factory(

@@ -56,8 +56,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentSearch, MemoryRetrieve
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
     from clawmem.app.services.retrieval.recalls import Recalls
-    from clawmem.app.services.retrieval.receipts import Explain
-    from clawmem.app.services.retrieval.replay import ReceiptReader
+    from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.setup.client_checks import ClientChecks
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
@@ -69,8 +68,6 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.ports.models import Generator
     from clawmem.ports.storage import BundleReader, BundleWriter, SalvageReport, VaultRecords
     from clawmem.ports.vault import Vault
-
-PIPELINES = frozenset("search vsearch query intent_search query_plan memory_retrieve openclaw".split())
 
 
 class Provided:

@@ -1,31 +1,20 @@
-"""Receipts: explanations of answers, and comparisons with the results of today."""
+"""Receipts: explanations of answers."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.services import PIPELINES
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, confidence_text, table
-from clawmem.app.operations.search import ask
-from clawmem.app.services.retrieval.replay import ResultChange
-from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns
-from clawmem.app.settings.model import load_settings
-from clawmem.app.version import VERSION
-from clawmem.domain.surfacing.profiles import profile_named
-from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval import receipts
-    from clawmem.app.services.retrieval.replay import Ask, ReceiptEntry, Replay
+    from clawmem.app.services.retrieval.receipts import ReceiptEntry
 
 NONE_YET = "No receipts. They are kept for every answer, unless that is switched off."
 UNREADABLE = "cannot be read"
@@ -59,29 +48,17 @@ class Receipts(Result):
 
 
 class ReceiptRequest(Request):
-    """A receipt, and whether its question is asked again."""
+    """The receipt of one answer."""
 
     id: Annotated[
         str,
         Field(max_length=100, description="Its number, as an explained answer returns it."),
         Option(metavar="ID", is_argument=True),
     ]
-    replay: Annotated[bool, Field(description="Ask again, and show what changed."), Option(("--replay",))] = (
-        False
-    )
-
-
-class Comparison(Result):
-    """A receipt compared with the results of today; ``voice`` is set if only one of the answers is empty."""
-
-    voice: str | None
-    circumstances: list[str] = Field(description="Changes that may affect all results.")
-    changes: list[ResultChange]
-    now: dict[str, Any] = Field(description="The receipt of the results of today.")
 
 
 class Receipt(Result):
-    """The receipt of an answer, and on request its comparison with the results of today."""
+    """The receipt of an answer."""
 
     verb: str
     question: str
@@ -95,7 +72,6 @@ class Receipt(Result):
     hits: dict[str, int]
     degraded: dict[str, str]
     answered: float | None = Field(description="Probability that anything found answers the question.")
-    replay: Comparison | None = None
 
 
 def list_last(services: Services, request: LastReceipts) -> Receipts:
@@ -118,19 +94,8 @@ def _line(entry: ReceiptEntry) -> ReceiptLine:
 
 
 def show(services: Services, request: ReceiptRequest) -> Receipt:
-    """Show how an answer came about; with replay, ask its question again."""
-    found = services.why.find(request.id)
-    comparison = _compared(_asked_again(services, found)) if request.replay else None
-    return Receipt(**_record(found), replay=comparison)
-
-
-def _compared(replay: Replay) -> Comparison:
-    return Comparison(
-        voice=replay.voice,
-        circumstances=list(replay.circumstances),
-        changes=list(replay.changes),
-        now=_record(replay.now),
-    )
+    """Show how an answer came about."""
+    return Receipt(**_record(services.why.find(request.id)))
 
 
 def _record(receipt: receipts.Receipt) -> dict[str, Any]:
@@ -156,8 +121,6 @@ def _receipt_text(result: Receipt) -> Iterator[Part]:
     yield ""
     yield from trace_parts({"hits": result.hits, "stages": result.stages})
     yield from (f"degraded: {leg}: {reason}" for leg, reason in result.degraded.items())
-    if result.replay:
-        yield from _replay_parts(result.replay)
 
 
 def _head_lines(result: Receipt) -> Iterator[str]:
@@ -168,50 +131,6 @@ def _head_lines(result: Receipt) -> Iterator[str]:
     if result.answered is not None:
         yield f"confidence that anything found here answers: {confidence_text(result.answered)}"
     yield "" if result.items else "nothing was found"
-
-
-def _replay_parts(replay: Comparison) -> Iterator[Part]:
-    """Yield the comparison of a receipt with the results of today, result by result."""
-    yield ""
-    yield "Asked again of the vault as it is now:"
-    if replay.voice:
-        confidence = confidence_text(replay.now["answered"])
-        likely = f": confidence that anything answers {confidence}" if confidence else ""
-        yield f"  {replay.voice}{likely}"
-    yield from (f"  {circumstance}" for circumstance in replay.circumstances)
-    columns = ("", "then", "now", "score then", "now", "file", "why")
-    yield table(columns, map(_row, replay.changes))
-
-
-def _row(change: ResultChange) -> tuple[object, ...]:
-    ranks = [change.rank_then or "-", change.rank_now or "-"]
-    scores = ["-" if score is None else f"{score:.3f}" for score in (change.score_then, change.score_now)]
-    return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)
-
-
-def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
-    """
-    Return the comparison of the receipt with the results of today; nothing is recorded.
-
-    Raises:
-        InvalidInput: This version does not know the verb of the receipt.
-    """
-    if receipt.verb == CONTEXT_SURFACING:
-        return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
-    if receipt.verb not in PIPELINES:
-        message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
-        raise InvalidInput("INVALID_INPUT", message)
-    return services.why.replay(receipt, partial(ask, services), VERSION)
-
-
-def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
-    """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    chosen = load_settings(environ=os.environ, lenient=True).model_copy(update={"read_only": True})
-    profile = profile_named(receipt.asked.get("profile", chosen.profile))
-    surface = services.prompt_surfacing(chosen, profile)
-    return lambda verb, request: (
-        surface(request.question.text, Turns(None), Choices(profile, mode=chosen.threshold_mode)).answer
-    )
 
 
 LIST = Operation(

@@ -237,15 +237,12 @@ class TestBothWays:
         assert one["question"] == " ".join(QUESTION)
 
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
-    @pytest.mark.parametrize("options", [(), ("--replay",)], ids=["as it was", "replay"])
-    def test_why(
-        self, served: CommandRunner, at_home: World, form: tuple[str, ...], options: tuple[str, ...]
-    ) -> None:
-        """One receipt, and the question asked again."""
+    def test_why(self, served: CommandRunner, at_home: World, form: tuple[str, ...]) -> None:
+        """One receipt."""
         served("query", *QUESTION)
         kept = str(at_home.cli("why")["receipts"][0]["id"])
 
-        told, own = served("why", kept, *options, *form), alone("why", kept, *options, *form)
+        told, own = served("why", kept, *form), alone("why", kept, *form)
 
         assert (_without_times(told.out), told.err) == (_without_times(own.out), own.err)
         assert " ".join(QUESTION) in told.out

@@ -52,7 +52,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /graph/facts": ("/graph/facts", {"entity": "postgres"}),
     "GET /graph/evolution/{docid:path}": (f"/graph/evolution/{REDIS}", {}),
     "GET /receipts": ("/receipts", {}),
-    "GET /receipts/{id}": ("/receipts/1", {"replay": True}),
+    "GET /receipts/{id}": ("/receipts/1", {}),
     "GET /profile": ("/profile", {}),
     "POST /profile": ("/profile", {"rebuild": True}),
     "POST /diary": ("/diary", {"entry": "The ferry leaves at nine.", "topic": "boats"}),

@@ -1,8 +1,7 @@
-"""Why an answer was given: ``--explain``, the receipts that are kept, ``clawmem why`` and its replay, and forgetting."""
+"""Why an answer was given: ``--explain``, the receipts that are kept, ``clawmem why``, and forgetting."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,6 @@ import apsw
 import pytest
 from command_line import Invoke, ask_json, kept_receipts
 from hook_process import ask as ask_hook
-
-from clawmem.contracts.telemetry import recall
-from clawmem.ports.vault import Vault
 
 Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
@@ -151,124 +147,27 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
     assert many("why", "2").exit_code == 0
 
 
-def fates(invoke: Invoke, number: int = 1) -> dict[str, tuple[str, str]]:
-    """What became of each answer, by the end of its file's name."""
-    replay = ask_json(invoke, "why", number, "--replay")["replay"]
-    return {one["file"].rpartition("/")[2]: (one["fate"], one["reason"]) for one in replay["changes"]}
-
-
-def test_nothing_changed_since(many: Invoke, vault_file: Path) -> None:
-    """Asked again at once a question finds the same, and the replay is not recorded."""
-    many("query", "redis", "sessions")
-
-    assert {fate for fate, _ in fates(many).values()} == {"same"}
-    assert len(kept_receipts(vault_file)) == 1
-
-
-def test_a_replay_shows_what_changed(remembered: Invoke, notes: Path) -> None:
-    """After an edit, a removal and an addition each answer says what became of it, and why."""
-    remembered("search", "sessions")
-    (notes / "decisions/2026-02-11-redis.md").write_text("# Keep\n\nSessions, sessions, sessions.\n", "utf-8")
-    (notes / "decisions/2026-06-09-postgres.md").unlink()
-    (notes / "people/new.md").write_text("# Sessions\n\nAll about sessions.\n", "utf-8")
-    remembered("update")
-
-    found = fates(remembered)
-    assert found["new.md"] == ("new", "indexed since")
-    assert found["2026-06-09-postgres.md"] == ("gone", "its file is gone")
-    assert found["2026-02-11-redis.md"][1] == "changed since"
-    assert len(found) == 3
-    shown = remembered("why", "1", "--replay").stdout
-    assert "Asked again of the vault as it is now:" in shown
-    assert "its file is gone" in shown
-
-
-def test_a_replay_asks_with_the_same_parameters(many: Invoke) -> None:
-    """The limit, the unit and the scope of then hold again."""
-    many("search", "redis", "sessions", "-n", "2", "--unit", "line", "--until", "2026-06-30")
-
-    now = ask_json(many, "why", "1", "--replay")["replay"]["now"]
-
-    assert len(now["items"]) == 2
-    assert now["asked"] == ask_json(many, "why", "1")["asked"]
-
-
-def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
-    """When nothing answers any more under the floor of then, that is told before the answers, and the other way round."""
-    asked = ("query", "who designs ticket machines", "--floor", "0.5")
-    remembered(*asked)
-    note = notes / "people/haruka.md"
-    text = note.read_text("utf-8")
-    note.write_text("# Haruka Mori\n\nCounts seconds.\n", "utf-8")
-    remembered("update", "--embed")
-    remembered(*asked)
-
-    assert ask_json(remembered, "why", 1, "--replay")["replay"]["voice"] == "answered then, silent now"
-    assert fates(remembered)["haruka.md"] == ("gone", "changed since")
-    shown = remembered("why", "1", "--replay").stdout
-    assert "confidence that anything found here answers: " in shown
-    assert "answered then, silent now: " in shown
-
-    note.write_text(text, "utf-8")
-    remembered("update", "--embed")
-    assert ask_json(remembered, "why", 2, "--replay")["replay"]["voice"] == "silent then, answered now"
-    assert ask_json(remembered, "why", 1, "--replay")["replay"]["voice"] is None
-
-
-def test_a_receipt_of_a_hook(
-    remembered: Invoke, run: Run, environ: dict[str, str], home: Path, notes: Path
-) -> None:
-    """What a prompt was given can be shown and asked again, by the profile of then, and nothing is written down."""
+def test_a_receipt_of_a_hook(remembered: Invoke, run: Run, environ: dict[str, str], home: Path) -> None:
+    """The receipt of a prompt names its profile, its answer and the confidence."""
     prompt = "Where do login sessions live, and for how many days?"
     given = ask_hook(environ, home, "context-surfacing", {"session_id": "s1", "prompt": prompt})
     assert "Redis for 14 days" in given.context
 
     [listed] = ask_json(remembered, "why")["receipts"]
-    kept, shown = ask_json(remembered, "why", listed["id"]), run("why", listed["id"], "--replay").stdout
+    kept, shown = ask_json(remembered, "why", listed["id"]), run("why", listed["id"]).stdout
     assert (kept["verb"], kept["question"]) == ("context-surfacing", prompt)
     assert kept["items"][0]["file"] == "notes/decisions/2026-02-11-redis.md"
     assert kept["items"][0]["confidence"] > 0.2
     assert "profile balanced" in shown and "confidence that anything found here answers: " in shown
-    again = shown.partition("Asked again of the vault as it is now:")[2]
-    assert "same" in again and "gone" not in again and "new" not in again
-
-    (notes / "decisions/2026-02-11-redis.md").unlink()
-    remembered("update", "--embed")
-    replayed = json.loads(run("why", listed["id"], "--replay", "--json").stdout)["replay"]
-    [redis] = [one for one in replayed["changes"] if one["file"].endswith("redis.md")]
-    assert (redis["fate"], redis["reason"]) == ("gone", "its file is gone")
     assert ask_json(remembered, "why")["count"] == 1
-
-
-def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
-    """What was degraded then and is whole now is said before the answers."""
-    invoke("bootstrap", notes, "--skip-embed")
-    invoke("query", "redis")
-    invoke("embed")
-
-    told = ask_json(invoke, "why", "1", "--replay")["replay"]["circumstances"]
-
-    assert any(one.startswith("degraded then: vector") for one in told)
-    assert any(one.startswith("vectors of none then") for one in told)
-
-
-def test_an_answer_of_a_door_that_is_not_there(many: Invoke, usual_vault: Vault) -> None:
-    """What cannot be asked again says so; it can still be shown."""
-    from clawmem.app.services.retrieval.receipts import Receipt, pack
-
-    content = pack(Receipt("some-hook", "redis", "2026-03-01T08:00:00.000Z", 1.0))
-    number = usual_vault.telemetry.record(recall(), content)
-
-    assert many("why", number).exit_code == 0
-    assert many("why", number, "--replay").exit_code == 2
 
 
 def test_in_a_process_of_its_own(many: Invoke, run: Run, vault_file: Path) -> None:
     """The same from a shell: asked, explained later, and no log is left beside the vault."""
     assert run("query", "redis").returncode == 0
-    shown = run("why", "1", "--replay")
+    shown = run("why", "1")
 
     assert shown.returncode == 0, shown.stderr
-    assert "Asked again" in shown.stdout
+    assert "query: redis" in shown.stdout
     log = vault_file.with_name("index.sqlite-wal")
     assert not log.exists() or log.stat().st_size == 0

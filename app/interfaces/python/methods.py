@@ -526,8 +526,8 @@ class Methods:
         """Find for a question of several topics: it is split, and its parts are answered together."""
         return self._run("query_plan", locals())
 
-    def receipt(self, id: str, *, replay: bool = False) -> Receipt:
-        """Show how an answer came about; with replay, ask its question again."""
+    def receipt(self, id: str) -> Receipt:
+        """Show how an answer came about."""
         return self._run("receipt", locals())
 
     def remember(

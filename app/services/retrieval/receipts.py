@@ -1,9 +1,8 @@
-"""Receipts: how an answer came about, in enough detail to explain each rank and to repeat the question."""
+"""Receipts: how an answer came about, in enough detail to explain each rank."""
 
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, tzinfo
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,13 +10,15 @@ from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.records import FragmentKey, Hit, Scope, Span
+from clawmem.ports.telemetry import Receipts
 
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
+SUGGESTIONS = 5
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
 Ranked = tuple[int, FragmentKey, float]
@@ -150,21 +151,6 @@ def request_to_json(request: RetrievalRequest) -> dict[str, Any]:
     return _unusual(request)
 
 
-def request_from_json(
-    question: str, asked: Mapping[str, Any], now_ms: int, zone: tzinfo = UTC
-) -> RetrievalRequest:
-    """
-    Return the request that `request_to_json` serialized, with another time and *zone*.
-
-    Parameters unknown to this version are ignored.
-
-    Raises:
-        ValueError: a value unknown to this version.
-    """
-    chosen = _chosen(RetrievalRequest, asked)
-    return RetrievalRequest(QueryAnalysis(question, now_ms, zone), **chosen)
-
-
 def _unusual(record: Any) -> dict[str, Any]:
     usual = record._field_defaults
     chosen = {name: value for name, value in record._asdict().items() if name not in _APART}
@@ -179,19 +165,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     return list(value) if isinstance(value, tuple) else value
-
-
-def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    usual = kind._field_defaults
-    return {name: _typed(usual[name], value) for name, value in asked.items() if name in usual}
-
-
-def _typed(usual: Any, value: Any) -> Any:
-    """Return the JSON value *value* converted to the type of the default *usual*."""
-    kind: Any = type(usual)
-    if usual is None or value is None:
-        return value
-    return kind(**_chosen(kind, value)) if isinstance(usual, Scope) else kind(value)
 
 
 class AnswerContext(NamedTuple):
@@ -294,3 +267,45 @@ def _rounded_or_none(number: float | None) -> float | None:
 
 def _rounded(numbers: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, DIGITS) for name, value in numbers.items()}
+
+
+class ReceiptEntry(NamedTuple):
+    """A receipt with its id; ``None`` if the stored receipt is unreadable."""
+
+    id: int
+    receipt: Receipt | None
+
+
+class ReceiptReader:
+    """Reads stored receipts."""
+
+    def __init__(self, receipts: Receipts) -> None:
+        self._receipts = receipts
+
+    def latest(self, limit: int) -> list[ReceiptEntry]:
+        """Return the last receipts, newest first."""
+        return [
+            ReceiptEntry(stored.id, unpack_if_readable(stored.content))
+            for stored in self._receipts.latest(limit)
+        ]
+
+    def find(self, name: str) -> Receipt:
+        """
+        Return the receipt with an id as users write it: ``17`` or ``#17``.
+
+        Raises:
+            NotFound: no receipt has this id; the error lists the latest ids.
+            InvalidInput: the receipt is unreadable.
+        """
+        number = name.strip().removeprefix("#")
+        is_id = number.isascii() and number.isdigit() and len(number) < len(str(2**63))
+        stored = self._receipts.get(int(number)) if is_id else None
+        if stored is None:
+            suggestions = [str(entry.id) for entry in self._receipts.latest(SUGGESTIONS)]
+            raise NotFound("receipt", name, suggestions=suggestions)
+        receipt = unpack_if_readable(stored.content)
+        if receipt is None:
+            raise InvalidInput(
+                "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
+            )
+        return receipt
