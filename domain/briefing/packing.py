@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.text.words import token_count
 
 ELLIPSIS = "…"
 

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.tokens import token_count, words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import token_count, words
 from clawmem.ports.records import Document
 
 # A tag of many notes names an area, not a subject.

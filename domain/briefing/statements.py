@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.documents.blocks import Block, BlockKind, blocks
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import MONTHS, SEASONS, WEEKDAYS, any_of
+from clawmem.domain.text.words import words
 
 SHORTEST, LONGEST = 10, 200  # characters of a statement
 HEAD = 400  # characters at the beginning of a note that are searched for a mark that it is outdated
@@ -42,23 +43,22 @@ _OPEN = AnyCase(
         | look\s+again | so\s+far | as\s+yet | not\s+yet | no\s+answer | draft )\b""",
     flags=re.VERBOSE,
 )
+_DATES = any_of([*MONTHS, *WEEKDAYS, *SEASONS])
 _OUTDATED = AnyCase(
-    r"""\b(?:used\s+to | no\s+longer | (?:not|n't|no|nobody|nothing|never)\b.*\bany\s?more | formerly | previously | originally
+    rf"""\b(?:used\s+to | no\s+longer | (?:not|n't|no|nobody|nothing|never)\b.*\bany\s?more | formerly | previously | originally
         | initially | back\s+then | in\s+the\s+past | until\s+recently | supersed\w* | obsolete | outdated | void | history
-        | since\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day
-        | until\s+(?:the\s+end|(?:early\s+|late\s+|mid-?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*
-          |spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d+)
-        | (?:on|by|before)\s+\d{1,2}\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*
-        | end\s+of\s+(?:the\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|year|month|week|quarter)\w*
-        | last\s+(?:year|month|week|spring|summer|autumn|winter|january|february|march|april|may|june|july
-          |august|september|october|november|december)
+        | since\s+(?:{any_of(WEEKDAYS)})
+        | until\s+(?:the\s+end|(?:early\s+|late\s+|mid-?)?(?:{_DATES})|\d+)
+        | (?:on|by|before)\s+\d{{1,2}}\s+(?:{any_of(MONTHS)})
+        | end\s+of\s+(?:the\s+)?(?:{any_of(MONTHS)}|year|month|week|quarter)
+        | last\s+(?:year|month|week|{_DATES})
         | früher | damals | ehemals | nicht\s+mehr | antes | vroeger | avant | ne\s+\w+\s+plus )\b | 以前 | 曾经 | 不再""",
     flags=re.VERBOSE,
 )
 _NOTE_OUTDATED = AnyCase(
-    r"""no\s+longer\s+(?:in\s+force|valid|true|current|holds?) | (?:superseded|replaced)\s+by | \b(?:obsolete|deprecated
+    rf"""no\s+longer\s+(?:in\s+force|valid|true|current|holds?) | (?:superseded|replaced)\s+by | \b(?:obsolete|deprecated
         |withdrawn|outdated)\b | status:\s*(?:rejected|superseded|obsolete|deprecated|draft|proposed)
-        | outcome[^.\n]{0,60}:\s*no\b | 已废弃 | 不再有效""",
+        | outcome[^.\n]{0, 60}:\s*no\b | 已废弃 | 不再有效""",
     flags=re.VERBOSE,
 )
 # A sentence with such an opening refers to the previous sentence and is incomplete on its own.

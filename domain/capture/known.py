@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.domain.documents.likeness import restating_line
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.excerpts import later_update
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.likeness import restating_line
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 
 
 class Statement(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clawmem.domain.documents.names import searchable_names, with_names
-from clawmem.domain.documents.tokens import index_text
+from clawmem.domain.text.words import index_text
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 # Sections have no weight in any answer (`clawmem.domain.retrieval.grains`), so their words are not indexed.

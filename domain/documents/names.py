@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.domain.documents.title import EXTENSION
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document
 
 

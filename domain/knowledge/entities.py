@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.words import words
 
 VAULT = "default"  # prefix of the entity ids of a vault
 CONCEPT = "concept"

@@ -7,8 +7,8 @@ from itertools import takewhile
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.names import names_in
 from clawmem.domain.knowledge.triples import LITERAL, Statement
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 LEAST_STEM = 3  # letters of the common prefix of two forms of a word
 LEAST_VERB = 4  # the same for verb endings, which names may also have by chance

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import CONCEPT, name_words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import MONTHS, STOP_WORDS, WEEKDAYS
 
 SHORTEST, LONGEST = 2, 60
 TITLE_ALIKE = 0.85  # similarity above which a name merely repeats the title
@@ -30,11 +30,7 @@ _PLACEHOLDERS = frozenset(
     "entity name unknown none null n/a na todo tbd example placeholder user assistant system human agent".split()
 )
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|vm \d+", re.IGNORECASE)
-_CALENDAR = frozenset(
-    "january february march april may june july august september october november december monday tuesday "
-    "wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays "
-    "christmas easter".split()
-)
+_CALENDAR = frozenset([*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), "christmas", "easter"])
 # Capitalised words that name no subject of a note: languages, currencies, units, formats, general terms.
 _COMMON = frozenset(
     "english dutch german french spanish italian portuguese japanese chinese irish polish russian arabic greek "

@@ -8,9 +8,9 @@ from typing import Any
 
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.triples import LITERAL, PREDICATES, Statement
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MOST = 5  # triples of one observation
 SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120

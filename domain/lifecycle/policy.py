@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document
 
 AFTER_DAYS = 90

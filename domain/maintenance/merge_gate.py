@@ -11,6 +11,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from clawmem.domain.maintenance.contradiction_gate import denies, numbers
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, WEEKDAYS
 
 NORMAL = 0.93  # least cosine of two texts that name the same
 STRICT = 0.98  # least cosine if the names cannot be compared
@@ -36,10 +37,11 @@ _COMMON = frozenset(  # words that neither are names nor indicate a topic
     "will with without you your".split()
 )
 _COUNTED = frozenset(
-    "zero one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty sixty hundred "
-    "thousand million once twice half monday tuesday wednesday thursday friday saturday sunday january february march "
-    "april may june july august september october november december spring summer autumn winter minus hourly daily nightly "
-    "weekly monthly yearly quarterly morning afternoon evening".split()
+    [
+        *("zero twenty thirty forty fifty sixty once twice half minus morning afternoon evening".split()),
+        *("hourly daily nightly weekly monthly quarterly yearly".split()),
+        *(NUMBERS.keys() | MONTHS.keys() | WEEKDAYS.keys() | SEASONS.keys()),
+    ]
 )
 _OPPOSITES = tuple(
     frozenset(pair.split())

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.openclaw.flush import NO_REPLY
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 from clawmem.ports.imports import AgentMessage
 
 FOLDER = "memory"

@@ -6,7 +6,6 @@ from datetime import UTC, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.by_date import is_leaving_off, newest_question, topic_besides
 from clawmem.domain.retrieval.grains import named_speakers
 from clawmem.domain.retrieval.intent import (
@@ -20,6 +19,7 @@ from clawmem.domain.retrieval.query_forms import QueryForms, query_forms
 from clawmem.domain.retrieval.requested import requested
 from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.domain.retrieval.versions import begins_then, wanted_version
+from clawmem.domain.text.words import words
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.by_date import NewestQuestion

@@ -9,17 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import NUMBERS
 
 _MONTHS = (
     r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|févr|avril|juin|juil|août)[a-zäéû]{0,7}"
 )
-NUMBER_WORDS = frozenset(
-    """
-    one two three four five six seven eight nine ten eleven twelve dozen hundred thousand million once twice couple
-    half third none no every both ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf deux trois quatre
-    cinq dois três quatro cinco dos tres cuatro
-    """.split()
-)
+NUMBER_WORDS = frozenset([*NUMBERS, *"once twice couple half third none no every both ein eine".split()])
 # A text in a language seldom names it.
 
 

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:

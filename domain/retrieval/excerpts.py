@@ -11,9 +11,9 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from clawmem.domain.documents.title import PlacedHeading, placed_headings
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 Place = tuple[int, int]
 

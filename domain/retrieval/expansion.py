@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from clawmem.domain.documents.tokens import normalise, words
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.words import normalise, words
 
 MAX_TOKENS = 500  # of the model's answer
 TEMPERATURE = 0.7

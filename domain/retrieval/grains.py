@@ -12,8 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
+from clawmem.domain.text.words import words
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import MONTHS, any_of
 
 # Each pattern lists words of which it needs one. Most questions contain few of them, so few patterns are compiled.
 _RECENCY = AnyCase(
@@ -78,10 +79,6 @@ class Intent(StrEnum):
 GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
 
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 _SIGNS = MappingProxyType(
     {
         Intent.WHY: AnyCase(
@@ -96,7 +93,7 @@ _SIGNS = MappingProxyType(
             rf"""\b(?:
                 when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
                 | last\s+(?:week|month|year|night) | ago
-                | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{_MONTH}|(?:19|20)[0-9]{{2}})
+                | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{any_of(MONTHS)}|(?:19|20)[0-9]{{2}})
             )\b""",
             flags=re.VERBOSE,
         ),

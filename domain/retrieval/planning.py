@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from clawmem.domain.documents.tokens import is_unspaced, words
 from clawmem.domain.retrieval.intent import Intent, classify_intent
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import is_unspaced, words
 from clawmem.ports.models import JsonSchema
 
 MAX_SIMPLE_WORDS = 5

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import is_unspaced, normalise, words
-from clawmem.domain.retrieval.function_words import function_words_in
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import NUMBERS, STOP_WORDS, any_of, function_words
+from clawmem.domain.text.words import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
@@ -20,18 +20,6 @@ MAX_TERMS = 64  # distinct words that are searched; further words of a long text
 MAX_BARE_TERMS = 3
 MIN_PREFIX = 2  # letters; a single one would match a tenth of the vocabulary
 
-_FUNCTION_WORDS = """
-a about above after again all also am an and any are as at be because been before being below between both
-but by can could did do does doing during each few for from further had has have having he her here hers
-herself him himself his how i if in into is it its itself just me more most my myself no nor not of off on
-once only or other our ours ourselves out over own same she should so some such than that the their theirs
-them themselves then there these they this those through to too under until up us very was we were what when
-where which while who whom whose why will with would you your yours yourself yourselves
-"""
-_CUT_OFF_BY_AN_APOSTROPHE = (
-    "s t d m re ve ll don didn doesn isn wasn weren won wouldn couldn shouldn hasn haven hadn aren ain"
-)
-STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
 # Words that tell which of several answers a question wants, but not its topic: a note that contains "latest" is no better
 # answer to "the latest price".
 _ASKING_WORDS = """
@@ -59,10 +47,7 @@ _IDENTIFIER = Pattern(
     flags=re.VERBOSE,
 )
 _ASKS_HOW_MANY = AnyCase(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", "how ")
-_NUMBER = AnyCase(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million"
-    r"|once|twice|couple|half)\b"
-)
+_NUMBER = AnyCase(rf"\d|\b(?:{any_of(NUMBERS)}|once|twice|couple|half)\b")
 
 
 class QueryForms(NamedTuple):
@@ -87,7 +72,7 @@ def query_forms(query: str) -> QueryForms:
     """
     every = list(dict.fromkeys(words(query)))
     precise = is_precise(query)
-    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS | function_words_in(every, STOP_WORDS)
+    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
     return QueryForms(
         words=content,

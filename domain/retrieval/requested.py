@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.answer_slots import COUNT, NUMBER_WORDS, SLOTS, Slot
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.vocabulary import MONTHS, WEEKDAYS
+from clawmem.domain.text.words import words
 
 STEM = 4  # letters that two forms of a word share at least
 _SHARED = STEM - 2  # first letters that two forms of a word share at least, if the word is short
@@ -32,12 +33,7 @@ _LANGUAGES = frozenset(
     "english german french spanish portuguese italian dutch japanese chinese korean deutsch français español".split()
 )
 # A time says when something is wanted, and a text may answer for any time. Months that are also given names are missing.
-_TIMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march july september october november december
-    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz juni juli oktober dezember
-    """.split()
-)
+_TIMES = (MONTHS.keys() | WEEKDAYS.keys()) - {"april", "may", "june", "august", "jan"}
 _IDENTIFIER = Pattern(
     r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,12}-\d{3,12}[\w-]{0,20}"
 )

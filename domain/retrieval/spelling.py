@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pkgutil import get_data
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language

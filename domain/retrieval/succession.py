@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from clawmem.domain.documents.title import HEADING
-from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.requested import QuestionDemands, unmet
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 
 # Burden (see `Shortfall`) by which a newer note must be worse than a passage not to replace it; not fitted.
 LEAST_LACK = 0.5

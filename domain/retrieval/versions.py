@@ -11,11 +11,11 @@ from enum import StrEnum
 from itertools import combinations, takewhile
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.by_date import content_words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
+from clawmem.domain.text.vocabulary import MONTHS, ORDINALS, STOP_WORDS, any_of
+from clawmem.domain.text.words import words
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
 # the former state.
@@ -27,20 +27,14 @@ _VERSION_WORDS = frozenset(
     "a before the old older former previous earlier original first initial new newer current now last this year from since"
     " until alt alte alter neu neue vieux ancien ancienne nouveau nouvelle antes viejo vieja nuevo nueva antigo velho novo".split()
 )
-_ORDINALS = frozenset(
-    "second third fourth fifth next january february march april may june july august september october november december jan"
-    " feb mar apr jun jul aug sep sept oct nov dec januar februar märz mai juni juli oktober dezember erste erstes zweite"
-    " zweites dritte drittes".split()
-)
+_ORDINALS = ORDINALS.keys() - {"first"} | MONTHS.keys() | {"next"}
 SHARED = 2  # words of two names that make a series, or one subject of two decisions
 # First words of decisions that name no subject: "use-postgres", "move-to-hetzner".
 _DECIDING = frozenset(
     "use adopt choose pick take move switch keep drop stop start add remove allow no not".split()
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
-_FROM_ON = re.compile(
-    r"\b(?:from|since|until|ab|seit|bis)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
-)
+_FROM_ON = re.compile(rf"\b(?:from|since|until|ab|seit|bis)\s+(?:{any_of(MONTHS)})\b")
 _EARLIEST = AnyCase(
     r"\b(?:original(?:ly)?|initial(?:ly)?|in\s+the\s+beginning|to\s+begin\s+with|first\W*\Z"
     r"|when\s+(?:we|i|they|it)\s+(?:start|began|open)\w*"

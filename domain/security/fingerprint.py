@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 from hashlib import blake2b
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.words import words
 
 SHINGLE = (
     5  # words; decisions often have six or seven words, and one changed word invalidates up to five shingles

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import plain_name, quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
+from clawmem.domain.text.words import token_count
 from clawmem.ports.records import one_line
 
 # Worded as a statement: models treat instructions from outside the conversation as an attack.

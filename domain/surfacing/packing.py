@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.text.words import token_count
 
 SEPARATOR = "\n\n---\n\n"
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 
 # Verbs that open a request to make, change or explain something.
 _TASK_VERBS = frozenset(

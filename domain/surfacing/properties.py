@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import TAGS, Property
 from clawmem.ports.records import one_line
 

@@ -8,8 +8,8 @@ recognised; a prompt in another language counts as complete if it has two conten
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 
 COMPLETE = 2  # content words before a pronoun that suffice to name its antecedent
 MOST_CONTINUED = (

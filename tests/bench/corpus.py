@@ -27,7 +27,7 @@ from corpus_source import LONGEST_SENTENCE, Paragraph, Rare, Source, Topic, is_c
 from clawmem.domain.documents.blocks import BlockKind
 from clawmem.domain.documents.fragments import MAX_PASSAGE
 from clawmem.domain.documents.names import file_name, with_names
-from clawmem.domain.documents.tokens import index_text, words
+from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, embedding_text
 
 T = TypeVar("T")

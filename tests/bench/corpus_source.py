@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.blocks import Block, BlockKind, blocks
 from clawmem.domain.documents.frontmatter import split
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
 TOPIC = 8000  # words of neighbouring documents that make a topic

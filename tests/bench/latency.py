@@ -33,7 +33,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 
 FACTS = FOLDER / "latency.json"
 QUESTIONS, WARM_UP = 100, 10

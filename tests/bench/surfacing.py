@@ -28,9 +28,9 @@ from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_col
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import PROFILES
+from clawmem.domain.text.words import token_count
 
 TABLES = FOLDER / "surfacing"
 FACTS = FOLDER / "surfacing.json"

@@ -21,8 +21,8 @@ from clawmem.domain.documents.blocks import BlockKind
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.frontmatter import split
-from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Grain
 
 DATA = os.environ.get("BENCH_DATA")

@@ -16,7 +16,7 @@ from clawmem.app.services.briefing.session import curation_note
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.text.words import token_count
 from clawmem.ports.records import Origin
 
 DAY_MS = 86_400_000

@@ -17,7 +17,7 @@ from clawmem.contracts import samples
 from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.text.words import token_count
 from clawmem.ports.documents import Claims
 from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.sessions import Session, session_key

@@ -12,10 +12,10 @@ from surfacing_home import EVERYTHING, Home, places
 
 from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.ordering import NOTE_SHARES
 from clawmem.domain.surfacing.profiles import PROFILES
+from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Origin
 

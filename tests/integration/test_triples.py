@@ -20,11 +20,11 @@ from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import save
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
+from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.models import ModelRole
 from clawmem.ports.records import InactiveReason, Origin

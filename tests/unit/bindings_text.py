@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.tokens import index_text, words
 from clawmem.domain.knowledge.llm_answer import read_json
 from clawmem.domain.retrieval.grains import Fused, fuse_documents, fuse_lines
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Hit, LexicalQuery, Span
 
 

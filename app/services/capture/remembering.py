@@ -23,9 +23,9 @@ from clawmem.domain.capture.remembering import (
     note_text,
     title_of,
 )
-from clawmem.domain.documents.likeness import is_longer_note
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
+from clawmem.domain.text.likeness import is_longer_note
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound

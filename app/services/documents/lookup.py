@@ -24,9 +24,9 @@ from clawmem.domain.documents.identity import (
     parse_virtual_path,
 )
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.indexes import LexicalIndex

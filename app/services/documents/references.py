@@ -26,10 +26,10 @@ from clawmem.domain.documents.reference import (
     reference_readings,
 )
 from clawmem.domain.documents.title import EXTENSION
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified, verified_if_any
 from clawmem.domain.security.quoting import shown_title, without_orders
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, Link, LinkStore, StoredLink
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import LexicalIndex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
+from clawmem.domain.text.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
 from clawmem.ports.records import Document, InactiveReason
 

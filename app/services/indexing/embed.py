@@ -9,7 +9,7 @@ from itertools import groupby
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
-from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import (
     BadVector,

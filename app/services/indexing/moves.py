@@ -14,9 +14,9 @@ from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.ignoring import Exclusion
-from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.documents.standing import version_of
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.text.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource

@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import Any
 
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
+from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.models import Cost, CostLedger, GeneratedText, Generator, ModelAnswers

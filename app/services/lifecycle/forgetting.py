@@ -14,13 +14,13 @@ from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import (
     identifying_words,
     is_earlier_version,
     is_recognisable,
     sentences_of,
 )
+from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.journal import Act, ActEntry

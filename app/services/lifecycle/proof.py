@@ -15,8 +15,8 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.similar import FindSimilar
 from clawmem.domain.documents.identity import body_hash, document_without_file
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import is_code
+from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgetRecord, ForgottenPlace

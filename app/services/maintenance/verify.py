@@ -26,7 +26,7 @@ from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import IndexBypassed, SourceUnreadable

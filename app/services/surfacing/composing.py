@@ -12,7 +12,6 @@ from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.filters import span_of
 from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.tables import header_at
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
 from clawmem.domain.security.injections import has_injection
@@ -30,6 +29,7 @@ from clawmem.domain.surfacing.packing import (
     tier_of,
 )
 from clawmem.domain.surfacing.properties import asked_properties
+from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 
 DAY = len("2026-03-31")

@@ -34,12 +34,12 @@ from clawmem.app.services.surfacing.turns import (
     is_fragment,
     with_earlier,
 )
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.surfacing.block import block, frame_tokens
 from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
 from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
+from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.briefing.packing import block, packed, section
-from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.text.words import token_count
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=200), max_size=12)
 

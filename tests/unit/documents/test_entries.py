@@ -5,7 +5,7 @@ import pytest
 from clawmem.contracts.samples import WHEN, document
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 BODY = (

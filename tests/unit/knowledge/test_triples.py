@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of, only_one
 from clawmem.domain.knowledge.triple_texts import MOST, read_triples
 from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, confidence_of, ends_statement
+from clawmem.domain.text.words import words
 
 JSON = st.recursive(
     st.none()

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.knowledge.llm_answer import mismatch
 from clawmem.domain.retrieval.planning import (
     MAX_CLAUSES,
@@ -22,6 +21,7 @@ from clawmem.domain.retrieval.planning import (
     question_parts,
     read_clauses,
 )
+from clawmem.domain.text.words import words
 
 JOINS = ["and also", "and what", "and how", "and why", "additionally", "as well as", "along with"]
 LONG = "the quarterly numbers of the northern branch"

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.tokens import is_unspaced, words
 from clawmem.domain.retrieval.query_forms import (
     MAX_BARE_TERMS,
     MAX_TERMS,
@@ -14,6 +13,7 @@ from clawmem.domain.retrieval.query_forms import (
     is_precise,
     query_forms,
 )
+from clawmem.domain.text.words import is_unspaced, words
 
 QUERIES = st.text() | st.text("ab AB12_./\\:#@-?!\"'*()京都 什么İ\0\n", max_size=40)
 

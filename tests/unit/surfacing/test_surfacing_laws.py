@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, HookOutput
-from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.focus import file_name, focus_factor
@@ -19,6 +18,7 @@ from clawmem.domain.surfacing.ordering import MOST_WISHES, TOP, MemoryKind, vary
 from clawmem.domain.surfacing.packing import pack, pack_lines, pack_shorter
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
 from clawmem.domain.surfacing.refers_back import MOST_CHARS, looking_back
+from clawmem.domain.text.words import token_count
 
 PLAIN = st.text("abc de\n", max_size=60)
 

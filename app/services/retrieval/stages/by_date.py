@@ -18,7 +18,6 @@ from clawmem.app.services.retrieval.stages.versions_in_order import of_the_serie
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.by_date import (
     ANY_KIND,
@@ -40,6 +39,7 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term

@@ -11,7 +11,6 @@ from clawmem.app.services.retrieval.stages.fuse import fused_lines, lines_locate
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tables import with_columns
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.late_interaction import (
     READ,
@@ -23,7 +22,9 @@ from clawmem.domain.retrieval.late_interaction import (
     nearest_words,
     read_rows,
 )
-from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
+from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, SketchStore

@@ -6,10 +6,10 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import VECTOR, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, Ranked, ranked
 from clawmem.domain.retrieval.grains import PASSAGE
 from clawmem.domain.retrieval.query_forms import MAX_TERMS
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
 from clawmem.ports.models import Embedder

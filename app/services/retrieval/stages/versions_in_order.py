@@ -10,7 +10,6 @@ from clawmem.app.services.retrieval.stages.successors import with_predecessors
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
@@ -22,6 +21,7 @@ from clawmem.domain.retrieval.versions import (
     series_words,
     subject_name,
 )
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document
 

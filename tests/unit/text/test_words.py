@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.tokens import index_text, is_unspaced, normalise, words
+from clawmem.domain.text.words import index_text, is_unspaced, normalise, words
 
 ANY_TEXT = st.text() | st.text("ab Éé_0-東京都议사ｶﾞก\u0e34\u0301\u0302İ\0\n，。", max_size=40)
 

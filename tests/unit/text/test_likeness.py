@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.documents.likeness import restating_line
+from clawmem.domain.text.likeness import restating_line
 
 LONG = (
     "The boiler in the cellar was serviced by Okafor, who cleaned the burner, set the pressure to 1.4 bar and asked us "

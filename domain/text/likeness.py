@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from clawmem.domain.documents.tokens import normalise, words
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.words import normalise, words
 
 LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases

@@ -1,0 +1,1 @@
+"""Words, names, dates and likeness of texts: the one place that knows about languages."""
