@@ -6,7 +6,6 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from clawmem.adapters.conversations import chatgpt, chats, claude_ai, sessions, slack
@@ -15,7 +14,6 @@ from clawmem.adapters.conversations.members import (
     ZIP,
     Member,
     NotAConversation,
-    Record,
     Unreadable,
     export_files,
     members_of,
@@ -31,27 +29,20 @@ from clawmem.ports.imports import (
 from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
-PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
-_SQLITE = b"SQLite format 3\0"
-# Neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown begins like JSON.
-_JSON = re.compile(rb"[\s\0]*(?:\{|(\[)[\s\0]*[{\]])")
-_MARKS = b"\xef\xbb\xbf\xff\xfe"  # of encodings
-_SAMPLE_RECORDS = 200  # a session begins with lines of its program
-
-Read = Callable[[Member], Iterator[ImportedConversation | ReadFault]]
+_JSON = re.compile(r"\s*(?:\{|\[\s*[{\]])")  # neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown
+COMPANIONS = (  # files of exports without conversations, by the ends of their names
+    "channels.json", "dms.json", "group_chats.json", "groups.json", "integration_logs.json", "message_feedback.json",
+    "model_comparisons.json", "mpims.json", "settings.json", "shared_conversations.json", "shopping.json", "user.json",
+    "users.json",
+)  # fmt: skip
 
 
-class _Format(NamedTuple):
-    """
-    Format of a file, recognised by the members that one of its first objects has: all of one of ``members``, which are
-    names, or a name with a value (``type=message``).
-
-    Without a ``source`` the file accompanies an export, and holds no conversation.
-    """
+class Format(NamedTuple):
+    """A format of files, its reader, and the members by whose names and values JSON of the format is recognised."""
 
     source: str
-    read: Read
-    members: Sequence[str] = ()
+    read: Callable[[Member], Iterator[ImportedConversation | ReadFault]]
+    mark: str = ""
 
 
 class DiskExports(ConversationExports):
@@ -64,29 +55,28 @@ class DiskExports(ConversationExports):
     """
 
     def __init__(self, read_messages: sessions.ReadMessages, decode: chats.Decode) -> None:
-        self._text = _Format("text", chats.reader_of_texts(decode))
-        self._table = (
-            _Format("chatgpt", chatgpt.read, ["mapping"]),
-            _Format("claude.ai", claude_ai.read_conversations, ["chat_messages"]),
-            _Format("claude.ai", claude_ai.read_projects, ["uuid docs name"]),
-            _Format("claude.ai", claude_ai.read_memories, ["conversations_memory", "project_memories"]),
-            _Format("claude-code", sessions.reader_of("claude-code", read_messages), ["sessionId type"]),
-            _Format(
-                "codex",
-                sessions.reader_of("codex", read_messages),
-                ["type=session_meta payload", "type=response_item payload"],
+        self._database = Format("agent", sessions.read_database)
+        self._text = Format("text", chats.reader_of_texts(decode))
+        self._formats = [
+            Format(source, sessions.reader_of(source, read_messages), mark)
+            for source, mark in (
+                ("codex", r'"type"\s*:\s*"(?:session_meta|response_item)"'),
+                ("gemini-cli", r'"projectHash"\s*:|\A\s*\{\s*"sessionId"\s*:[^{}]*"startTime"\s*:'),
+                ("claude-code", r'"sessionId"\s*:'),
+            )
+        ]
+        self._formats += [
+            Format("chatgpt", chatgpt.read, r'"mapping"\s*:\s*\{'),
+            Format("claude.ai", claude_ai.read_conversations, r'"chat_messages"\s*:'),
+            Format("claude.ai", claude_ai.read_projects, r'"docs"\s*:\s*\['),
+            Format("claude.ai", claude_ai.read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
+            Format("opencode", sessions.read_opencode, r'"info"\s*:\s*\{.*"messages"\s*:\s*\['),
+            Format(
+                "openclaw", sessions.read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'
             ),
-            _Format(
-                "gemini-cli",
-                sessions.reader_of("gemini-cli", read_messages),
-                ["sessionId projectHash", "sessionId startTime"],
-            ),
-            _Format("openclaw", sessions.read_openclaw, ["type=session id", "type=message id message"]),
-            _Format("opencode", sessions.read_opencode, ["info messages"]),
-            _Format("slack", slack.read, ["type=message ts"]),
-            _Format("", _nothing, _COMPANIONS),
-            _Format("chat-json", chats.read_json, ["role content", "messages"]),
-        )
+            Format("slack", slack.read, r'"ts"\s*:\s*"\d+\.\d+"'),
+            Format("chat-json", chats.read_json, r'"role"\s*:\s*"|"messages"\s*:\s*\['),
+        ]
 
     def files(self, paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault]]:
         return export_files(paths)
@@ -98,14 +88,32 @@ class DiskExports(ConversationExports):
             paths = {file.path: file for file in every if not _is_zip(file)}
             root = os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120
             names = {os.path.relpath(path, root).replace(os.sep, "/"): file for path, file in paths.items()}
-            members = members_of(names)
-            for part in self._in_members([member for member in members if member.file in plain]):
+            for part in self._in_members([member for member in members_of(names) if member.file in plain]):
                 if not isinstance(part, FileFinished) or part.file in plain:
                     yield part
 
+    def detect(self, head: str) -> Format:
+        """
+        Return the format of a file that begins with *head*.
+
+        Raises:
+            NotAConversation: its format is unknown.
+            Unreadable: it is empty.
+        """
+        if head.startswith("SQLite format 3\0"):
+            return self._database
+        if not head.strip():
+            raise Unreadable("it is empty")
+        if not _JSON.match(head):
+            return self._text
+        for entry in self._formats:
+            if re.search(entry.mark, head, re.DOTALL):
+                return entry
+        raise NotAConversation(UNKNOWN)
+
     def _in_archive(self, file: SourceFile) -> Iterator[ExportPart]:
         """Yield the parts of a ZIP file, which is finished if every file in it could be read."""
-        source, is_whole, is_silent = "", True, True
+        source, is_whole = "", True
         try:
             with zipfile.ZipFile(file.path) as archive:
                 texts = (name for name in archive.namelist() if name.lower().endswith(EXTENSIONS))
@@ -114,15 +122,9 @@ class DiskExports(ConversationExports):
                     if isinstance(part, FileFinished):
                         source = source or part.source
                     else:
-                        is_silent = False
                         is_whole &= not isinstance(part, ReadFault) or part.is_foreign
                         yield part
-                inner = [name for name in archive.namelist() if name.lower().endswith(ZIP)]
-            if inner and not source:
-                reason = f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them"
-                yield ReadFault(file.path, reason)
-                return
-            if is_silent:
+            if not names:
                 yield ReadFault(file.path, UNKNOWN, is_foreign=True)
             if is_whole:
                 yield FileFinished(file, source)
@@ -138,7 +140,10 @@ class DiskExports(ConversationExports):
             if member in seen:
                 continue
             try:
-                file_format = self._format_of(member)
+                if member.name.endswith(COMPANIONS):
+                    yield FileFinished(member.file)
+                    continue
+                file_format = self.detect(member.head())
                 days = slack.days(member) if file_format.read is slack.read else [member]
                 seen.update(days)
                 written = max(day.file.stamp.mtime_ns for day in days) / 1e9
@@ -153,55 +158,6 @@ class DiskExports(ConversationExports):
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
                 reason = f"it has an unexpected form ({type(error).__name__}: {error})"
                 yield ReadFault(member.place, reason)
-
-    def _format_of(self, member: Member) -> _Format:
-        """
-        Return the format of a file by its first objects.
-
-        Raises:
-            NotAConversation: its format is unknown.
-            Unreadable: it is empty, an archive, or no valid JSON.
-        """
-        if member.name.lower().endswith(PACKED):
-            raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
-        with member.open() as file:
-            head = file.read(1 << 16)
-        if head.startswith(_SQLITE):
-            return _Format("agent", sessions.read_database)
-        if not head.strip():
-            raise Unreadable("it is empty")
-        if not (start := _JSON.match(head.lstrip(_MARKS))):
-            return self._text
-        records = list[Record]()
-        try:
-            records += islice(member.objects(), 1 if start[1] else _SAMPLE_RECORDS)
-        except Unreadable:
-            if not records:
-                raise
-        for entry in self._table:
-            if any(_has(record, members) for members in entry.members for record in records):
-                return entry
-        if any(records):
-            raise NotAConversation(UNKNOWN)
-        return _Format("", _nothing)
-
-
-def _has(record: Record, members: str) -> bool:
-    parts = (member.partition("=") for member in members.split())
-    return all(name in record and value in ("", record[name]) for name, _, value in parts)
-
-
-def _nothing(member: Member) -> Iterator[ImportedConversation]:
-    yield from ()
-
-
-_COMPANIONS = (
-    "conversation_id evaluation_name", "conversation_id rating", "conversation_id is_anonymous",
-    "conversation_id title", "email id", "email chatgpt_plus_user", "user_id settings", "chats",
-    "generations tasks",  # of ChatGPT
-    "locale theme", "uuid email_address",  # of Claude.ai
-    "id profile", "id team_id", "id members", "service_id date",  # of Slack
-)  # fmt: skip
 
 
 def _is_zip(file: SourceFile) -> bool:

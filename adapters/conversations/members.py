@@ -9,12 +9,16 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from posixpath import normpath
 from typing import Any, BinaryIO, TextIO
+
+import ijson
 
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.imports import ReadFault
@@ -24,19 +28,15 @@ EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
-SKIPPED = frozenset(
-    ".git node_modules __pycache__ .venv venv dist build .next .mempalace .grepai tool-results subagents".split()
-)
+SKIPPED = frozenset(".git node_modules __pycache__ .venv venv dist build tool-results subagents".split())
 
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
-MAX_VALUE = 128 << 20  # characters of one line, or of one value of JSON
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
 MAX_NAMED = 20  # attachments of a message that are named
-_CHUNK = 1 << 20
+_CHUNK, _HEAD = 1 << 16, 1 << 22  # characters; a session may begin with a pasted image
 
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
-_SEPARATORS = re.compile(r"[\s,\[\]]*")
 
 
 class Unreadable(Exception):
@@ -175,13 +175,15 @@ class Member:
             encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
             yield io.TextIOWrapper(file, encoding, "replace", newline="\n")
 
-    def lines(self) -> Iterator[bytes]:
-        """Yield the lines in UTF-8. Raises `Unreadable` for one of more than `MAX_VALUE` characters."""
+    def head(self) -> str:
+        """Return the beginning of the text. Raises `Unreadable` as `open`."""
         with self.open_text() as text:
-            while line := text.readline(MAX_VALUE):
-                if len(line) == MAX_VALUE:
-                    raise Unreadable(f"a line has more than {MAX_VALUE} characters")
-                yield line.encode()
+            return text.read(_HEAD)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines in UTF-8. Raises `Unreadable` as `open`."""
+        with self.open_text() as text:
+            yield from map(str.encode, text)
 
     def objects(self) -> Iterator[Record]:
         """
@@ -192,28 +194,19 @@ class Member:
         Raises:
             Unreadable: the file is no JSON from some place on; the objects before it were yielded.
         """
-        decoder, waiting, at, line, count = json.JSONDecoder(), "", 0, 1, 0
         with self.open_text() as text:
-            while True:
-                if separators := _SEPARATORS.match(waiting, at):
-                    at = separators.end()
-                try:
-                    value, end = decoder.raw_decode(waiting, at)
-                except (ValueError, RecursionError) as error:  # it is incomplete, or no JSON
-                    rest = len(waiting) - at
-                    if rest < MAX_VALUE and (more := text.read(max(_CHUNK, rest))):
-                        line += waiting.count("\n", 0, at)
-                        waiting, at = waiting[at:] + more, 0
-                        continue
-                    if not rest:
-                        return
-                    entries = "entry" if count == 1 else f"{count} entries"
-                    after = f" after its first {entries}" if count else ""
-                    place = f"line {line + getattr(error, 'lineno', 1) - 1}: {getattr(error, 'msg', error)}"
-                    raise Unreadable(f"it is no valid JSON{after} ({place})") from error
-                at, count = end, count + 1
-                if isinstance(value, dict):
-                    yield Record(value)
+            chunks = chain([start := text.read(_CHUNK)], iter(partial(text.read, _CHUNK), ""))
+            prefix = "item" if start.lstrip().startswith("[") else ""
+            count = 0
+            try:
+                stream = ijson.from_iter(map(str.encode, chunks))
+                for value in ijson.items(stream, prefix, multiple_values=True, use_float=True):
+                    count += 1
+                    if isinstance(value, dict):
+                        yield Record(value)
+            except (ijson.JSONError, UnicodeError) as error:
+                reason = str(error).splitlines()[0]
+                raise Unreadable(f"it is no valid JSON after {count} of its entries ({reason})") from error
 
     def objects_next_to(self, name: str) -> list[Record]:
         """Return the objects of the small file *name*, relative to the folder; none if it cannot be read."""
@@ -249,7 +242,13 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
         faults.append(ReadFault(os.fsdecode(error.filename), reason))
 
     for path in map(os.path.abspath, paths):
-        for place in _places(path, complain):
+        places = [path]
+        if os.path.isdir(path):  # noqa: PTH112
+            places = []
+            for folder, folders, names in os.walk(path, onerror=complain):
+                folders[:] = set(folders) - SKIPPED
+                places += [os.path.join(folder, name) for name in names if _may_hold(name)]  # noqa: PTH118
+        for place in places:
             try:
                 status = os.stat(place, follow_symlinks=place == path)  # noqa: PTH116
             except OSError as error:
@@ -257,7 +256,7 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
                 continue
             if stat.S_ISREG(status.st_mode):
                 size, mtime_ns = status.st_size, status.st_mtime_ns
-                if not place.lower().endswith((*EXTENSIONS, ZIP)):
+                if place.endswith(DATABASES):
                     with suppress(OSError):  # a database grows in its log
                         log = os.stat(place + LOG)  # noqa: PTH116
                         size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
@@ -269,15 +268,8 @@ def export_files(paths: Sequence[str]) -> tuple[list[SourceFile], list[ReadFault
     return [files[place] for place in sorted(files)], faults
 
 
-def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
-    if not os.path.isdir(path):  # noqa: PTH112
-        yield path
-        return
-    for folder, folders, names in os.walk(path, onerror=complain):
-        folders[:] = set(folders) - SKIPPED
-        for name in names:
-            if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES:
-                yield os.path.join(folder, name)  # noqa: PTH118
+def _may_hold(name: str) -> bool:
+    return name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES
 
 
 def reason_of_os(error: OSError) -> str:

@@ -216,7 +216,6 @@ def test_foreign_files_under_known_names(invoke: Invoke, tmp_path: Path) -> None
     """Content decides, not the name: notes, settings and lists are named in the report and not imported."""
     foreign = {
         "conversations.json": '[{"latitude": 55.1, "speed": 4}]',
-        "users.json": '{"theme": "dark"}',
         "notes.md": "# Rent\n\nIt is paid.\n\nDue: Monday\n",
         "session.jsonl": '{"level": "info"}\n{"level": "warn"}\n',
         "deep.json": "[" * 100_000,
