@@ -18,7 +18,7 @@ import typer
 
 from clawmem.app.interfaces.cli.command_line import CommandLine, cli
 from clawmem.app.interfaces.rest.application import rest_application
-from clawmem.app.operations.operation import Operation
+from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.runtime import ServerRuntime
 
@@ -190,15 +190,15 @@ def _paragraph(text: str) -> list[str]:
     return text.splitlines()
 
 
-def _with_methods() -> list[Operation[Any, Any]]:
+def _with_methods() -> list[AnyOperation]:
     """Return the operations that are more than a route of the REST API."""
     return [one for one in all_operations() if one.commands or one.is_tool]
 
 
-def _method(operation: Operation[Any, Any]) -> str:
+def _method(operation: AnyOperation) -> str:
     """Return the name of a method; one that would hide a builtin gives way to the name of the function."""
     name = operation.name.removeprefix("memory_")
-    return operation.run.__name__ if hasattr(builtins, name) else name
+    return operation.function.__name__ if hasattr(builtins, name) else name
 
 
 def methods_module() -> str:
@@ -220,7 +220,7 @@ def methods_module() -> str:
     )
 
 
-def _method_source(operation: Operation[Any, Any], imports: set[tuple[str, str]]) -> str:
+def _method_source(operation: AnyOperation, imports: set[tuple[str, str]]) -> str:
     fields = operation.request.model_fields
     imports.add((operation.result.__module__, operation.result.__name__))
     first = next((name for name, field in fields.items() if field.is_required()), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.embedding import embed_after, embed_line
-from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.capture.issues import COLLECTION
@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 INCOMPLETE = 1  # exit code
-
-
-class BeadsProject(Request):
-    """The project."""
-
-    project_path: Annotated[
-        str,
-        Field(description="Folder of the project, or one below it."),
-        Option(metavar="PROJECT", is_argument=True),
-    ] = "."
-    allow_empty: Annotated[
-        bool, Field(description="Also remove every issue of a project that lists none."), Option(tool=None)
-    ] = False
 
 
 class SyncedIssues(Result):
@@ -60,22 +47,6 @@ class SyncedIssues(Result):
         return self.problems
 
 
-def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
-    """
-    Make documents of the issues of a Beads project, with relations by dependency.
-
-    It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
-    changes in .beads. Find issues by their properties: --where status=open.
-    """
-    found = services.issue_sync(request.project_path, allow_empty=request.allow_empty)
-    return SyncedIssues(
-        project_dir=found.project,
-        new_doc_ids=list(found.new),
-        embed=embed_after(services, [COLLECTION]),
-        **{name: getattr(found, name) for name in SyncedIssues.model_fields if hasattr(found, name)},
-    )
-
-
 def _text(result: SyncedIssues) -> Iterator[str]:
     yield (
         f"{result.project_dir}: {plural(result.synced, 'issue')} ({result.source}), {result.created} new, "
@@ -87,14 +58,28 @@ def _text(result: SyncedIssues) -> Iterator[str]:
         yield embed_line(result.embed)
 
 
-OPERATIONS = (
-    Operation(
-        name="beads_sync",
-        run=beads_sync,
-        effect=Effect.REPEATABLE,
-        text=_text,
-        route="/beads/sync",
-        opens=Opening.CREATED,
-        in_own_process=True,  # a relative path is that of the command
-    ),
-)
+@operation(Effect.REPEATABLE, text=_text, route="/beads/sync", opens=Opening.CREATED, in_own_process=True)
+def beads_sync(
+    services: Services,
+    project_path: Annotated[
+        str,
+        Field(description="Folder of the project, or one below it."),
+        Option(metavar="PROJECT", is_argument=True),
+    ] = ".",
+    allow_empty: Annotated[
+        bool, Field(description="Also remove every issue of a project that lists none."), Option(tool=None)
+    ] = False,
+) -> SyncedIssues:
+    """
+    Make documents of the issues of a Beads project, with relations by dependency.
+
+    It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
+    changes in .beads. Find issues by their properties: --where status=open.
+    """
+    found = services.issue_sync(project_path, allow_empty=allow_empty)
+    return SyncedIssues(
+        project_dir=found.project,
+        new_doc_ids=list(found.new),
+        embed=embed_after(services, [COLLECTION]),
+        **{name: getattr(found, name) for name in SyncedIssues.model_fields if hasattr(found, name)},
+    )

@@ -11,12 +11,10 @@ from pydantic import Field
 from clawmem.app.operations.operation import (
     Command,
     Effect,
-    NoParameters,
     Opening,
-    Operation,
     Option,
-    Request,
     Result,
+    operation,
 )
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
@@ -66,28 +64,6 @@ class Collections(Result):
     collections: list[Collection]
 
 
-class NewCollection(Request):
-    """A folder that becomes a collection; ``confirm`` is needed for the home folder, and what contains it."""
-
-    path: Folder
-    name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None
-    pattern: Pattern = "**/*.md"
-    exclude: Annotated[
-        list[str] | None,
-        Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
-        Option(("--exclude",)),
-    ] = None
-    move: Annotated[
-        bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
-    ] = False
-    confirm: Annotated[
-        bool | None,
-        Field(
-            description="Add the home folder, or a folder that contains it. False only says what is in it."
-        ),
-    ] = None
-
-
 class AddedCollection(Result):
     """A collection in the config file; ``warning`` says that its folder is very broad."""
 
@@ -101,23 +77,6 @@ class AddedCollection(Result):
         """Return the warning, and how to remove the collection again."""
         undo = f"Undo: clawmem collection remove {self.name}"
         return [f"warning: {self.warning} {undo}"] if self.warning else []
-
-
-class CollectionName(Request):
-    """A collection."""
-
-    name: Name
-
-
-class CollectionToRemove(CollectionName):
-    """A collection to remove; ``confirm`` is needed where the vault has the only copy of its documents."""
-
-    confirm: Annotated[
-        bool | None,
-        Field(
-            description="Remove it although its folder does not exist. False only says what would be removed."
-        ),
-    ] = None
 
 
 class RemovedCollection(Result):
@@ -142,27 +101,12 @@ class TrustInCollections(Result):
     trust: dict[str, Trust]
 
 
-class ChosenTrust(Request):
-    """A collection, and the trust in it."""
-
-    name: Annotated[str, Field(description="Its name."), Option(metavar="COLLECTION", is_argument=True)]
-    trust: Annotated[
-        Trust, Field(description="user, shared or outside."), Option(metavar="LEVEL", is_argument=True)
-    ]
-
-
 class TrustChange(Result):
     """The trust in a collection, and how many of its documents were trusted otherwise before."""
 
     name: str
     trust: Trust
     changed: int
-
-
-def list_all(services: Services, request: NoParameters) -> Collections:
-    """List the collections with their folders and numbers of documents."""
-    found = list_collections(services)
-    return Collections(count=len(found), collections=found)
 
 
 def list_collections(services: Services) -> list[Collection]:
@@ -182,23 +126,6 @@ def _collection(services: Services, name: str, served: int) -> Collection:
         updated=latest[0].authored_at if latest else None,
         **({"path": str(folder.path), "pattern": folder.pattern, "trust": folder.trust} if folder else {}),
     )
-
-
-def add(services: Services, request: NewCollection) -> AddedCollection:
-    """Add a folder as a collection; 'clawmem update' then reads it."""
-    settings, folder = services.settings, existing_folder(request.path)
-    check_pattern(request.pattern)
-    known = {name: (one.path, one.pattern) for name, one in settings.collections.items()}
-    name = name_for(folder, request.pattern, request.name, known, moved=request.move)
-    warning = _breadth_warning(folder, settings.home.resolve())
-    if (warning and request.confirm is not True) or request.confirm is False:
-        raise _unconfirmed(services, name, folder, request.pattern, warning)
-    entry: dict[str, object] = {"path": str(folder), "pattern": request.pattern}
-    entry |= {"exclude": [*request.exclude]} if request.exclude else {}
-    set_value(settings.config_file, ("collections", name), entry)
-    if request.move and services.is_open:
-        distrust_stamps(services.vault.documents, services.vault.transactions, name)
-    return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
 
 
 def _unconfirmed(
@@ -227,33 +154,6 @@ def _breadth_warning(folder: Path, home: Path) -> str:
         f"{folder} is {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
         "programs included. A narrower folder is usually meant."
     )
-
-
-def remove(services: Services, request: CollectionToRemove) -> RemovedCollection:
-    """
-    Remove a collection: its files stay, its documents are no longer found.
-
-    If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
-    confirmation.
-    """
-    known = services.settings.collections.get(request.name)
-    if known and request.confirm is not True and not known.path.is_dir():
-        _refuse_only_copy(services, request.name, known.path)
-    if request.confirm is False and (known or _is_left_over(services, request.name)):
-        raise _unconfirmed_removal(services, request.name)
-    if known:
-        remove_value(services.settings.config_file, ("collections", request.name))
-    elif not _is_left_over(services, request.name):
-        raise NotFound("collection", request.name, suggestions=sorted(services.settings.collections))
-    withdrawn = (
-        withdraw_collection(
-            services.vault.documents, services.vault.transactions, services.publisher, request.name
-        )
-        if services.is_open
-        else 0
-    )
-    trust = known.trust if known else "user"
-    return RemovedCollection(name=request.name, withdrawn=withdrawn, trust=trust)
 
 
 def _is_left_over(services: Services, name: str) -> bool:
@@ -297,35 +197,6 @@ def _refuse_only_copy(services: Services, name: str, folder: Path) -> None:
     )
 
 
-def list_trust(services: Services, request: NoParameters) -> TrustInCollections:
-    """List the collections of the config file with their trust."""
-    configured = services.settings.collections.items()
-    return TrustInCollections(trust={name: one.trust for name, one in configured})
-
-
-def set_trust(services: Services, request: ChosenTrust) -> TrustChange:
-    """
-    Set the trust in a collection: user, shared or outside.
-
-    Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
-    to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
-    """
-    if request.name not in services.settings.collections:
-        raise NotFound("collection", request.name, suggestions=sorted(services.settings.collections))
-    set_value(services.settings.config_file, ("collections", request.name, "trust"), request.trust)
-    changed = 0
-    if services.is_open:
-        known = services.vault.documents.sources(request.name).values()
-        changed = record_trust(
-            services.vault.documents,
-            services.vault.transactions,
-            services.publisher,
-            known,
-            TRUST[request.trust],
-        )
-    return TrustChange(name=request.name, trust=request.trust, changed=changed)
-
-
 def _collections_text(result: Collections) -> str | list[Table]:
     if not result.collections:
         return NONE_YET
@@ -339,56 +210,152 @@ def _trust_text(result: TrustInCollections) -> str | list[Table]:
     return [table(("name", "trust"), result.trust.items())] if result.trust else NONE_YET
 
 
-ADD = Operation(
-    name="collection_add",
-    run=add,
-    effect=Effect.REPEATABLE,
+@operation(
+    Effect.READS,
+    name="collections",
+    text=_collections_text,
+    route="/collections",
+    commands=(Command("collection list"),),
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+)
+def list_all(services: Services) -> Collections:
+    """List the collections with their folders and numbers of documents."""
+    found = list_collections(services)
+    return Collections(count=len(found), collections=found)
+
+
+@operation(
+    Effect.REPEATABLE,
     text=lambda one: f"Collection {one.name}: {one.path} ({one.pattern}). Next: clawmem update",
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
 )
-OPERATIONS = (
-    Operation(
-        name="collections",
-        run=list_all,
-        effect=Effect.READS,
-        text=_collections_text,
-        route="/collections",
-        commands=(Command("collection list"),),
-        is_tool=False,
-        opens=Opening.IF_PRESENT,
-    ),
-    ADD,
-    Operation(
-        name="collection_remove",
-        run=remove,
-        effect=Effect.DESTROYS,
-        text=lambda one: (
-            f"Collection {one.name} removed; {one.withdrawn} of its documents were served until now."
+def collection_add(
+    services: Services,
+    path: Folder,
+    name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None,
+    pattern: Pattern = "**/*.md",
+    exclude: Annotated[
+        list[str] | None,
+        Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
+        Option(("--exclude",)),
+    ] = None,
+    move: Annotated[
+        bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
+    ] = False,
+    confirm: Annotated[
+        bool | None,
+        Field(
+            description="Add the home folder, or a folder that contains it. False only says what is in it."
         ),
-        is_tool=False,
-        opens=Opening.IF_PRESENT,
-        any_vault=False,
+    ] = None,
+) -> AddedCollection:
+    """Add a folder as a collection; 'clawmem update' then reads it."""
+    settings, folder = services.settings, existing_folder(path)
+    check_pattern(pattern)
+    known = {other: (one.path, one.pattern) for other, one in settings.collections.items()}
+    name = name_for(folder, pattern, name, known, moved=move)
+    warning = _breadth_warning(folder, settings.home.resolve())
+    if (warning and confirm is not True) or confirm is False:
+        raise _unconfirmed(services, name, folder, pattern, warning)
+    entry: dict[str, object] = {"path": str(folder), "pattern": pattern}
+    entry |= {"exclude": [*exclude]} if exclude else {}
+    set_value(settings.config_file, ("collections", name), entry)
+    if move and services.is_open:
+        distrust_stamps(services.vault.documents, services.vault.transactions, name)
+    return AddedCollection(name=name, path=str(folder), pattern=pattern, warning=warning)
+
+
+@operation(
+    Effect.DESTROYS,
+    text=lambda one: (
+        f"Collection {one.name} removed; {one.withdrawn} of its documents were served until now."
     ),
-    Operation(
-        name="trust",
-        run=list_trust,
-        effect=Effect.READS,
-        text=_trust_text,
-        commands=(Command("trust list"),),
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="trust_set",
-        run=set_trust,
-        effect=Effect.REPEATABLE,
-        text=lambda one: (
-            f"Collection {one.name}: trust {one.trust}; {plural(one.changed, 'document')} changed."
-        ),
-        is_tool=False,
-        opens=Opening.IF_PRESENT,
-        any_vault=False,
-    ),
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+    any_vault=False,
 )
+def collection_remove(
+    services: Services,
+    name: Name,
+    confirm: Annotated[
+        bool | None,
+        Field(
+            description="Remove it although its folder does not exist. False only says what would be removed."
+        ),
+    ] = None,
+) -> RemovedCollection:
+    """
+    Remove a collection: its files stay, its documents are no longer found.
+
+    If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
+    confirmation.
+    """
+    known = services.settings.collections.get(name)
+    if known and confirm is not True and not known.path.is_dir():
+        _refuse_only_copy(services, name, known.path)
+    if confirm is False and (known or _is_left_over(services, name)):
+        raise _unconfirmed_removal(services, name)
+    if known:
+        remove_value(services.settings.config_file, ("collections", name))
+    elif not _is_left_over(services, name):
+        raise NotFound("collection", name, suggestions=sorted(services.settings.collections))
+    withdrawn = (
+        withdraw_collection(services.vault.documents, services.vault.transactions, services.publisher, name)
+        if services.is_open
+        else 0
+    )
+    trust = known.trust if known else "user"
+    return RemovedCollection(name=name, withdrawn=withdrawn, trust=trust)
+
+
+@operation(
+    Effect.READS,
+    name="trust",
+    text=_trust_text,
+    commands=(Command("trust list"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
+def list_trust(services: Services) -> TrustInCollections:
+    """List the collections of the config file with their trust."""
+    configured = services.settings.collections.items()
+    return TrustInCollections(trust={name: one.trust for name, one in configured})
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda one: f"Collection {one.name}: trust {one.trust}; {plural(one.changed, 'document')} changed.",
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+    any_vault=False,
+)
+def trust_set(
+    services: Services,
+    name: Annotated[str, Field(description="Its name."), Option(metavar="COLLECTION", is_argument=True)],
+    trust: Annotated[
+        Trust, Field(description="user, shared or outside."), Option(metavar="LEVEL", is_argument=True)
+    ],
+) -> TrustChange:
+    """
+    Set the trust in a collection: user, shared or outside.
+
+    Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
+    to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
+    """
+    if name not in services.settings.collections:
+        raise NotFound("collection", name, suggestions=sorted(services.settings.collections))
+    set_value(services.settings.config_file, ("collections", name, "trust"), trust)
+    changed = 0
+    if services.is_open:
+        known = services.vault.documents.sources(name).values()
+        changed = record_trust(
+            services.vault.documents,
+            services.vault.transactions,
+            services.publisher,
+            known,
+            TRUST[trust],
+        )
+    return TrustChange(name=name, trust=trust, changed=changed)

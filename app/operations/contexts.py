@@ -11,12 +11,10 @@ from pydantic import Field
 from clawmem.app.operations.operation import (
     Command,
     Effect,
-    NoParameters,
     Opening,
-    Operation,
     Option,
-    Request,
     Result,
+    operation,
 )
 from clawmem.app.operations.output import Table, table
 from clawmem.app.settings.config_file import remove_value, set_value
@@ -51,23 +49,6 @@ class Contexts(Result):
     contexts: list[Context]
 
 
-class NewContext(Request):
-    """A place, and the description that it gets."""
-
-    place: Place
-    text: Annotated[
-        str,
-        Field(description="The description.", min_length=1, max_length=MOST),
-        Option(metavar="TEXT", is_argument=True),
-    ]
-
-
-class ContextPlace(Request):
-    """A place that has a description."""
-
-    place: Place
-
-
 class ContextChange(Result):
     """A place, with its description before and now; empty if it has none."""
 
@@ -79,47 +60,6 @@ class ContextChange(Result):
     def remarks(self) -> Sequence[str]:
         """Return the command that brings the change into vectors."""
         return [] if self.place == EVERYTHING else [f"For vectors that include the change: {REINDEX}"]
-
-
-def list_contexts(services: Services, request: NoParameters) -> Contexts:
-    """List the descriptions of folders."""
-    found = [Context(place=place, text=text) for place, text in sorted(_contexts(services).items())]
-    return Contexts(count=len(found), contexts=found)
-
-
-def set_text(services: Services, request: NewContext) -> ContextChange:
-    """
-    Describe a folder, a file or everything.
-
-    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
-    include it after: clawmem reindex --force
-    """
-    place, text = _place(services, request.place), " ".join(request.text.split())
-    if not text:
-        raise InvalidInput("INVALID_INPUT", f"The description of {place} is blank. Give it a text.")
-    before = _contexts(services).get(place, "")
-    name, _, prefix = place.partition("/")
-    config = services.settings.config_file
-    if place == EVERYTHING:
-        set_value(config, ["global_context"], text)
-    else:
-        _check_presence(services, name, prefix)
-        set_value(config, ("collections", name, "context", _key(services, name, prefix)), text)
-    return ContextChange(place=place, text=text, before=before)
-
-
-def remove(services: Services, request: ContextPlace) -> ContextChange:
-    """Remove a description."""
-    place, known = _place(services, request.place), _contexts(services)
-    if place not in known:
-        raise NotFound("description", place, suggestions=sorted(known))
-    name, _, prefix = place.partition("/")
-    config = services.settings.config_file
-    if place == EVERYTHING:
-        set_value(config, ["global_context"], "")
-    else:
-        remove_value(config, ("collections", name, "context", _key(services, name, prefix)))
-    return ContextChange(place=place, text="", before=known[place])
 
 
 def _contexts(services: Services) -> dict[str, str]:
@@ -165,32 +105,75 @@ def _text(result: Contexts) -> str | list[Table]:
     return [table(("place", "description"), rows)] if rows else NONE_YET
 
 
-OPERATIONS = (
-    Operation(
-        name="contexts",
-        run=list_contexts,
-        effect=Effect.READS,
-        text=_text,
-        commands=(Command("context list"),),
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="context_set",
-        run=set_text,
-        effect=Effect.REPEATABLE,
-        text=lambda one: f"{one.place}: {one.text}" + (f" (before: {one.before})" if one.before else ""),
-        is_tool=False,
-        opens=Opening.NOTHING,
-        any_vault=False,
-    ),
-    Operation(
-        name="context_remove",
-        run=remove,
-        effect=Effect.DESTROYS,
-        text=lambda one: f"Description of {one.place} removed. It was: {one.before}",
-        is_tool=False,
-        opens=Opening.NOTHING,
-        any_vault=False,
-    ),
+@operation(
+    Effect.READS,
+    name="contexts",
+    text=_text,
+    commands=(Command("context list"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
 )
+def list_contexts(services: Services) -> Contexts:
+    """List the descriptions of folders."""
+    found = [Context(place=place, text=text) for place, text in sorted(_contexts(services).items())]
+    return Contexts(count=len(found), contexts=found)
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda one: f"{one.place}: {one.text}" + (f" (before: {one.before})" if one.before else ""),
+    is_tool=False,
+    opens=Opening.NOTHING,
+    any_vault=False,
+)
+def context_set(
+    services: Services,
+    place: Place,
+    text: Annotated[
+        str,
+        Field(description="The description.", min_length=1, max_length=MOST),
+        Option(metavar="TEXT", is_argument=True),
+    ],
+) -> ContextChange:
+    """
+    Describe a folder, a file or everything.
+
+    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+    include it after: clawmem reindex --force
+    """
+    place, text = _place(services, place), " ".join(text.split())
+    if not text:
+        raise InvalidInput("INVALID_INPUT", f"The description of {place} is blank. Give it a text.")
+    before = _contexts(services).get(place, "")
+    name, _, prefix = place.partition("/")
+    config = services.settings.config_file
+    if place == EVERYTHING:
+        set_value(config, ["global_context"], text)
+    else:
+        _check_presence(services, name, prefix)
+        set_value(config, ("collections", name, "context", _key(services, name, prefix)), text)
+    return ContextChange(place=place, text=text, before=before)
+
+
+@operation(
+    Effect.DESTROYS,
+    text=lambda one: f"Description of {one.place} removed. It was: {one.before}",
+    is_tool=False,
+    opens=Opening.NOTHING,
+    any_vault=False,
+)
+def context_remove(
+    services: Services,
+    place: Place,
+) -> ContextChange:
+    """Remove a description."""
+    place, known = _place(services, place), _contexts(services)
+    if place not in known:
+        raise NotFound("description", place, suggestions=sorted(known))
+    name, _, prefix = place.partition("/")
+    config = services.settings.config_file
+    if place == EVERYTHING:
+        set_value(config, ["global_context"], "")
+    else:
+        remove_value(config, ("collections", name, "context", _key(services, name, prefix)))
+    return ContextChange(place=place, text="", before=known[place])

@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
-from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.services.briefing.profile import reflect as reflection_of
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.services.lifecycle.examining import Examination, recommended
@@ -26,27 +26,6 @@ if TYPE_CHECKING:
 DEFAULT_SNOOZE = "30d"
 
 
-class Pin(Request):
-    """A note, and whether it is pinned."""
-
-    query: Address
-    unpin: Annotated[bool, Field(description="Take the pin back.")] = False
-    why: Why = ""
-
-
-class Snooze(Request):
-    """A note, and until when it is snoozed."""
-
-    query: Address
-    until: Annotated[
-        str | None,
-        Field(
-            description="The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
-        ),
-    ] = None
-    why: Why = ""
-
-
 class Treatment(DocumentReference):
     """A note and how it is treated now; ``changed`` is false where it was so before."""
 
@@ -54,37 +33,6 @@ class Treatment(DocumentReference):
     changed: bool
     pinned: bool
     snoozed_until: str | None = None
-
-
-def pin(services: Services, request: Pin) -> Treatment:
-    """Rank a note before others that fit a question equally well; for notes that the user needs often."""
-    target = services.lookup.target(request.query)
-    changed = services.tending.pin(target, services.caller, request.why, pinned=not request.unpin)
-    is_pinned = target.pins_itself or not request.unpin
-    return _treatment(
-        services,
-        target,
-        action="unpinned" if request.unpin else "pinned",
-        changed=changed,
-        pinned=is_pinned,
-        snoozed_until=target.snoozed_until,
-    )
-
-
-def snooze(services: Services, request: Snooze) -> Treatment:
-    """Keep a note out of prompts until a day; searches still find it."""
-    tending = services.tending
-    moment = None if request.until is None else tending.read_until(request.until)
-    target = services.lookup.target(request.query)
-    changed = tending.snooze(target, moment, services.caller, request.why)
-    return _treatment(
-        services,
-        target,
-        action="unsnoozed" if moment is None else "snoozed",
-        changed=changed,
-        pinned=target.is_pinned,
-        snoozed_until=moment,
-    )
 
 
 def _treatment(services: Services, target: Document, **became: Any) -> Treatment:
@@ -101,14 +49,6 @@ def treatment_text(result: Treatment) -> str:
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
     title = title_to_read(result.title, result.origin)
     return f"{result.file} ({title}) is {result.action}{until}{before}.{own}"
-
-
-class Days(Request):
-    """The days to look back."""
-
-    days: Annotated[
-        int, Field(ge=1, le=36_500, description="Of how many days."), Option(metavar="DAYS", is_argument=True)
-    ] = 14
 
 
 class RepeatedPhrase(Result):
@@ -133,17 +73,6 @@ class Reflection(Result):
     phrases: list[RepeatedPhrase]
     antipatterns: list[TitledFile]
     together: list[UsedTogether]
-
-
-class Consolidation(Request):
-    """Number of notes to examine, and whether duplicates are archived or only listed."""
-
-    most: Annotated[
-        int,
-        Field(ge=1, le=10_000, description="Number of uncertain notes to examine."),
-        Option(metavar="MOST", is_argument=True),
-    ] = 50
-    dry_run: Annotated[bool, Field(description="Only name them."), Option(("--dry-run",))] = False
 
 
 class DuplicateFile(Result):
@@ -177,52 +106,6 @@ class CuratorReport(Result):
     collections: dict[str, Any]
     actions: list[str]
     written_to: str = Field(description="The file of the report, for the hook.")
-
-
-def reflect(services: Services, request: Days) -> Reflection:
-    """Show repeated decisions, failed attempts, and notes used together."""
-    found = reflection_of(services.vault.documents, services.vault.usage, services.clock, request.days)
-    return Reflection(
-        days=found.days,
-        decisions=[one.display_path for one in found.decisions],
-        phrases=[RepeatedPhrase(**one._asdict()) for one in found.phrases],
-        antipatterns=[titled_file(one) for one in found.antipatterns],
-        together=[
-            UsedTogether(files=[pair.one.display_path, pair.other.display_path], count=pair.count)
-            for pair in found.together
-        ],
-    )
-
-
-def consolidate(services: Services, request: Consolidation) -> ArchivedDuplicates:
-    """
-    Archive unsure notes that repeat another note of their collection.
-
-    Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
-    restores them.
-    """
-    found = services.curator.duplicates(request.most)
-    if not request.dry_run:
-        services.curator.archive_duplicates(found, services.caller)
-    files = [
-        DuplicateFile(
-            file=one.document.display_path, kept=one.kept.display_path, overlap=round(one.overlap, 4)
-        )
-        for one in found
-    ]
-    return ArchivedDuplicates(dry_run=request.dry_run, archived=files)
-
-
-def curate(services: Services, request: NoParameters) -> CuratorReport:
-    """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
-    settings = services.settings
-    problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
-    policy = read_policy(settings.lifecycle)
-    found = services.curator.examine(policy, settings.collections, problems)
-    place = settings.vault.with_name(CURATOR_REPORT)
-    report = _report(found, place)
-    write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment
-    return report
 
 
 def _report(found: Examination, place: Path) -> CuratorReport:
@@ -277,34 +160,131 @@ def _report_text(result: CuratorReport) -> Iterator[str]:
     yield f"Written: {result.written_to}"
 
 
-OPERATIONS = (
-    Operation("reflect", reflect, Effect.READS, _reflection_text, is_tool=False),
-    Operation("consolidate", consolidate, Effect.REPEATABLE, _consolidation_text, is_tool=False),
-    Operation("curate", curate, Effect.REPEATABLE, _report_text, is_tool=False, any_vault=False),
-    Operation(
-        name="memory_pin",
-        run=pin,
-        effect=Effect.REPEATABLE,
-        text=treatment_text,
-        route="/documents/{query:path}/pin",
-        commands=(
-            Command("pin", fixed={"unpin": False}),
-            Command(
-                "unpin",
-                fixed={"unpin": True},
-                about="Take back a pin; one that the note itself asks for stays.",
-            ),
-        ),
-    ),
-    Operation(
-        name="memory_snooze",
-        run=snooze,
-        effect=Effect.REPEATABLE,
-        text=treatment_text,
-        route="/documents/{query:path}/snooze",
-        commands=(
-            Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
-            Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),
+@operation(Effect.READS, text=_reflection_text, is_tool=False)
+def reflect(
+    services: Services,
+    days: Annotated[
+        int, Field(ge=1, le=36_500, description="Of how many days."), Option(metavar="DAYS", is_argument=True)
+    ] = 14,
+) -> Reflection:
+    """Show repeated decisions, failed attempts, and notes used together."""
+    found = reflection_of(services.vault.documents, services.vault.usage, services.clock, days)
+    return Reflection(
+        days=found.days,
+        decisions=[one.display_path for one in found.decisions],
+        phrases=[RepeatedPhrase(**one._asdict()) for one in found.phrases],
+        antipatterns=[titled_file(one) for one in found.antipatterns],
+        together=[
+            UsedTogether(files=[pair.one.display_path, pair.other.display_path], count=pair.count)
+            for pair in found.together
+        ],
+    )
+
+
+@operation(Effect.REPEATABLE, text=_consolidation_text, is_tool=False)
+def consolidate(
+    services: Services,
+    most: Annotated[
+        int,
+        Field(ge=1, le=10_000, description="Number of uncertain notes to examine."),
+        Option(metavar="MOST", is_argument=True),
+    ] = 50,
+    dry_run: Annotated[bool, Field(description="Only name them."), Option(("--dry-run",))] = False,
+) -> ArchivedDuplicates:
+    """
+    Archive unsure notes that repeat another note of their collection.
+
+    Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
+    restores them.
+    """
+    found = services.curator.duplicates(most)
+    if not dry_run:
+        services.curator.archive_duplicates(found, services.caller)
+    files = [
+        DuplicateFile(
+            file=one.document.display_path, kept=one.kept.display_path, overlap=round(one.overlap, 4)
+        )
+        for one in found
+    ]
+    return ArchivedDuplicates(dry_run=dry_run, archived=files)
+
+
+@operation(Effect.REPEATABLE, text=_report_text, is_tool=False, any_vault=False)
+def curate(services: Services) -> CuratorReport:
+    """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
+    settings = services.settings
+    problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
+    policy = read_policy(settings.lifecycle)
+    found = services.curator.examine(policy, settings.collections, problems)
+    place = settings.vault.with_name(CURATOR_REPORT)
+    report = _report(found, place)
+    write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment
+    return report
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=treatment_text,
+    route="/documents/{query:path}/pin",
+    commands=(
+        Command("pin", fixed={"unpin": False}),
+        Command(
+            "unpin",
+            fixed={"unpin": True},
+            about="Take back a pin; one that the note itself asks for stays.",
         ),
     ),
 )
+def memory_pin(
+    services: Services,
+    query: Address,
+    unpin: Annotated[bool, Field(description="Take the pin back.")] = False,
+    why: Why = "",
+) -> Treatment:
+    """Rank a note before others that fit a question equally well; for notes that the user needs often."""
+    target = services.lookup.target(query)
+    changed = services.tending.pin(target, services.caller, why, pinned=not unpin)
+    is_pinned = target.pins_itself or not unpin
+    return _treatment(
+        services,
+        target,
+        action="unpinned" if unpin else "pinned",
+        changed=changed,
+        pinned=is_pinned,
+        snoozed_until=target.snoozed_until,
+    )
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=treatment_text,
+    route="/documents/{query:path}/snooze",
+    commands=(
+        Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
+        Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),
+    ),
+)
+def memory_snooze(
+    services: Services,
+    query: Address,
+    until: Annotated[
+        str | None,
+        Field(
+            description="The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
+        ),
+    ] = None,
+    why: Why = "",
+) -> Treatment:
+    """Keep a note out of prompts until a day; searches still find it."""
+    tending = services.tending
+    moment = None if until is None else tending.read_until(until)
+    target = services.lookup.target(query)
+    changed = tending.snooze(target, moment, services.caller, why)
+    return _treatment(
+        services,
+        target,
+        action="unsnoozed" if moment is None else "snoozed",
+        changed=changed,
+        pinned=target.is_pinned,
+        snoozed_until=moment,
+    )

@@ -9,31 +9,13 @@ from pydantic import Field
 
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.remembering import SECRET_REMARK
 from clawmem.app.services.capture.diary import AGENT, LAST, DiaryEntry
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-
-
-class NewEntry(Request):
-    """An entry to be written."""
-
-    entry: Annotated[
-        str,
-        Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."),
-        Option(
-            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
-        ),
-    ]
-    topic: Annotated[
-        str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
-    ] = TOPIC
-    agent: Annotated[
-        str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
-    ] = AGENT
 
 
 class WrittenEntry(Result):
@@ -54,15 +36,6 @@ class WrittenEntry(Result):
         return [SECRET_REMARK] if self.has_secret else []
 
 
-class LastEntries(Request):
-    """The entries to read."""
-
-    last_n: Annotated[Limit, Option(("-n", "--limit"))] = LAST
-    agent: Annotated[
-        str, Field(description="Only of this writer; empty for all."), Option(("-a", "--agent"))
-    ] = ""
-
-
 class Entry(Result):
     """An entry; ``agent`` is who wrote it."""
 
@@ -80,30 +53,6 @@ class Entries(Result):
 
     count: int
     entries: list[Entry]
-
-
-def write(services: Services, request: NewEntry) -> WrittenEntry:
-    """
-    Add an entry to the diary; it can be searched like any note.
-
-    A secret in the entry is reported, and saved as written.
-    """
-    from clawmem.domain.security.secrets import find_secrets
-
-    document = services.diary.write(request.entry, request.topic, request.agent)
-    embed_new(services)
-    return WrittenEntry(
-        action="inserted",
-        id=document.id,
-        file=document.display_path,
-        has_secret=bool(find_secrets(request.entry)),
-    )
-
-
-def read(services: Services, request: LastEntries) -> Entries:
-    """Return the last entries of the diary, newest first."""
-    entries = [_entry(one) for one in services.diary.read(request.last_n, request.agent)]
-    return Entries(count=len(entries), entries=entries)
 
 
 def _entry(one: DiaryEntry) -> Entry:
@@ -128,14 +77,50 @@ def _entries_text(result: Entries) -> str:
     return "\n".join(lines) or "The diary is empty."
 
 
-OPERATIONS = (
-    Operation(
-        name="diary_write",
-        run=write,
-        effect=Effect.ADDS,
-        text=_written_text,
-        route="/diary",
-        commands=(Command("diary write", {"agent": "user"}),),
-    ),
-    Operation("diary_read", read, Effect.READS, _entries_text, route="/diary"),
+@operation(
+    Effect.ADDS, text=_written_text, route="/diary", commands=(Command("diary write", {"agent": "user"}),)
 )
+def diary_write(
+    services: Services,
+    entry: Annotated[
+        str,
+        Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."),
+        Option(
+            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
+        ),
+    ],
+    topic: Annotated[
+        str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
+    ] = TOPIC,
+    agent: Annotated[
+        str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
+    ] = AGENT,
+) -> WrittenEntry:
+    """
+    Add an entry to the diary; it can be searched like any note.
+
+    A secret in the entry is reported, and saved as written.
+    """
+    from clawmem.domain.security.secrets import find_secrets
+
+    document = services.diary.write(entry, topic, agent)
+    embed_new(services)
+    return WrittenEntry(
+        action="inserted",
+        id=document.id,
+        file=document.display_path,
+        has_secret=bool(find_secrets(entry)),
+    )
+
+
+@operation(Effect.READS, text=_entries_text, route="/diary")
+def diary_read(
+    services: Services,
+    last_n: Annotated[Limit, Option(("-n", "--limit"))] = LAST,
+    agent: Annotated[
+        str, Field(description="Only of this writer; empty for all."), Option(("-a", "--agent"))
+    ] = "",
+) -> Entries:
+    """Return the last entries of the diary, newest first."""
+    entries = [_entry(one) for one in services.diary.read(last_n, agent)]
+    return Entries(count=len(entries), entries=entries)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from anyio import to_thread
 
-from clawmem.app.operations.operation import Opening, Operation, Request, Result
+from clawmem.app.operations.operation import AnyOperation, Opening, Request, Result
 from clawmem.app.services.progress import ProgressOf, no_progress
 from clawmem.ports.errors import ClawmemError
 
@@ -49,7 +49,7 @@ class Dispatcher(Protocol):
 
 async def run(
     dispatcher: Dispatcher,
-    operation: Operation[Any, Any],
+    operation: AnyOperation,
     request: Request,
     *,
     caller: str,

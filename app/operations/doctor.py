@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.environment.places import client_folder, client_servers, topics_folder
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON
-from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Result
+from clawmem.app.operations.operation import Effect, Opening, Result, operation
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.machine_checks import (
     client_findings,
@@ -36,7 +36,14 @@ class Examination(Result):
         return 0 if self.ok else 1
 
 
-def doctor(services: Services, request: NoParameters) -> Examination:
+def _doctor_text(result: Examination) -> Iterator[str]:
+    yield from (one.line for one in result.findings)
+    wrong = sum(not one.ok for one in result.findings)
+    yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
+
+
+@operation(Effect.REPEATABLE, text=_doctor_text, route="/doctor", is_tool=False, opens=Opening.CURRENT)
+def doctor(services: Services) -> Examination:
     """
     Check the vault and its environment; report remedies.
 
@@ -54,21 +61,3 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     machine = [*disk_findings(settings.vault), *server_findings(settings.vault)]
     findings = [*machine, *services.doctor(), private, swept, *clients, *agents]
     return Examination(ok=all(one.ok for one in findings), findings=findings)
-
-
-def _doctor_text(result: Examination) -> Iterator[str]:
-    yield from (one.line for one in result.findings)
-    wrong = sum(not one.ok for one in result.findings)
-    yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
-
-
-DOCTOR = Operation(
-    name="doctor",
-    run=doctor,
-    effect=Effect.REPEATABLE,
-    text=_doctor_text,
-    route="/doctor",
-    is_tool=False,
-    opens=Opening.CURRENT,
-)
-OPERATIONS = (DOCTOR,)

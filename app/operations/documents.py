@@ -19,7 +19,7 @@ from clawmem.app.operations.fields import (
     with_successor,
 )
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
-from clawmem.app.operations.operation import Attachment, Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Attachment, Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, verbatim
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
@@ -40,34 +40,6 @@ MaxLines = Annotated[
 LineNumbers = Annotated[
     bool, Field(description="Put its number before every line."), Option(tool="lineNumbers")
 ]
-
-
-class Get(Request):
-    """A document, and the lines of it."""
-
-    file: Address
-    from_line: Annotated[
-        int | None,
-        Field(ge=1, le=MAX_LINES, description="Begin with this line."),
-        Option(("--from",), tool="fromLine"),
-    ] = None
-    max_lines: MaxLines = None
-    line_numbers: LineNumbers = False
-
-
-class MultiGet(Request):
-    """Several documents."""
-
-    pattern: Annotated[
-        str,
-        Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas."),
-        Option(metavar="PATTERN", is_argument=True),
-    ]
-    max_lines: MaxLines = None
-    max_bytes: Annotated[
-        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out."), Option(tool="maxBytes")
-    ] = MAX_BYTES
-    line_numbers: LineNumbers = False
 
 
 class Text(DocumentReference):
@@ -167,37 +139,6 @@ class Texts(Result):
         return [one.message for one in self.errors]
 
 
-def get(services: Services, request: Get) -> Content:
-    """Read one document, or lines of it: the address may end with :LINE."""
-    excerpt = services.lookup.get(request.file, from_line=request.from_line, max_lines=request.max_lines)
-    document = excerpt.document
-    mentions = services.vault.entities.mentions(document.id)
-    return text_of(
-        Content,
-        excerpt,
-        is_numbered=request.line_numbers,
-        context=services.settings.context_of(document.collection, document.path),
-        properties=_properties_of(services, document),
-        **backlinks_of(services, document),
-        note=_note_about(services, document),
-        entities=[
-            MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
-        ],
-    )
-
-
-def multi_get(services: Services, request: MultiGet) -> Texts:
-    """Read several documents at once; names and documents that were left out are reported."""
-    found = services.lookup.multi_get(request.pattern, max_bytes=request.max_bytes)
-    if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
-        raise _nothing_found(request.pattern, found.errors)
-    documents = [
-        text_of(Text, one, is_numbered=request.line_numbers, max_lines=request.max_lines)
-        for one in found.excerpts
-    ]
-    return Texts(count=len(documents), documents=documents, errors=[_failure(one) for one in found.errors])
-
-
 def text_of(
     kind: type[T], excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None, **more: Any
 ) -> T:
@@ -291,26 +232,68 @@ def _block(one: Text) -> Part:
     return verbatim(f"==> {head} <==\n{one.verbatim}\n")
 
 
-OPERATIONS = (
-    Operation(
-        name="get",
-        run=get,
-        effect=Effect.READS,
-        text=_heading,
-        in_own_process=True,
-        route="/documents/{file:path}",
-        terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
-        attachments=lambda result: [_attachment(result, _context_comment(result))],
-    ),
-    Operation(
-        name="multi_get",
-        run=multi_get,
-        effect=Effect.READS,
-        text=_texts_text,
-        in_own_process=True,
-        route="/documents",
-        commands=(Command("multi-get"),),
-        terminal=lambda result: [*map(_block, result.documents)],
-        attachments=lambda result: [*map(_attachment, result.documents)],
-    ),
+@operation(
+    Effect.READS,
+    text=_heading,
+    in_own_process=True,
+    route="/documents/{file:path}",
+    terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
+    attachments=lambda result: [_attachment(result, _context_comment(result))],
 )
+def get(
+    services: Services,
+    file: Address,
+    from_line: Annotated[
+        int | None,
+        Field(ge=1, le=MAX_LINES, description="Begin with this line."),
+        Option(("--from",), tool="fromLine"),
+    ] = None,
+    max_lines: MaxLines = None,
+    line_numbers: LineNumbers = False,
+) -> Content:
+    """Read one document, or lines of it: the address may end with :LINE."""
+    excerpt = services.lookup.get(file, from_line=from_line, max_lines=max_lines)
+    document = excerpt.document
+    mentions = services.vault.entities.mentions(document.id)
+    return text_of(
+        Content,
+        excerpt,
+        is_numbered=line_numbers,
+        context=services.settings.context_of(document.collection, document.path),
+        properties=_properties_of(services, document),
+        **backlinks_of(services, document),
+        note=_note_about(services, document),
+        entities=[
+            MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
+        ],
+    )
+
+
+@operation(
+    Effect.READS,
+    text=_texts_text,
+    in_own_process=True,
+    route="/documents",
+    commands=(Command("multi-get"),),
+    terminal=lambda result: [*map(_block, result.documents)],
+    attachments=lambda result: [*map(_attachment, result.documents)],
+)
+def multi_get(
+    services: Services,
+    pattern: Annotated[
+        str,
+        Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas."),
+        Option(metavar="PATTERN", is_argument=True),
+    ],
+    max_lines: MaxLines = None,
+    max_bytes: Annotated[
+        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out."), Option(tool="maxBytes")
+    ] = MAX_BYTES,
+    line_numbers: LineNumbers = False,
+) -> Texts:
+    """Read several documents at once; names and documents that were left out are reported."""
+    found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
+    if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
+        raise _nothing_found(pattern, found.errors)
+    documents = [text_of(Text, one, is_numbered=line_numbers, max_lines=max_lines) for one in found.excerpts]
+    return Texts(count=len(documents), documents=documents, errors=[_failure(one) for one in found.errors])

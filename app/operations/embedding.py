@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.maintenance.embedding_policy import EmbeddingPace
 from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
@@ -33,12 +33,6 @@ class Upkeep(Result):
         return [*self.warnings, *lag_sentences(self.lagging)]
 
 
-class EmbedRequest(Request):
-    """Whether all texts are embedded, or those without vectors."""
-
-    force: Force = False
-
-
 class Embedded(Upkeep):
     """
     One run of the embedder: texts embedded, failed and waiting, and unused vectors that were deleted.
@@ -59,19 +53,6 @@ class Embedded(Upkeep):
     def exit_code(self) -> int:
         """Return 6 where the vectors of another model go on answering."""
         return MODEL_FAILED if self.waiting_for else 0
-
-
-def embed(services: Services, request: EmbedRequest) -> Embedded:
-    """
-    Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
-
-    Vectors of another model, or of a run with force, replace the old vectors when they are complete.
-    """
-    report = embed_texts(services, force=request.force)
-    if report.stopped:
-        raise EmbeddingError(embed_line(report))
-    counts = {name: getattr(report, name) for name in Embedded.model_fields if hasattr(report, name)}
-    return Embedded(**counts, pending=pending_texts(services), lagging=lagging_indexes(services))
 
 
 def embed_texts(services: Services, *, force: bool = False) -> EmbedReport:
@@ -184,4 +165,15 @@ def embed_line(report: EmbedReport | Embedded) -> str:
     return f"{done}. They took the place of those of {report.replaced!r}." if report.replaced else f"{done}."
 
 
-OPERATIONS = (Operation("embed", embed, Effect.REPEATABLE, embed_line, route="/embed"),)
+@operation(Effect.REPEATABLE, text=embed_line, route="/embed")
+def embed(services: Services, force: Force = False) -> Embedded:
+    """
+    Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
+
+    Vectors of another model, or of a run with force, replace the old vectors when they are complete.
+    """
+    report = embed_texts(services, force=force)
+    if report.stopped:
+        raise EmbeddingError(embed_line(report))
+    counts = {name: getattr(report, name) for name in Embedded.model_fields if hasattr(report, name)}
+    return Embedded(**counts, pending=pending_texts(services), lagging=lagging_indexes(services))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 
 if TYPE_CHECKING:
@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import EnrichReport
 
 SUSPICIOUS = 20  # from this number of documents on, a run without any name or fact causes a warning
-
-
-class EnrichRequest(Request):
-    """The documents to enrich, and whether a model is asked."""
-
-    limit: Annotated[
-        int | None, Field(ge=1, description="At most so many documents."), Option(("-n", "--limit"))
-    ] = None
-    all: Annotated[bool, Field(description="Also notes that another model described, and failed ones.")] = (
-        False
-    )
-    no_model: Annotated[bool, Field(description="Use rules alone."), Option(("--no-model",))] = False
-    daily_calls: Annotated[
-        int | None, Field(ge=0, description="At most so many calls of a model a day; by default 500.")
-    ] = None
 
 
 class ModelCost(Result):
@@ -71,31 +56,13 @@ class Enriched(Result):
         return self.warnings
 
 
-def enrich(services: Services, request: EnrichRequest) -> Enriched:
-    """
-    Add keywords, names and links to new and changed documents.
-
-    A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
-    Run it after embed: links need vectors.
-    """
-    with services.progress("Enriching") as step:
-        calls = {"calls_a_day": request.daily_calls} if request.daily_calls is not None else {}
-        enrich_documents = services.enrich(None if request.no_model else services.ask_of(**calls))
-        report = enrich_documents(request.limit, anew=request.all, progress=step)
-    costs = [
-        ModelCost(**{name: getattr(one, name) for name in ModelCost.model_fields})
-        for one in services.vault.ledger.totals()
-    ]
-    return Enriched(**asdict(report), warnings=_warnings(services, report, request), costs=costs)
-
-
-def _warnings(services: Services, report: EnrichReport, request: EnrichRequest) -> list[str]:
+def _warnings(services: Services, report: EnrichReport, *, anew: bool) -> list[str]:
     sentences = [f"degraded: enrich: {report.stopped}"] if report.stopped else []
     if report.failed:
         sentences.append(
             f"The model gave no usable answer for {plural(report.failed, 'document')}; rules were used."
         )
-    if report.by_rules >= SUSPICIOUS and not report.mentions and request.all:
+    if report.by_rules >= SUSPICIOUS and not report.mentions and anew:
         sentences.append(f"No name was found in {plural(report.by_rules, 'document')}.")
     if services.vault.notes.counts().by_model >= SUSPICIOUS and not services.vault.triples.total():
         sentences.append("A model described the documents, but stored no fact.")
@@ -133,4 +100,32 @@ def _cost_line(one: ModelCost) -> str:
     return f"{one.model} for {one.purpose}: {one.calls} calls{failed}, {tokens}, {one.took_ms / 1000:.1f} s"
 
 
-OPERATIONS = (Operation("enrich", enrich, Effect.REPEATABLE, enriched_text, route="/enrich", is_tool=False),)
+@operation(Effect.REPEATABLE, text=enriched_text, route="/enrich", is_tool=False)
+def enrich(
+    services: Services,
+    limit: Annotated[
+        int | None, Field(ge=1, description="At most so many documents."), Option(("-n", "--limit"))
+    ] = None,
+    all: Annotated[bool, Field(description="Also notes that another model described, and failed ones.")] = (
+        False
+    ),
+    no_model: Annotated[bool, Field(description="Use rules alone."), Option(("--no-model",))] = False,
+    daily_calls: Annotated[
+        int | None, Field(ge=0, description="At most so many calls of a model a day; by default 500.")
+    ] = None,
+) -> Enriched:
+    """
+    Add keywords, names and links to new and changed documents.
+
+    A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
+    Run it after embed: links need vectors.
+    """
+    with services.progress("Enriching") as step:
+        calls = {"calls_a_day": daily_calls} if daily_calls is not None else {}
+        enrich_documents = services.enrich(None if no_model else services.ask_of(**calls))
+        report = enrich_documents(limit, anew=all, progress=step)
+    costs = [
+        ModelCost(**{name: getattr(one, name) for name in ModelCost.model_fields})
+        for one in services.vault.ledger.totals()
+    ]
+    return Enriched(**asdict(report), warnings=_warnings(services, report, anew=all), costs=costs)

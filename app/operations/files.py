@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.environment.places import FILES_VARIABLE
-from clawmem.app.operations.operation import Effect, Operation, Request, Result
+from clawmem.app.operations.operation import Effect, Request, Result, operation
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
 
@@ -57,17 +57,6 @@ class FileAnswer(Result):
     result: str
 
 
-def memory(services: Services, request: FileCommand) -> FileAnswer:
-    """View, create, edit, delete and rename the files of /memories, which outlive this conversation."""
-    collection = _collection(services)
-    answer = _execute(services.memory_files(collection.root), request)
-    if _only_views(request):
-        text = without_orders(answer, collection.origin)
-        return FileAnswer(result="\n".join(lines_to_read(text, collection.origin)))
-    services.update(collection)
-    return FileAnswer(result=answer)
-
-
 def _execute(files: MemoryFiles, request: FileCommand) -> str:
     text = request.text
     match request.command:
@@ -100,14 +89,15 @@ def _collection(services: Services) -> Folder:
     )
 
 
-OPERATIONS = (
-    Operation(
-        name="memory",
-        run=memory,
-        effect=Effect.DESTROYS,
-        text=lambda result: result.result,
-        only_reads=_only_views,
-        any_vault=False,
-        commands=(),
-    ),
+@operation(
+    Effect.DESTROYS, text=lambda result: result.result, only_reads=_only_views, any_vault=False, commands=()
 )
+def memory(services: Services, request: FileCommand) -> FileAnswer:
+    """View, create, edit, delete and rename the files of /memories, which outlive this conversation."""
+    collection = _collection(services)
+    answer = _execute(services.memory_files(collection.root), request)
+    if _only_views(request):
+        text = without_orders(answer, collection.origin)
+        return FileAnswer(result="\n".join(lines_to_read(text, collection.origin)))
+    services.update(collection)
+    return FileAnswer(result=answer)

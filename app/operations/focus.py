@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
-from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -25,41 +25,11 @@ class Session(Request):
     session_id: SessionId = ""
 
 
-class NewTopic(Request):
-    """A topic for a session."""
-
-    topic: Annotated[
-        str,
-        Field(description="The topic, up to 256 characters."),
-        Option(metavar="TOPIC...", is_argument=True),
-    ]
-    session_id: SessionId = ""
-
-
 class SessionTopic(Result):
     """The topic of a session; null if it has none."""
 
     session_id: str
     topic: str | None
-
-
-def set_topic(services: Services, request: NewTopic) -> SessionTopic:
-    """Set the topic of a session: notes about it are ranked first."""
-    session = _session(request.session_id)
-    return SessionTopic(session_id=session, topic=_topics().set(session, request.topic))
-
-
-def show_topic(services: Services, request: Session) -> SessionTopic:
-    """Show the topic of a session."""
-    session = _session(request.session_id)
-    return SessionTopic(session_id=session, topic=_topics().get(session) or None)
-
-
-def clear_topic(services: Services, request: Session) -> SessionTopic:
-    """Remove the topic of a session."""
-    session = _session(request.session_id)
-    _topics().clear(session)
-    return SessionTopic(session_id=session, topic=None)
 
 
 def _topics() -> Topics:
@@ -77,16 +47,31 @@ def _text(result: SessionTopic) -> str:
     return result.topic or "This session keeps to no topic."
 
 
-OPERATIONS = (
-    Operation("focus_set", set_topic, Effect.REPEATABLE, _text, is_tool=False, opens=Opening.NOTHING),
-    Operation(
-        name="focus_show",
-        run=show_topic,
-        effect=Effect.READS,
-        text=_text,
-        is_tool=False,
-        in_own_process=True,  # the session is known from the variables of the command
-        opens=Opening.NOTHING,
-    ),
-    Operation("focus_clear", clear_topic, Effect.REPEATABLE, _text, is_tool=False, opens=Opening.NOTHING),
-)
+@operation(Effect.REPEATABLE, text=_text, is_tool=False, opens=Opening.NOTHING)
+def focus_set(
+    services: Services,
+    topic: Annotated[
+        str,
+        Field(description="The topic, up to 256 characters."),
+        Option(metavar="TOPIC...", is_argument=True),
+    ],
+    session_id: SessionId = "",
+) -> SessionTopic:
+    """Set the topic of a session: notes about it are ranked first."""
+    session = _session(session_id)
+    return SessionTopic(session_id=session, topic=_topics().set(session, topic))
+
+
+@operation(Effect.READS, text=_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
+def focus_show(services: Services, session_id: SessionId = "") -> SessionTopic:
+    """Show the topic of a session."""
+    session = _session(session_id)
+    return SessionTopic(session_id=session, topic=_topics().get(session) or None)
+
+
+@operation(Effect.REPEATABLE, text=_text, is_tool=False, opens=Opening.NOTHING)
+def focus_clear(services: Services, session_id: SessionId = "") -> SessionTopic:
+    """Remove the topic of a session."""
+    session = _session(session_id)
+    _topics().clear(session)
+    return SessionTopic(session_id=session, topic=None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import Confirm, Docid, DocumentReference, Why, place_of
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, age, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
@@ -137,17 +137,6 @@ BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
 MAX_NAMED = 3  # derived documents that a person is shown by name
 
 
-class Forget(Request):
-    """A note to forget."""
-
-    query: Docid
-    confirm: Confirm = None
-    why: Why = ""
-    prove: Annotated[
-        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
-    ] = False
-
-
 class WouldForget(DocumentReference):
     """A note that would be forgotten, and the documents that were derived from it."""
 
@@ -184,34 +173,7 @@ class Forgotten(DocumentReference):
         return BYTES_REMAIN if self.left else 0
 
 
-def forget(services: Services, request: Forget) -> Forgotten:
-    """
-    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
-
-    Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
-    """
-    gone = services.lookup.forgotten(request.query)
-    if gone is not None:
-        nameless = {**place_of(services, gone), "docid": "", "title": ""}
-        probes = services.prove(ForgetReport((gone,))) if request.prove else None
-        return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
-    note = _confirmed(services, request)
-    place = place_of(services, note)
-    done = services.forgetting([note], services.caller, request.why)
-    return Forgotten(
-        **place,
-        changed=True,
-        file_remains=note.stamp is not None,
-        also_forgotten=[one.display_path for one in done.documents if one.id != note.id],
-        rebuilt=[one.display_path for one in done.rebuilt],
-        said_in=list(done.traces.said_in),
-        retained_in={one.display_path: str(one.inactive) for one in done.traces.kept_in},
-        left=done.left,
-        probes=services.prove(done) if request.prove else None,
-    )
-
-
-def _confirmed(services: Services, request: Forget) -> Document:
+def _confirmed(services: Services, query: str, confirm: bool | None) -> Document:
     """
     Return the note to forget.
 
@@ -219,12 +181,12 @@ def _confirmed(services: Services, request: Forget) -> Document:
         ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
         InvalidInput, NotFound: As `Lookup.forgettable`; also for the former place of a file that was moved.
     """
-    note = services.lookup.forgettable(request.query)
-    folder = None if request.confirm is False else _folder_without_file(services, note)
+    note = services.lookup.forgettable(query)
+    folder = None if confirm is False else _folder_without_file(services, note)
     if folder:
         services.update(folder)  # the note may have been moved, and would come back as a new one
-        note = services.lookup.forgettable(request.query)
-    if request.confirm is True and _names_docid(request.query, note):
+        note = services.lookup.forgettable(query)
+    if confirm is True and _names_docid(query, note):
         return note
     found = services.forgetting.preview(note)
     lines = preview_lines(found)
@@ -302,13 +264,42 @@ def forgotten_text(result: Forgotten) -> str:
     return "\n".join(lines)
 
 
-OPERATIONS = (
-    Operation(
-        name="memory_forget",
-        run=forget,
-        effect=Effect.DESTROYS,
-        text=forgotten_text,
-        route="/documents/{query:path}/forget",
-        commands=(Command("forget"),),
-    ),
+@operation(
+    Effect.DESTROYS,
+    text=forgotten_text,
+    route="/documents/{query:path}/forget",
+    commands=(Command("forget"),),
 )
+def memory_forget(
+    services: Services,
+    query: Docid,
+    confirm: Confirm = None,
+    why: Why = "",
+    prove: Annotated[
+        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
+    ] = False,
+) -> Forgotten:
+    """
+    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+
+    Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+    """
+    gone = services.lookup.forgotten(query)
+    if gone is not None:
+        nameless = {**place_of(services, gone), "docid": "", "title": ""}
+        probes = services.prove(ForgetReport((gone,))) if prove else None
+        return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
+    note = _confirmed(services, query, confirm)
+    place = place_of(services, note)
+    done = services.forgetting([note], services.caller, why)
+    return Forgotten(
+        **place,
+        changed=True,
+        file_remains=note.stamp is not None,
+        also_forgotten=[one.display_path for one in done.documents if one.id != note.id],
+        rebuilt=[one.display_path for one in done.rebuilt],
+        said_in=list(done.traces.said_in),
+        retained_in={one.display_path: str(one.inactive) for one in done.traces.kept_in},
+        left=done.left,
+        probes=services.prove(done) if prove else None,
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.operations.fields import Address, DocumentReference, place_of, provenance_of, title_of
-from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Flag, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalStep
@@ -21,26 +21,6 @@ if TYPE_CHECKING:
 
 GraphType = Literal["temporal", "semantic", "all"]
 EFFECTS = {"causes": "led to", "caused_by": "because of"}
-
-
-class BuildRequest(Request):
-    """The relations to build."""
-
-    graph_types: Annotated[
-        tuple[GraphType, ...],
-        Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
-        Option(
-            flags=(
-                Flag("--temporal", "temporal", "Build the order in time; without --semantic only this."),
-                Flag("--semantic", "semantic", "Relate similar documents; without --temporal only this."),
-            )
-        ),
-    ] = ("all",)
-    semantic_threshold: Annotated[
-        float,
-        Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),
-        Option(("--threshold",)),
-    ] = SIMILAR
 
 
 class RelationCounts(Result):
@@ -63,19 +43,6 @@ class Graphs(Result):
         return [f"degraded: {kind}: {reason}" for kind, reason in self.degraded.items()]
 
 
-class CausesRequest(Request):
-    """A document, and how far its causes and effects are followed."""
-
-    docid: Address
-    direction: Annotated[
-        Literal["causes", "caused_by", "both"],
-        Field(description="Effects of the document (causes), its causes (caused_by), or both."),
-    ] = "both"
-    depth: Annotated[int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")] = (
-        DEPTH
-    )
-
-
 class CausalLink(DocumentReference):
     """A document of a chain; ``origin`` is that of the less trusted end of its link to the chain."""
 
@@ -91,41 +58,6 @@ class CausalLinks(Result):
     source: DocumentReference
     direction: str
     links: list[CausalLink]
-
-
-def build(services: Services, request: BuildRequest) -> Graphs:
-    """
-    Relate documents that are close in time or in meaning.
-
-    It is safe to repeat; relations of other origins stay.
-    """
-    wanted = {"temporal", "semantic"} if "all" in request.graph_types else {*request.graph_types}
-    graphs, made = services.build_graphs, Graphs()
-    if "temporal" in wanted:
-        with services.progress("Ordering by time") as step:
-            made.temporal = _counts(graphs.temporal(step))
-    if "semantic" in wanted:
-        with services.progress("Finding neighbours") as step:
-            made.semantic = _counts(graphs.semantic(request.semantic_threshold, step))
-        if lacks_vectors(services.vault.embeddings):
-            made.degraded = {"semantic": NO_VECTORS}
-    return made
-
-
-def find_causes(services: Services, request: CausesRequest) -> CausalLinks:
-    """
-    List the causes and the effects of a document.
-
-    Each is listed with its distance in steps, and the reason that is known for the last step.
-    """
-    document = services.lookup.find(request.docid)
-    chain = services.causal_links(document, Direction(request.direction), request.depth)
-    names = docids(services.vault.documents, [step.document for step in chain])
-    return CausalLinks(
-        source=DocumentReference(**place_of(services, document)),
-        direction=request.direction,
-        links=[_link(step, names[step.document.id]) for step in chain],
-    )
 
 
 def _counts(report: BuildReport) -> RelationCounts:
@@ -171,21 +103,67 @@ def _link_lines(link: CausalLink) -> list[str]:
     return [head, *(lines_to_read(link.reasoning, link.origin) if link.reasoning else ())]
 
 
-OPERATIONS = (
-    Operation(
-        name="build_graphs",
-        run=build,
-        effect=Effect.REPEATABLE,
-        text=_graphs_text,
-        route="/graphs/build",
-        commands=(Command("graph build"),),
-    ),
-    Operation(
-        name="find_causal_links",
-        run=find_causes,
-        effect=Effect.READS,
-        text=_causes_text,
-        route="/graph/causal/{docid:path}",
-        commands=(Command("graph causes"),),
-    ),
+@operation(Effect.REPEATABLE, text=_graphs_text, route="/graphs/build", commands=(Command("graph build"),))
+def build_graphs(
+    services: Services,
+    graph_types: Annotated[
+        tuple[GraphType, ...],
+        Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
+        Option(
+            flags=(
+                Flag("--temporal", "temporal", "Build the order in time; without --semantic only this."),
+                Flag("--semantic", "semantic", "Relate similar documents; without --temporal only this."),
+            )
+        ),
+    ] = ("all",),
+    semantic_threshold: Annotated[
+        float,
+        Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),
+        Option(("--threshold",)),
+    ] = SIMILAR,
+) -> Graphs:
+    """
+    Relate documents that are close in time or in meaning.
+
+    It is safe to repeat; relations of other origins stay.
+    """
+    wanted = {"temporal", "semantic"} if "all" in graph_types else {*graph_types}
+    graphs, made = services.build_graphs, Graphs()
+    if "temporal" in wanted:
+        with services.progress("Ordering by time") as step:
+            made.temporal = _counts(graphs.temporal(step))
+    if "semantic" in wanted:
+        with services.progress("Finding neighbours") as step:
+            made.semantic = _counts(graphs.semantic(semantic_threshold, step))
+        if lacks_vectors(services.vault.embeddings):
+            made.degraded = {"semantic": NO_VECTORS}
+    return made
+
+
+@operation(
+    Effect.READS, text=_causes_text, route="/graph/causal/{docid:path}", commands=(Command("graph causes"),)
 )
+def find_causal_links(
+    services: Services,
+    docid: Address,
+    direction: Annotated[
+        Literal["causes", "caused_by", "both"],
+        Field(description="Effects of the document (causes), its causes (caused_by), or both."),
+    ] = "both",
+    depth: Annotated[
+        int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
+    ] = DEPTH,
+) -> CausalLinks:
+    """
+    List the causes and the effects of a document.
+
+    Each is listed with its distance in steps, and the reason that is known for the last step.
+    """
+    document = services.lookup.find(docid)
+    chain = services.causal_links(document, Direction(direction), depth)
+    names = docids(services.vault.documents, [step.document for step in chain])
+    return CausalLinks(
+        source=DocumentReference(**place_of(services, document)),
+        direction=direction,
+        links=[_link(step, names[step.document.id]) for step in chain],
+    )

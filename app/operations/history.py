@@ -18,7 +18,7 @@ from clawmem.app.operations.fields import (
     successor_of,
     with_successor,
 )
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, table
 from clawmem.app.operations.questions import AsOf
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, latest_sessions
@@ -33,18 +33,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 10_000
 NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
-
-
-class TimelineRequest(Request):
-    """A document, and the number of documents around it."""
-
-    docid: Address
-    before: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents before it.")] = AROUND
-    after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents after it.")] = AROUND
-    same_collection: Annotated[
-        bool, Field(description="Only of its collection."), Option(("--same-collection",))
-    ] = False
-    as_of: AsOf = ""
 
 
 class TimelineDocument(DocumentReference):
@@ -68,47 +56,11 @@ class Timeline(Result):
     session_summary: str | None = None
 
 
-class SessionLog(Request):
-    """Number of sessions to list."""
-
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MAX_LISTED, description="Maximum number."),
-        Option(("-n", "--num", "--last", "--limit")),
-    ] = 10
-    as_of: AsOf = ""
-
-
 class Sessions(Result):
     """The sessions that began last, newest first."""
 
     count: int
     sessions: list[SessionRecord]
-
-
-def timeline(services: Services, request: TimelineRequest) -> Timeline:
-    """List the documents written just before and after a document, and the session in which it was written."""
-    found = services.timeline(
-        services.lookup.find(request.docid),
-        before=request.before,
-        after=request.after,
-        same_collection=request.same_collection,
-        as_of=request.as_of,
-    )
-    return Timeline(
-        focus=_moment(found.focus),
-        before=[*map(_moment, found.before)],
-        after=[*map(_moment, found.after)],
-        total_in_range=found.total,
-        session_id=found.session.id if found.session else None,
-        session_summary=found.session.summary if found.session else None,
-    )
-
-
-def session_log(services: Services, request: SessionLog) -> Sessions:
-    """List the latest sessions and their results."""
-    found = latest_sessions(services.vault.sessions, request.limit, first_after(request.as_of))
-    return Sessions(count=len(found), sessions=sessions_of(found))
 
 
 def _moment(entry: timelines.Entry) -> TimelineDocument:
@@ -191,22 +143,53 @@ def _minutes(session: SessionRecord) -> str:
     return "?" if began is None or ended is None else str(round((ended - began) / 60_000))
 
 
-OPERATIONS = (
-    Operation(
-        name="timeline",
-        run=timeline,
-        effect=Effect.READS,
-        text=_timeline_text,
-        route="/timeline/{docid:path}",
-        terminal=_timeline_parts,
-    ),
-    Operation(
-        name="session_log",
-        run=session_log,
-        effect=Effect.READS,
-        text=_sessions_text,
-        route="/sessions",
-        commands=(Command("sessions"), Command("log")),
-        terminal=_sessions_parts,
-    ),
+@operation(Effect.READS, text=_timeline_text, route="/timeline/{docid:path}", terminal=_timeline_parts)
+def timeline(
+    services: Services,
+    docid: Address,
+    before: Annotated[
+        int, Field(ge=1, le=MOST_AROUND, description="Number of documents before it.")
+    ] = AROUND,
+    after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents after it.")] = AROUND,
+    same_collection: Annotated[
+        bool, Field(description="Only of its collection."), Option(("--same-collection",))
+    ] = False,
+    as_of: AsOf = "",
+) -> Timeline:
+    """List the documents written just before and after a document, and the session in which it was written."""
+    found = services.timeline(
+        services.lookup.find(docid),
+        before=before,
+        after=after,
+        same_collection=same_collection,
+        as_of=as_of,
+    )
+    return Timeline(
+        focus=_moment(found.focus),
+        before=[*map(_moment, found.before)],
+        after=[*map(_moment, found.after)],
+        total_in_range=found.total,
+        session_id=found.session.id if found.session else None,
+        session_summary=found.session.summary if found.session else None,
+    )
+
+
+@operation(
+    Effect.READS,
+    text=_sessions_text,
+    route="/sessions",
+    commands=(Command("sessions"), Command("log")),
+    terminal=_sessions_parts,
 )
+def session_log(
+    services: Services,
+    limit: Annotated[
+        int,
+        Field(ge=1, le=MAX_LISTED, description="Maximum number."),
+        Option(("-n", "--num", "--last", "--limit")),
+    ] = 10,
+    as_of: AsOf = "",
+) -> Sessions:
+    """List the latest sessions and their results."""
+    found = latest_sessions(services.vault.sessions, limit, first_after(as_of))
+    return Sessions(count=len(found), sessions=sessions_of(found))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.operations.embedding import embed_after, embed_line
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from clawmem.ports.imports import ForeignStore
 
 STORES: Mapping[str, ForeignStore] = imported_object("adapters.imports.stores:STORES")
-
-
-class ImportRequest(Request):
-    """The tool and the place of its memories."""
-
-    tool: Annotated[str, Field(description=f"{', '.join(STORES)}."), Option(metavar="TOOL", is_argument=True)]
-    path: Annotated[
-        Path | None,
-        Field(description="The store: a folder or file; by default where the tool has it."),
-        Option(metavar="PATH", is_argument=True),
-    ] = None
-    dry_run: Annotated[bool, Field(description="Report, and import nothing."), Option(("--dry-run",))] = False
 
 
 class ImportedMemories(Result):
@@ -55,36 +43,6 @@ class ImportedMemories(Result):
     suspicious: int = Field(description="Memories that hooks do not inject, because they give orders.")
     unmatched: dict[str, int]
     embed: EmbedReport | None = None
-
-
-def import_memories(services: Services, request: ImportRequest) -> ImportedMemories:
-    """
-    Import the memories of another tool, whose store is only read.
-
-    Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
-    and changed memories are imported.
-    """
-    if request.tool not in STORES:
-        near = get_close_matches(request.tool.lower(), STORES)
-        remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
-        raise NotFound("tool", request.tool, suggestions=near, remark=remark)
-    store = STORES[request.tool]
-    place = (
-        request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)
-    )
-    bring = services.memory_import(caller=services.caller)
-    report = bring(store.name, store.read(str(place)), dry_run=request.dry_run)
-    counts = {**report.outcomes, **report.details}
-    names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)
-    embedded = None if request.dry_run else embed_after(services, [OWN_COLLECTION])
-    return ImportedMemories(
-        tool=request.tool,
-        place=str(place),
-        dry_run=request.dry_run,
-        unmatched=dict(sorted(report.unmatched.items())),
-        embed=embedded,
-        **{name: counts.get(name, 0) for name in names},
-    )
 
 
 def _usual(home: Path, tool: str) -> Path:
@@ -115,15 +73,50 @@ def _text(result: ImportedMemories) -> Iterator[str]:
         yield embed_line(result.embed)
 
 
-OPERATIONS = (
-    Operation(
-        name="import_memories",
-        run=import_memories,
-        effect=Effect.REPEATABLE,
-        text=_text,
-        commands=(Command("import"),),
-        is_tool=False,
-        opens=Opening.CREATED,
-        in_own_process=True,  # a relative path is that of the command
-    ),
+@operation(
+    Effect.REPEATABLE,
+    text=_text,
+    commands=(Command("import"),),
+    is_tool=False,
+    opens=Opening.CREATED,
+    in_own_process=True,
 )
+def import_memories(
+    services: Services,
+    tool: Annotated[
+        str, Field(description=f"{', '.join(STORES)}."), Option(metavar="TOOL", is_argument=True)
+    ],
+    path: Annotated[
+        Path | None,
+        Field(description="The store: a folder or file; by default where the tool has it."),
+        Option(metavar="PATH", is_argument=True),
+    ] = None,
+    dry_run: Annotated[
+        bool, Field(description="Report, and import nothing."), Option(("--dry-run",))
+    ] = False,
+) -> ImportedMemories:
+    """
+    Import the memories of another tool, whose store is only read.
+
+    Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
+    and changed memories are imported.
+    """
+    if tool not in STORES:
+        near = get_close_matches(tool.lower(), STORES)
+        remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
+        raise NotFound("tool", tool, suggestions=near, remark=remark)
+    store = STORES[tool]
+    place = path.expanduser().absolute() if path else _usual(services.settings.home, tool)
+    bring = services.memory_import(caller=services.caller)
+    report = bring(store.name, store.read(str(place)), dry_run=dry_run)
+    counts = {**report.outcomes, **report.details}
+    names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)
+    embedded = None if dry_run else embed_after(services, [OWN_COLLECTION])
+    return ImportedMemories(
+        tool=tool,
+        place=str(place),
+        dry_run=dry_run,
+        unmatched=dict(sorted(report.unmatched.items())),
+        embed=embedded,
+        **{name: counts.get(name, 0) for name in names},
+    )

@@ -12,11 +12,10 @@ from clawmem.app.operations.embedding import lag_sentences, lagging_indexes
 from clawmem.app.operations.operation import (
     Command,
     Effect,
-    NoParameters,
     Opening,
-    Operation,
     Request,
     Result,
+    operation,
 )
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import skipped_files, spelled_out
@@ -79,12 +78,6 @@ class Rebuilt(Result):
     vectors: str
 
 
-class Migrate(Request):
-    """The backend of the indexes."""
-
-    to: Annotated[str, Field(description="The backend that shall keep the indexes.")]
-
-
 class Migrated(Result):
     """The backends before and now, and how words and vectors are searched."""
 
@@ -94,7 +87,21 @@ class Migrated(Result):
     vectors: str
 
 
-def verify(services: Services, request: NoParameters) -> Differences:
+def _verify_text(result: Differences) -> str:
+    shown, more = result.differences[:MOST_SHOWN], len(result.differences) - MOST_SHOWN
+    rest = [f"and {more} more; --json lists all"] if more > 0 else []
+    return "\n".join([*shown, *rest]) or "Files, records and indexes agree."
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=_verify_text,
+    route="/verify",
+    commands=(Command("verify", about="Compare files, records and indexes; exit code 7 on any difference."),),
+    is_tool=False,
+    opens=Opening.CURRENT,
+)
+def verify(services: Services) -> Differences:
     """Compare files, records and indexes, after updating the indexes."""
     lag = lag_sentences(lagging_indexes(services))
     files = services.files
@@ -106,9 +113,19 @@ def verify(services: Services, request: NoParameters) -> Differences:
     return Differences(differences=found, skipped=skipped, rebuilt=rebuilt)
 
 
-def rebuild(services: Services, request: Rebuild) -> Rebuilt:
+@operation(
+    Effect.REPEATABLE,
+    text=lambda one: f"Rebuilt: {', '.join(one.rebuilt)} ({one.lexical}; {one.vectors}).",
+    is_tool=False,
+)
+def rebuild(
+    services: Services,
+    index: Annotated[
+        Literal["all", "lexical", "vectors"], Field(description="The index: lexical, vectors or all.")
+    ] = "all",
+) -> Rebuilt:
     """Rebuild an index from the records and replace the old one."""
-    roles = [role for role in Role if request.index in ("all", role)]
+    roles = [role for role in Role if index in ("all", role)]
     for role in roles:
         with services.progress(f"Building the {role} index") as step:
             services.indexes.rebuild(role, step)
@@ -116,52 +133,23 @@ def rebuild(services: Services, request: Rebuild) -> Rebuilt:
     return Rebuilt(rebuilt=list(map(str, roles)), lexical=info.lexical_method, vectors=info.vector_method)
 
 
-def migrate(services: Services, request: Migrate) -> Migrated:
+@operation(
+    Effect.REPEATABLE,
+    text=lambda one: f"From {one.before} to {one.to}: words by {one.lexical}, vectors by {one.vectors}.",
+    is_tool=False,
+    opens=Opening.ANY_BACKEND,
+)
+def migrate(
+    services: Services, to: Annotated[str, Field(description="The backend that shall keep the indexes.")]
+) -> Migrated:
     """
     Move the indexes to another backend, or resume a move.
 
     The vault stays searchable during the move.
     """
-    backend_named(request.to)
+    backend_named(to)
     before = services.indexes.backend
-    with services.progress(f"Moving to {request.to}") as step:
-        services.indexes.move(request.to, step)
+    with services.progress(f"Moving to {to}") as step:
+        services.indexes.move(to, step)
     info = services.vault.storage.info()
-    return Migrated(before=before, to=request.to, lexical=info.lexical_method, vectors=info.vector_method)
-
-
-def _verify_text(result: Differences) -> str:
-    shown, more = result.differences[:MOST_SHOWN], len(result.differences) - MOST_SHOWN
-    rest = [f"and {more} more; --json lists all"] if more > 0 else []
-    return "\n".join([*shown, *rest]) or "Files, records and indexes agree."
-
-
-OPERATIONS = (
-    Operation(
-        name="verify",
-        run=verify,
-        effect=Effect.REPEATABLE,
-        text=_verify_text,
-        route="/verify",
-        commands=(
-            Command("verify", about="Compare files, records and indexes; exit code 7 on any difference."),
-        ),
-        is_tool=False,
-        opens=Opening.CURRENT,
-    ),
-    Operation(
-        name="rebuild",
-        run=rebuild,
-        effect=Effect.REPEATABLE,
-        text=lambda one: f"Rebuilt: {', '.join(one.rebuilt)} ({one.lexical}; {one.vectors}).",
-        is_tool=False,
-    ),
-    Operation(
-        name="migrate",
-        run=migrate,
-        effect=Effect.REPEATABLE,
-        text=lambda one: f"From {one.before} to {one.to}: words by {one.lexical}, vectors by {one.vectors}.",
-        is_tool=False,
-        opens=Opening.ANY_BACKEND,
-    ),
-)
+    return Migrated(before=before, to=to, lexical=info.lexical_method, vectors=info.vector_method)

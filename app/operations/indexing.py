@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.operations import enriching
 from clawmem.app.operations.embedding import (
     Force,
     Upkeep,
@@ -18,8 +19,8 @@ from clawmem.app.operations.embedding import (
     model_failed,
     pending_texts,
 )
-from clawmem.app.operations.enriching import Enriched, EnrichRequest, enrich, enriched_text
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.enriching import Enriched, enriched_text
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, Result, operation
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileState
@@ -40,16 +41,6 @@ def _file_or_address(text: str) -> Path:
     return Path(abspath(Path(text).expanduser()))  # noqa: PTH100  resolves no links
 
 
-class FileRequest(Request):
-    """A file."""
-
-    path: Annotated[
-        Path,
-        Field(description="Its path; or its collection and path, such as notes/a.md."),
-        Option(metavar="PATH", is_argument=True, parser=_file_or_address),
-    ]
-
-
 class Rule(Result):
     """A rule that excludes files: the file or setting, the line (0 without lines) and the pattern."""
 
@@ -67,24 +58,6 @@ class FileReport(Result):
     remedy: str = ""
     collection: str | None = None
     rule: Rule | None = None
-
-
-def why_not(services: Services, request: FileRequest) -> FileReport:
-    """
-    Explain whether a file is indexed, and why not.
-
-    It names the rule that excludes a file, with its file and line, and what to do about it.
-    """
-    file = _existing(services, request.path)
-    status = services.explain_file(file)
-    return FileReport(
-        path=str(file),
-        state=status.state,
-        reason=status.reason,
-        remedy=status.remedy,
-        collection=status.collection,
-        rule=Rule(**status.rule._asdict()) if status.rule else None,
-    )
 
 
 def _existing(services: Services, path: Path) -> Path:
@@ -140,19 +113,6 @@ class Update(Request):
     allow_empty: AllowEmpty = False
 
 
-class Reindex(Request):
-    """The collections to read again, and whether their documents are enriched."""
-
-    collection: Names = ""
-    force: Force = False
-    enrich: Annotated[
-        bool,
-        Field(description="Then enrich new and changed documents, and those that another model described."),
-        Option(("--enrich",)),
-    ] = False
-    allow_empty: AllowEmpty = False
-
-
 class Reading(Upkeep):
     """
     Passes over folders, and their sums.
@@ -182,30 +142,6 @@ class Reading(Upkeep):
     def remarks(self) -> Sequence[str]:
         """Return sentences about the vault, its indexes and its enrichment."""
         return [*super().remarks, *(self.enrich.remarks if self.enrich else ())]
-
-
-def update(services: Services, request: Update) -> Reading:
-    """
-    Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
-
-    With a model server vectors are made only on request or where the config file says autoEmbed.
-    """
-    failed = _pulled(services) if request.pull else {}
-    folders = [one for one in _folders(services, request.collection) if one.name not in failed]
-    passes = read_folders(services, folders, allow_empty=request.allow_empty)
-    embedded = embed_after(services, [one.name for one in folders], asked=request.embed)
-    return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
-
-
-def reindex(services: Services, request: Reindex) -> Reading:
-    """
-    Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
-    """
-    folders = _folders(services, request.collection)
-    passes = read_folders(services, folders, force=request.force, allow_empty=request.allow_empty)
-    enriched = enrich(services, EnrichRequest(all=True)) if request.enrich else None
-    embedded = embed_after(services, [one.name for one in folders])
-    return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
 
 
 def read_folders(
@@ -298,37 +234,94 @@ def reading_text(result: Reading, vault: str = "") -> str:
     return "\n".join(lines)
 
 
-OPERATIONS = (
-    Operation(
-        name="update",
-        run=update,
-        effect=Effect.REPEATABLE,
-        text=reading_text,
-        route="/update",
-        commands=(Command("update", fixed={"collection": ""}),),
-        is_tool=False,
-        opens=Opening.CREATED,
-        any_vault=False,
-    ),
-    Operation(
-        name="reindex",
-        run=reindex,
-        effect=Effect.REPEATABLE,
-        text=reading_text,
-        route="/reindex",
-        commands=(Command("reindex", fixed={"collection": ""}),),
-        opens=Opening.CREATED,
-        any_vault=False,
-    ),
-    Operation(
-        name="why_not",
-        run=why_not,
-        effect=Effect.READS,
-        text=_text,
-        commands=(Command("why-not"),),
-        is_tool=False,
-        in_own_process=True,
-        opens=Opening.IF_PRESENT,
-        any_vault=False,
-    ),
+@operation(
+    Effect.REPEATABLE,
+    text=reading_text,
+    route="/update",
+    commands=(Command("update", fixed={"collection": ""}),),
+    is_tool=False,
+    opens=Opening.CREATED,
+    any_vault=False,
 )
+def update(
+    services: Services,
+    collection: Names = "",
+    pull: Annotated[
+        bool, Field(description="Run each collection's update command first."), Option(("--pull",))
+    ] = False,
+    embed: EmbedOrNot = None,
+    allow_empty: AllowEmpty = False,
+) -> Reading:
+    """
+    Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
+
+    With a model server vectors are made only on request or where the config file says autoEmbed.
+    """
+    failed = _pulled(services) if pull else {}
+    folders = [one for one in _folders(services, collection) if one.name not in failed]
+    passes = read_folders(services, folders, allow_empty=allow_empty)
+    embedded = embed_after(services, [one.name for one in folders], asked=embed)
+    return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=reading_text,
+    route="/reindex",
+    commands=(Command("reindex", fixed={"collection": ""}),),
+    opens=Opening.CREATED,
+    any_vault=False,
+)
+def reindex(
+    services: Services,
+    collection: Names = "",
+    force: Force = False,
+    enrich: Annotated[
+        bool,
+        Field(description="Then enrich new and changed documents, and those that another model described."),
+        Option(("--enrich",)),
+    ] = False,
+    allow_empty: AllowEmpty = False,
+) -> Reading:
+    """
+    Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
+    """
+    folders = _folders(services, collection)
+    passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
+    enriched = enriching.enrich(services, all=True) if enrich else None
+    embedded = embed_after(services, [one.name for one in folders])
+    return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
+
+
+@operation(
+    Effect.READS,
+    text=_text,
+    commands=(Command("why-not"),),
+    is_tool=False,
+    in_own_process=True,
+    opens=Opening.IF_PRESENT,
+    any_vault=False,
+)
+def why_not(
+    services: Services,
+    path: Annotated[
+        Path,
+        Field(description="Its path; or its collection and path, such as notes/a.md."),
+        Option(metavar="PATH", is_argument=True, parser=_file_or_address),
+    ],
+) -> FileReport:
+    """
+    Explain whether a file is indexed, and why not.
+
+    It names the rule that excludes a file, with its file and line, and what to do about it.
+    """
+    file = _existing(services, path)
+    status = services.explain_file(file)
+    return FileReport(
+        path=str(file),
+        state=status.state,
+        reason=status.reason,
+        remedy=status.remedy,
+        collection=status.collection,
+        rule=Rule(**status.rule._asdict()) if status.rule else None,
+    )

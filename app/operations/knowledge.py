@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of, provenance_of
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
@@ -34,21 +34,6 @@ PREVIEW = 50  # characters of a context shown in a line
 Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 
 
-class EntitySearch(Request):
-    """The name of an entity, in part or nearly; without one, those mentioned most are listed."""
-
-    query: Annotated[
-        str,
-        Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
-        Option(metavar="NAME...", is_argument=True),
-    ] = ""
-    like: Annotated[
-        str,
-        Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
-    ] = ""
-    limit: Limit = ENTITIES
-
-
 class EntityRecord(Result):
     """A person, project, tool or other thing that documents mention."""
 
@@ -63,26 +48,6 @@ class Entities(Result):
 
     count: int
     entities: list[EntityRecord]
-
-
-class FactsRequest(Request):
-    """An entity, and which of the facts about it are listed."""
-
-    entity: Annotated[
-        Name,
-        Field(description="The name or the id of an entity."),
-        Option(metavar="NAME...", is_argument=True),
-    ]
-    as_of: Annotated[
-        str | None, Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well.")
-    ] = None
-    direction: Annotated[
-        Literal["outgoing", "incoming", "both"],
-        Field(description="Facts with the entity as subject (outgoing), as object (incoming), or both."),
-    ] = "both"
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_FACTS, description="Number of facts."), Option(("-n", "--limit"))
-    ] = FACTS
 
 
 class Fact(Result):
@@ -123,15 +88,6 @@ class Facts(Result):
     stats: FactCounts
 
 
-class VersionsRequest(Request):
-    """A document, and the number of versions of the note about it."""
-
-    docid: Address
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_VERSIONS, description="Number of versions."), Option(("-n", "--limit"))
-    ] = VERSIONS
-
-
 class NoteVersion(Result):
     """A version of a note next to the one before, whose fields are empty for the first version."""
 
@@ -156,68 +112,6 @@ class Evolution(Result):
     document: DocumentReference
     count: int
     timeline: list[NoteVersion]
-
-
-def find_entities(services: Services, request: EntitySearch) -> Entities:
-    """List people, projects, tools and other things by name; without a name, those mentioned most."""
-    entities = services.vault.entities
-    if request.query and request.like:
-        raise InvalidInput(
-            "INVALID_INPUT", "Give a name or a name that it is spelled like (--like), not both."
-        )
-    if request.like:
-        found = entities_like(entities, request.like, request.limit)
-    elif request.query:
-        found = entities.search(request.query, request.limit)
-    else:
-        found = entities.frequent(request.limit)
-    return Entities(count=len(found), entities=[*map(_entity, found)])
-
-
-def find_facts(services: Services, request: FactsRequest) -> Facts:
-    """
-    List the facts about an entity, and when they held.
-
-    An entity is a person, project, tool or other thing that documents mention.
-    """
-    way = Direction(request.direction)
-    known = entity_facts(
-        services.vault.documents,
-        services.vault.entities,
-        services.vault.triples,
-        request.entity,
-        request.limit,
-        way,
-        request.as_of or None,
-    )
-    return Facts(
-        entity=_entity(known.entity),
-        direction=request.direction,
-        as_of=request.as_of or None,
-        facts=[_fact(one, known) for one in known.triples],
-        stats=FactCounts(
-            total_triples=known.total,
-            current_facts=known.current,
-            expired_facts=known.total - known.current,
-            predicates=dict(known.predicates),
-        ),
-    )
-
-
-def find_versions(services: Services, request: VersionsRequest) -> Evolution:
-    """
-    List the versions of the note about a document, newest first.
-
-    Each version names the document that caused it.
-    """
-    document = services.lookup.find(request.docid)
-    timeline = [
-        _version(services, one, document.origin)
-        for one in versions(services.vault.documents, services.vault.notes, document.id, request.limit)
-    ]
-    return Evolution(
-        document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline
-    )
 
 
 def _entity(one: Entity) -> EntityRecord:
@@ -306,29 +200,111 @@ def _preview(text: str) -> str:
     return f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text or "none"
 
 
-OPERATIONS = (
-    Operation(
-        name="find_entities",
-        run=find_entities,
-        effect=Effect.READS,
-        text=_entities_text,
-        route="/graph/entities",
-        commands=(Command("entities"), Command("graph entities")),
-    ),
-    Operation(
-        name="kg_query",
-        run=find_facts,
-        effect=Effect.READS,
-        text=_facts_text,
-        route="/graph/facts",
-        commands=(Command("graph facts"),),
-    ),
-    Operation(
-        name="memory_evolution_status",
-        run=find_versions,
-        effect=Effect.READS,
-        text=_evolution_text,
-        route="/graph/evolution/{docid:path}",
-        commands=(Command("graph evolution"),),
-    ),
+@operation(
+    Effect.READS,
+    text=_entities_text,
+    route="/graph/entities",
+    commands=(Command("entities"), Command("graph entities")),
 )
+def find_entities(
+    services: Services,
+    query: Annotated[
+        str,
+        Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
+        Option(metavar="NAME...", is_argument=True),
+    ] = "",
+    like: Annotated[
+        str,
+        Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
+    ] = "",
+    limit: Limit = ENTITIES,
+) -> Entities:
+    """List people, projects, tools and other things by name; without a name, those mentioned most."""
+    entities = services.vault.entities
+    if query and like:
+        raise InvalidInput(
+            "INVALID_INPUT", "Give a name or a name that it is spelled like (--like), not both."
+        )
+    if like:
+        found = entities_like(entities, like, limit)
+    elif query:
+        found = entities.search(query, limit)
+    else:
+        found = entities.frequent(limit)
+    return Entities(count=len(found), entities=[*map(_entity, found)])
+
+
+@operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("graph facts"),))
+def kg_query(
+    services: Services,
+    entity: Annotated[
+        Name,
+        Field(description="The name or the id of an entity."),
+        Option(metavar="NAME...", is_argument=True),
+    ],
+    as_of: Annotated[
+        str | None, Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well.")
+    ] = None,
+    direction: Annotated[
+        Literal["outgoing", "incoming", "both"],
+        Field(description="Facts with the entity as subject (outgoing), as object (incoming), or both."),
+    ] = "both",
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_FACTS, description="Number of facts."), Option(("-n", "--limit"))
+    ] = FACTS,
+) -> Facts:
+    """
+    List the facts about an entity, and when they held.
+
+    An entity is a person, project, tool or other thing that documents mention.
+    """
+    way = Direction(direction)
+    known = entity_facts(
+        services.vault.documents,
+        services.vault.entities,
+        services.vault.triples,
+        entity,
+        limit,
+        way,
+        as_of or None,
+    )
+    return Facts(
+        entity=_entity(known.entity),
+        direction=direction,
+        as_of=as_of or None,
+        facts=[_fact(one, known) for one in known.triples],
+        stats=FactCounts(
+            total_triples=known.total,
+            current_facts=known.current,
+            expired_facts=known.total - known.current,
+            predicates=dict(known.predicates),
+        ),
+    )
+
+
+@operation(
+    Effect.READS,
+    text=_evolution_text,
+    route="/graph/evolution/{docid:path}",
+    commands=(Command("graph evolution"),),
+)
+def memory_evolution_status(
+    services: Services,
+    docid: Address,
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_VERSIONS, description="Number of versions."), Option(("-n", "--limit"))
+    ] = VERSIONS,
+) -> Evolution:
+    """
+    List the versions of the note about a document, newest first.
+
+    Each version names the document that caused it.
+    """
+    document = services.lookup.find(docid)
+    timeline = [
+        _version(services, one, document.origin)
+        for one in versions(services.vault.documents, services.vault.notes, document.id, limit)
+    ]
+    return Evolution(
+        document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline
+    )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.maintenance.lanes import LaneTick, read_plan, summarize_run
 from clawmem.app.services.maintenance.phases import trends
@@ -39,35 +39,6 @@ _DOES = {
 _FIGURES = ("score", "threshold", "method", "confidence", "by")
 
 Runs = Annotated[Limit, Option(("-n", "--limit"), about="Number of runs.")]
-
-
-class LastRuns(Request):
-    """The number of runs to show."""
-
-    limit: Runs = 10
-
-
-class JournalRequest(Request):
-    """The runs to list."""
-
-    limit: Runs = 20
-    lane: Annotated[LaneName | None, Field(description="Of one lane: light or heavy.")] = None
-
-
-class LaneRequest(Request):
-    """The lane to run."""
-
-    lane: Annotated[LaneName, Field(description="light: small work often; heavy: large work at quiet times.")]
-    now: Annotated[
-        bool, Field(description="Run outside of the quiet hours and while questions are asked.")
-    ] = False
-    dry_run: Annotated[bool, Field(description="Show the effects of the rules; write nothing.")] = False
-
-
-class MergedNote(Request):
-    """The note that was made of several."""
-
-    note: Address
 
 
 class LaneRun(Result):
@@ -126,62 +97,6 @@ class UndoneMerge(Result):
 
     undone: str
     restored: list[str]
-
-
-def status(services: Services, request: LastRuns) -> LaneStatus:
-    """
-    Show the lanes: workers, next runs, trends of merged notes.
-
-    The last runs follow.
-    """
-    plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
-    held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
-    lanes = services.lanes
-    found = trends(vault.documents, services.observations.newest(0).among, now_ms)
-    return LaneStatus(
-        workers={name: lease.holder if lease else None for name, lease in held.items()},
-        on=[one.value for one in plan.hosted],
-        due_s={one.value: round(lanes.left_ms(one) / 1000) for one in LaneName},
-        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
-        daily_calls=plan.daily_calls,
-        trends=dict(Counter(one.trend.value for one in found)),
-        runs=runs_of(vault, vault.journal.runs(request.limit)),
-    )
-
-
-def journal(services: Services, request: JournalRequest) -> Journal:
-    """
-    List the runs, newest first, with each decision and its reason.
-
-    A run without work is listed with the reason.
-    """
-    lane = request.lane.value if request.lane else ""
-    return Journal(runs=runs_of(services.vault, services.vault.journal.runs(request.limit, lane)))
-
-
-def run_lane(services: Services, request: LaneRequest) -> LaneReport:
-    """
-    Run a lane once, unless another process works in it.
-
-    A dry run works on a temporary copy of the vault, by rules alone.
-    """
-    if not request.dry_run:
-        return report_of(services, services.lanes.tick(request.lane, now=request.now))
-    with open_copy(services.settings) as copied:
-        ticked = copied.lanes.tick(request.lane, now=request.now)
-        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
-        return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
-
-
-def undo(services: Services, request: MergedNote) -> UndoneMerge:
-    """
-    Undo a merge: serve the original notes again.
-
-    The notes are not merged again.
-    """
-    target = services.lookup.target(request.note)
-    restored = services.consolidation.restore(target.id, services.caller)
-    return UndoneMerge(undone=target.display_path, restored=[one.display_path for one in restored])
 
 
 def report_of(services: Services, ticked: LaneTick, *, dry_run: bool = False) -> LaneReport:
@@ -277,12 +192,73 @@ def _undone_text(result: UndoneMerge) -> str:
     return f"{result.undone} was put in the place of nothing."
 
 
-RUN = Operation(
-    "lanes_run", run_lane, Effect.ADDS, report_text, only_reads=lambda request: request.dry_run, is_tool=False
-)
-OPERATIONS = (
-    Operation("lanes_status", status, Effect.READS, _status_text, is_tool=False),
-    Operation("lanes_journal", journal, Effect.READS, _journal_text, is_tool=False),
-    RUN,
-    Operation("lanes_undo", undo, Effect.REPEATABLE, _undone_text, is_tool=False),
-)
+@operation(Effect.READS, text=_status_text, is_tool=False)
+def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
+    """
+    Show the lanes: workers, next runs, trends of merged notes.
+
+    The last runs follow.
+    """
+    plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
+    held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
+    lanes = services.lanes
+    found = trends(vault.documents, services.observations.newest(0).among, now_ms)
+    return LaneStatus(
+        workers={name: lease.holder if lease else None for name, lease in held.items()},
+        on=[one.value for one in plan.hosted],
+        due_s={one.value: round(lanes.left_ms(one) / 1000) for one in LaneName},
+        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
+        daily_calls=plan.daily_calls,
+        trends=dict(Counter(one.trend.value for one in found)),
+        runs=runs_of(vault, vault.journal.runs(limit)),
+    )
+
+
+@operation(Effect.READS, text=_journal_text, is_tool=False)
+def lanes_journal(
+    services: Services,
+    limit: Runs = 20,
+    lane: Annotated[LaneName | None, Field(description="Of one lane: light or heavy.")] = None,
+) -> Journal:
+    """
+    List the runs, newest first, with each decision and its reason.
+
+    A run without work is listed with the reason.
+    """
+    return Journal(runs=runs_of(services.vault, services.vault.journal.runs(limit, lane or "")))
+
+
+@operation(Effect.ADDS, text=report_text, only_reads=lambda request: request.dry_run, is_tool=False)
+def lanes_run(
+    services: Services,
+    lane: Annotated[
+        LaneName, Field(description="light: small work often; heavy: large work at quiet times.")
+    ],
+    now: Annotated[
+        bool, Field(description="Run outside of the quiet hours and while questions are asked.")
+    ] = False,
+    dry_run: Annotated[bool, Field(description="Show the effects of the rules; write nothing.")] = False,
+) -> LaneReport:
+    """
+    Run a lane once, unless another process works in it.
+
+    A dry run works on a temporary copy of the vault, by rules alone.
+    """
+    if not dry_run:
+        return report_of(services, services.lanes.tick(lane, now=now))
+    with open_copy(services.settings) as copied:
+        ticked = copied.lanes.tick(lane, now=now)
+        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
+        return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
+
+
+@operation(Effect.REPEATABLE, text=_undone_text, is_tool=False)
+def lanes_undo(services: Services, note: Address) -> UndoneMerge:
+    """
+    Undo a merge: serve the original notes again.
+
+    The notes are not merged again.
+    """
+    target = services.lookup.target(note)
+    restored = services.consolidation.restore(target.id, services.caller)
+    return UndoneMerge(undone=target.display_path, restored=[one.display_path for one in restored])

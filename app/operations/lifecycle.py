@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import ADDRESS, Limit, TitledFile, titled_file
-from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -48,12 +48,6 @@ class Status(Result):
     policy: ArchivePolicy | None = Field(default=None, description="The configured policy, if there is one.")
 
 
-class SweepRequest(Request):
-    """Whether the policy is applied or only previewed."""
-
-    dry_run: DryRun = True
-
-
 class SweepReport(Result):
     """Documents that were archived and forgotten for good, or would be."""
 
@@ -81,17 +75,6 @@ class SweepReport(Result):
         return [*filter(None, (left, self.note))]
 
 
-class ArchiveSearch(Request):
-    """Words of archived documents."""
-
-    words: Annotated[
-        str,
-        Field(min_length=1, description="Words of the note."),
-        Option(metavar="WORDS...", is_argument=True),
-    ]
-    limit: Limit = ACT_LIMIT
-
-
 class ArchivedDocuments(Result):
     """Documents; ``problems`` are sentences about those that stay archived."""
 
@@ -110,24 +93,6 @@ class ArchivedDocuments(Result):
         return self.problems
 
 
-class RestoreRequest(Request):
-    """The archived documents to restore; exactly one of the three parameters is given."""
-
-    query: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="[NOTE...]", is_argument=True, is_address=True)
-    ] = ""
-    collection: Annotated[
-        str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
-    ] = ""
-    all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False
-
-
-class LogRequest(Request):
-    """Number of acts to list."""
-
-    limit: Limit = ACT_LIMIT
-
-
 class RecordedAct(Result):
     """An act: a change of a document, with its author, time and reason."""
 
@@ -144,68 +109,6 @@ class Acts(Result):
 
     count: int
     acts: list[RecordedAct]
-
-
-class UndoRequest(Request):
-    """An act to take back."""
-
-    act: Annotated[
-        int,
-        Field(ge=1, le=2**53, description="Its number, as in lifecycle log."),
-        Option(metavar="ACT", is_argument=True),
-    ]
-
-
-def status(services: Services, request: NoParameters) -> Status:
-    """Count the documents that are served, pinned, snoozed, archived and forgotten."""
-    policy = read_policy(services.settings.lifecycle)
-    counted = lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
-    return Status(**{name: getattr(counted, name) for name in Status.model_fields})
-
-
-def sweep(services: Services, request: SweepRequest) -> SweepReport:
-    """Archive idle documents and forget documents archived long ago, by the configured policy."""
-    policy = _policy(services, is_preview=request.dry_run)
-    if request.dry_run or policy.only_previews:
-        return report_of(services.sweep.preview(policy), note="" if request.dry_run else ONLY_PREVIEW)
-    return report_of(services.sweep(policy, services.caller))
-
-
-def purge(services: Services, request: SweepRequest) -> SweepReport:
-    """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
-    policy = _policy(services, is_preview=request.dry_run)
-    due = services.archiving.due_for_good(policy)
-    if request.dry_run:
-        return report_of(SweepOutcome(True, [], due))
-    gone = [] if policy.only_previews else due
-    left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
-    left = left or services.forgetting.scrub()
-    preview = policy.only_previews
-    return report_of(SweepOutcome(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
-
-
-def search(services: Services, request: ArchiveSearch) -> ArchivedDocuments:
-    """Find archived documents by their words."""
-    return _documents(services.archiving.archived(request.words, limit=request.limit))
-
-
-def restore(services: Services, request: RestoreRequest) -> ArchivedDocuments:
-    """Serve archived documents again: one, those of a collection, or all."""
-    chosen = services.archiving.to_restore(request.query, request.collection, everything=request.all)
-    report = services.restore(chosen, services.caller)
-    return _documents(report.restored, report.sentences())
-
-
-def log(services: Services, request: LogRequest) -> Acts:
-    """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    acts = _acts(services, services.vault.acts.latest(request.limit))
-    return Acts(count=len(acts), acts=acts)
-
-
-def undo(services: Services, request: UndoRequest) -> RecordedAct:
-    """Undo an act; forgotten documents cannot be restored."""
-    [undone] = _acts(services, [services.tending.undo(request.act, services.caller)])
-    return undone
 
 
 def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
@@ -300,47 +203,109 @@ def _acts_text(result: Acts) -> str:
     return "\n".join(lines) or "Nothing was done to any note yet."
 
 
-OPERATIONS = (
-    Operation("lifecycle_status", status, Effect.READS, _status_text, route="/lifecycle/status"),
-    Operation(
-        name="lifecycle_sweep",
-        run=sweep,
-        effect=Effect.DESTROYS,
-        text=sweep_text,
-        route="/lifecycle/sweep",
-        commands=(Command("lifecycle sweep", defaults={"dry_run": False}),),
-    ),
-    Operation(
-        name="lifecycle_purge",
-        run=purge,
-        effect=Effect.DESTROYS,
-        text=sweep_text,
-        route="/lifecycle/purge",
-        commands=(Command("lifecycle purge", defaults={"dry_run": False}),),
-        is_tool=False,
-    ),
-    Operation(
-        name="lifecycle_search",
-        run=search,
-        effect=Effect.READS,
-        text=partial(_documents_text, "Nothing archived holds these words."),
-        route="/lifecycle/search",
-        is_tool=False,
-    ),
-    Operation(
-        name="lifecycle_restore",
-        run=restore,
-        effect=Effect.REPEATABLE,
-        text=partial(_documents_text, "Nothing of that is archived."),
-        route="/lifecycle/restore",
-    ),
-    Operation("lifecycle_log", log, Effect.READS, _acts_text, route="/lifecycle/log", is_tool=False),
-    Operation(
-        name="lifecycle_undo",
-        run=undo,
-        effect=Effect.REPEATABLE,
-        text=lambda result: f"{result.act} of {result.file} is taken back.",
-        route="/lifecycle/undo",
-        is_tool=False,
-    ),
+@operation(Effect.READS, name="lifecycle_status", text=_status_text, route="/lifecycle/status")
+def status(services: Services) -> Status:
+    """Count the documents that are served, pinned, snoozed, archived and forgotten."""
+    policy = read_policy(services.settings.lifecycle)
+    counted = lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
+    return Status(**{name: getattr(counted, name) for name in Status.model_fields})
+
+
+@operation(
+    Effect.DESTROYS,
+    text=sweep_text,
+    route="/lifecycle/sweep",
+    commands=(Command("lifecycle sweep", defaults={"dry_run": False}),),
 )
+def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
+    """Archive idle documents and forget documents archived long ago, by the configured policy."""
+    policy = _policy(services, is_preview=dry_run)
+    if dry_run or policy.only_previews:
+        return report_of(services.sweep.preview(policy), note="" if dry_run else ONLY_PREVIEW)
+    return report_of(services.sweep(policy, services.caller))
+
+
+@operation(
+    Effect.DESTROYS,
+    text=sweep_text,
+    route="/lifecycle/purge",
+    commands=(Command("lifecycle purge", defaults={"dry_run": False}),),
+    is_tool=False,
+)
+def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
+    """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
+    policy = _policy(services, is_preview=dry_run)
+    due = services.archiving.due_for_good(policy)
+    if dry_run:
+        return report_of(SweepOutcome(True, [], due))
+    gone = [] if policy.only_previews else due
+    left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
+    left = left or services.forgetting.scrub()
+    preview = policy.only_previews
+    return report_of(SweepOutcome(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
+
+
+@operation(
+    Effect.READS,
+    text=partial(_documents_text, "Nothing archived holds these words."),
+    route="/lifecycle/search",
+    is_tool=False,
+)
+def lifecycle_search(
+    services: Services,
+    words: Annotated[
+        str,
+        Field(min_length=1, description="Words of the note."),
+        Option(metavar="WORDS...", is_argument=True),
+    ],
+    limit: Limit = ACT_LIMIT,
+) -> ArchivedDocuments:
+    """Find archived documents by their words."""
+    return _documents(services.archiving.archived(words, limit=limit))
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=partial(_documents_text, "Nothing of that is archived."),
+    route="/lifecycle/restore",
+)
+def lifecycle_restore(
+    services: Services,
+    query: Annotated[
+        str, Field(description=ADDRESS), Option(metavar="[NOTE...]", is_argument=True, is_address=True)
+    ] = "",
+    collection: Annotated[
+        str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
+    ] = "",
+    all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False,
+) -> ArchivedDocuments:
+    """Serve archived documents again: one, those of a collection, or all."""
+    chosen = services.archiving.to_restore(query, collection, everything=all)
+    report = services.restore(chosen, services.caller)
+    return _documents(report.restored, report.sentences())
+
+
+@operation(Effect.READS, text=_acts_text, route="/lifecycle/log", is_tool=False)
+def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> Acts:
+    """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
+    acts = _acts(services, services.vault.acts.latest(limit))
+    return Acts(count=len(acts), acts=acts)
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda result: f"{result.act} of {result.file} is taken back.",
+    route="/lifecycle/undo",
+    is_tool=False,
+)
+def lifecycle_undo(
+    services: Services,
+    act: Annotated[
+        int,
+        Field(ge=1, le=2**53, description="Its number, as in lifecycle log."),
+        Option(metavar="ACT", is_argument=True),
+    ],
+) -> RecordedAct:
+    """Undo an act; forgotten documents cannot be restored."""
+    [undone] = _acts(services, [services.tending.undo(act, services.caller)])
+    return undone

@@ -15,7 +15,7 @@ from clawmem.app.operations.fields import (
     place_of,
     provenance_of,
 )
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.references import (
     FoundLink,
@@ -35,27 +35,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 10_000
 BACKLINKS = 10  # of a note, shown with its text
-
-
-class LinksRequest(Request):
-    """A note whose links are listed; without one, the broken links of all notes."""
-
-    file: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="NOTE...", is_argument=True, is_address=True)
-    ] = ""
-    broken: Annotated[bool, Field(description="Only links that lead to no note, or to no place of one.")] = (
-        False
-    )
-    collection: Annotated[
-        Names,
-        Field(description="Broken links of these collections only, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = ""
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MAX_LISTED, description="Maximum number in each direction."),
-        Option(("-n", "--limit")),
-    ] = 100
 
 
 class LinkRecord(Result):
@@ -102,31 +81,6 @@ class Links(Result):
             f"of this one {'is' if self.omitted == 1 else 'are'} not. Split the note to index all of them."
         )
         return [*([unlisted] if hidden else []), *([unread] if self.omitted else [])]
-
-
-def find_links(services: Services, request: LinksRequest) -> Links:
-    """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
-    if not request.file:
-        scope = Scope(frozenset(named_collections(services, request.collection)))
-        return _listed(
-            None, broken_links(services.vault.documents, services.vault.links, scope), [], request.limit
-        )
-    if request.collection:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            "A collection selects broken links of all its notes. Give a note or a collection, not both.",
-        )
-    document = services.lookup.find(request.file)
-    links = links_of(services.vault.documents, services.vault.links, document)
-    omitted = omitted_links_of(services.vault.documents, document) if len(links) >= MAX_LINKS else 0
-    reference = DocumentReference(**place_of(services, document))
-    if request.broken:
-        found = _listed(reference, [one for one in links if one.problem], [], request.limit)
-        return found.model_copy(update={"only_broken": True, "omitted": omitted})
-    found = _listed(
-        reference, links, links_to(services.vault.documents, services.vault.links, document), request.limit
-    )
-    return found.model_copy(update={"omitted": omitted})
 
 
 def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
@@ -195,4 +149,43 @@ def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[
         yield from (f"    {line}" for line in lines_to_read(one.context, one.origin) if line)
 
 
-OPERATIONS = (Operation("links", find_links, Effect.READS, _text, route="/links"),)
+@operation(Effect.READS, name="links", text=_text, route="/links")
+def find_links(
+    services: Services,
+    file: Annotated[
+        str, Field(description=ADDRESS), Option(metavar="NOTE...", is_argument=True, is_address=True)
+    ] = "",
+    broken: Annotated[
+        bool, Field(description="Only links that lead to no note, or to no place of one.")
+    ] = False,
+    collection: Annotated[
+        Names,
+        Field(description="Broken links of these collections only, with commas; empty for all."),
+        Option(("-c", "--collection")),
+    ] = "",
+    limit: Annotated[
+        int,
+        Field(ge=1, le=MAX_LISTED, description="Maximum number in each direction."),
+        Option(("-n", "--limit")),
+    ] = 100,
+) -> Links:
+    """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
+    if not file:
+        scope = Scope(frozenset(named_collections(services, collection)))
+        return _listed(None, broken_links(services.vault.documents, services.vault.links, scope), [], limit)
+    if collection:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            "A collection selects broken links of all its notes. Give a note or a collection, not both.",
+        )
+    document = services.lookup.find(file)
+    links = links_of(services.vault.documents, services.vault.links, document)
+    omitted = omitted_links_of(services.vault.documents, document) if len(links) >= MAX_LINKS else 0
+    reference = DocumentReference(**place_of(services, document))
+    if broken:
+        found = _listed(reference, [one for one in links if one.problem], [], limit)
+        return found.model_copy(update={"only_broken": True, "omitted": omitted})
+    found = _listed(
+        reference, links, links_to(services.vault.documents, services.vault.links, document), limit
+    )
+    return found.model_copy(update={"omitted": omitted})

@@ -21,7 +21,7 @@ from clawmem.app.operations.fields import (
     successor_of,
     with_successor,
 )
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, plural, table
 from clawmem.app.services.documents.filters import check_filters, documents_with
 from clawmem.app.services.documents.listing import docids
@@ -42,21 +42,6 @@ MOST_VALUES = 8  # that are named if no document meets the conditions
 TITLE = "title"
 
 PropertyValues = Mapping[str, Mapping[int, Sequence[Property]]]
-
-
-class ListDocuments(Request):
-    """Conditions on the documents to list, their number and their order."""
-
-    limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
-    ] = 10
-    collection: CollectionNames = ""
-    tag: TagNames = ""
-    where: Conditions = ""
-    sort: Annotated[
-        str, Field(description="Sort by this property, such as due, or by title; newest first without it.")
-    ] = ""
-    reverse: Annotated[bool, Field(description="Reverse the order.")] = False
 
 
 class ListedDocument(DocumentReference):
@@ -88,61 +73,21 @@ class Listing(Result):
         return [more] if hidden and self.is_filtered else []
 
 
-def list_documents(services: Services, request: ListDocuments) -> Listing:
-    """List the documents with some properties or tags; without conditions, those that were written last."""
-    vault, tags, where = services.vault, listed(request.tag), conditions_in(request.where)
-    order = request.sort.strip()
-    check_filters(
-        vault.documents, vault.properties, tags, [*where, *([] if order in ("", TITLE) else [order])]
-    )
-    scope = Scope(frozenset(named_collections(services, request.collection)))
-    matching = (
-        documents_with(vault.documents, vault.properties, scope, tags, where) if tags or where else None
-    )
-    asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
-    names = {name.casefold(): name for name in asked}  # a name in another case is the same property
-    values = {name: vault.properties.named(name) for name in names.values()}
-    limit = None if order or request.reverse else request.limit
-    within = scope if matching is None else scope._replace(documents=matching)
-    found = vault.documents.latest(within, limit=limit)
-    documents = _ordered(found, request, values)[: request.limit]
-    ids = docids(vault.documents, documents)
-    newer = current_successors(vault.documents, vault.successions, ids)
-    return Listing(
-        count=len(documents),
-        total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),
-        documents=[
-            ListedDocument(
-                **place_from(one, ids[one.id]),
-                content_type=one.content_type,
-                authored_at=one.authored_at,
-                modified_at=one.modified_at,
-                properties=_properties_of(one, values),
-                superseded_by=successor_of(newer.get(one.id)),
-            )
-            for one in documents
-        ],
-        is_filtered=matching is not None,
-        known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
-    )
-
-
 def _ordered(
-    documents: Sequence[Document], request: ListDocuments, values: PropertyValues
+    documents: Sequence[Document], values: PropertyValues, sort: str, *, reverse: bool
 ) -> Sequence[Document]:
     """Return *documents*, newest first, in the requested order; notes without the property come last."""
-    order = request.sort.strip()
-    if not order:
-        return documents[::-1] if request.reverse else documents
-    if order == TITLE:
-        return sorted(documents, key=lambda one: one.title.casefold(), reverse=request.reverse)
-    by_document = next(found for name, found in values.items() if name.casefold() == order.casefold())
+    if not sort:
+        return documents[::-1] if reverse else documents
+    if sort == TITLE:
+        return sorted(documents, key=lambda one: one.title.casefold(), reverse=reverse)
+    by_document = next(found for name, found in values.items() if name.casefold() == sort.casefold())
     keys = {one.id: sort_key(by_document.get(one.id, ())) for one in documents}
     missing = sort_key(())
     having = sorted(
         (one for one in documents if keys[one.id] != missing),
         key=lambda one: keys[one.id],
-        reverse=request.reverse,
+        reverse=reverse,
     )
     return [*having, *(one for one in documents if keys[one.id] == missing)]
 
@@ -204,14 +149,60 @@ def _listing_parts(result: Listing) -> list[Part]:
     return [table(("docid", "written", *(() if has_type else ("type",)), *names, "file", "title"), rows)]
 
 
-OPERATIONS = (
-    Operation(
-        name="list",
-        run=list_documents,
-        effect=Effect.READS,
-        text=_listing_text,
-        route="/list",
-        terminal=_listing_parts,
-        documents=lambda listing: listing.documents,
-    ),
+@operation(
+    Effect.READS,
+    name="list",
+    text=_listing_text,
+    route="/list",
+    terminal=_listing_parts,
+    documents=lambda listing: listing.documents,
 )
+def list_documents(
+    services: Services,
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
+    ] = 10,
+    collection: CollectionNames = "",
+    tag: TagNames = "",
+    where: Conditions = "",
+    sort: Annotated[
+        str, Field(description="Sort by this property, such as due, or by title; newest first without it.")
+    ] = "",
+    reverse: Annotated[bool, Field(description="Reverse the order.")] = False,
+) -> Listing:
+    """List the documents with some properties or tags; without conditions, those that were written last."""
+    vault, tags, where = services.vault, listed(tag), conditions_in(where)
+    order = sort.strip()
+    check_filters(
+        vault.documents, vault.properties, tags, [*where, *([] if order in ("", TITLE) else [order])]
+    )
+    scope = Scope(frozenset(named_collections(services, collection)))
+    matching = (
+        documents_with(vault.documents, vault.properties, scope, tags, where) if tags or where else None
+    )
+    asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
+    names = {name.casefold(): name for name in asked}  # a name in another case is the same property
+    values = {name: vault.properties.named(name) for name in names.values()}
+    most = None if order or reverse else limit
+    within = scope if matching is None else scope._replace(documents=matching)
+    found = vault.documents.latest(within, limit=most)
+    documents = _ordered(found, values, order, reverse=reverse)[:limit]
+    ids = docids(vault.documents, documents)
+    newer = current_successors(vault.documents, vault.successions, ids)
+    return Listing(
+        count=len(documents),
+        total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),
+        documents=[
+            ListedDocument(
+                **place_from(one, ids[one.id]),
+                content_type=one.content_type,
+                authored_at=one.authored_at,
+                modified_at=one.modified_at,
+                properties=_properties_of(one, values),
+                superseded_by=successor_of(newer.get(one.id)),
+            )
+            for one in documents
+        ],
+        is_filtered=matching is not None,
+        known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
+    )

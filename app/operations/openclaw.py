@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Opening, Request, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.openclaw.flush import (
@@ -38,24 +38,6 @@ SYSTEM_PROMPT = "This is a silent turn before a compaction. Only write memory; d
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
 
 
-class FlushPlanRequest(Request):
-    """The state of a conversation, in tokens."""
-
-    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW
-    total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0
-    compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0
-    flushed_at: Annotated[
-        int | None, Field(ge=0, description="Compactions at the last flush; nothing if there was none.")
-    ] = None
-    transcript_bytes: Annotated[Tokens, Field(description="Size of the transcript.")] = 0
-    reserve_tokens: Annotated[Tokens, Field(description="Tokens that the program keeps free.")] = 0
-    compacts_at: Annotated[
-        Tokens, Field(description="Tokens at which the program compacts, if that is known; else 0.")
-    ] = 0
-    read_only: Annotated[bool, Field(description="The agent may not write to its workspace.")] = False
-    heartbeat: Annotated[bool, Field(description="A timer started the turn.")] = False
-
-
 class FlushPlan(Result):
     """Whether to let the agent save its memory now, from how many tokens on, and with which words."""
 
@@ -70,55 +52,10 @@ class FlushPlan(Result):
     silent_reply: str = Field(description="An answer that begins so is not shown.")
 
 
-def flush_plan(services: Services, request: FlushPlanRequest) -> FlushPlan:
-    """Return when and how an agent saves its memory before a compaction; once for each compaction."""
-    settings = FlushSettings(reserve_tokens=request.reserve_tokens, compacts_at=request.compacts_at)
-    state = FlushState(
-        request.total_tokens,
-        request.context_window,
-        request.compactions,
-        request.flushed_at,
-        request.transcript_bytes,
-        can_write=not request.read_only,
-        is_heartbeat=request.heartbeat,
-    )
-    file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
-    return FlushPlan(
-        is_due=is_flush_due(state, settings),
-        threshold_tokens=flush_threshold(request.context_window, settings),
-        soft_threshold_tokens=SOFT_TOKENS,
-        reserve_tokens_floor=RESERVE_TOKENS,
-        force_flush_transcript_bytes=LARGEST_TRANSCRIPT,
-        relative_path=file,
-        prompt=PROMPT.format(file=file, silent=NO_REPLY),
-        system_prompt=SYSTEM_PROMPT.format(silent=NO_REPLY),
-        silent_reply=NO_REPLY,
-    )
-
-
-class SessionNote(Request):
-    """The transcript of a session, and the workspace of its agent."""
-
-    transcript: Annotated[
-        str,
-        Field(min_length=1, max_length=4_000, description="Absolute path of the transcript, a .jsonl file."),
-    ]
-    workspace: Annotated[str, Field(min_length=1, max_length=4_000, description="Folder of the agent.")]
-
-
 class SavedSession(Result):
     """The note of a session; ``path`` is empty for a session without messages."""
 
     path: str
-
-
-def session_note(services: Services, request: SessionNote) -> SavedSession:
-    """
-    Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
-
-    The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
-    """
-    return SavedSession(path=services.save_session(request.transcript, request.workspace))
 
 
 class PrunedMessage(Request):
@@ -128,19 +65,6 @@ class PrunedMessage(Request):
     text: str
     fixed: bool = Field(
         False, description="The message has an image, or belongs to a tool whose results stay."
-    )
-
-
-class PruneRequest(Request):
-    """The messages of a request to a model, oldest first."""
-
-    messages: list[PrunedMessage] = Field(max_length=MOST_MESSAGES)
-    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW
-    last_request_at: int | None = Field(
-        None, ge=0, description="Time of the last request to the model, in milliseconds since 1970."
-    )
-    ttl_ms: int = Field(
-        CACHE_TTL_MS, ge=0, description="Life of the prompt cache; before its end nothing is pruned."
     )
 
 
@@ -159,23 +83,6 @@ class PrunedContext(Result):
     characters_after: int
 
 
-def prune_context(services: Services, request: PruneRequest) -> PrunedContext:
-    """
-    Shorten old tool results of a request, as soon as the prompt cache of the provider has expired.
-
-    Long results keep their beginning and end; in a full window the oldest are cleared. Results after the third-last
-    answer stay. Without the time of the last request the cache counts as expired.
-    """
-    messages = [Message(one.role, one.text, one.fixed) for one in request.messages]
-    last, now = request.last_request_at, services.clock.now_ms()
-    if last is not None and not is_cache_expired(last, now, request.ttl_ms):
-        size = sum(len(one.text) for one in messages)
-        return PrunedContext(changed=[], characters_before=size, characters_after=size)
-    found = prune(messages, request.context_window)
-    changed = [ShorterMessage(index=at, text=text) for at, text in sorted(found.texts.items())]
-    return PrunedContext(changed=changed, characters_before=found.before, characters_after=found.after)
-
-
 def _plan_text(plan: FlushPlan) -> str:
     state = "due now" if plan.is_due else f"due from {plan.threshold_tokens} tokens on"
     return f"A flush to {plan.relative_path} is {state}."
@@ -186,38 +93,114 @@ def _pruned_text(pruned: PrunedContext) -> str:
     return f"{count} shortened: {pruned.characters_before} characters became {pruned.characters_after}."
 
 
-OPERATIONS = (
-    Operation(
-        name="flush_plan",
-        run=flush_plan,
-        effect=Effect.READS,
-        text=_plan_text,
-        route="/openclaw/flush-plan",
-        commands=(Command("openclaw flush-plan"),),
-        is_tool=False,
-        any_vault=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="session_note",
-        run=session_note,
-        effect=Effect.REPEATABLE,
-        text=lambda saved: saved.path or "The session has no messages.",
-        commands=(Command("openclaw session-note"),),
-        is_tool=False,
-        any_vault=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="prune_context",
-        run=prune_context,
-        effect=Effect.READS,
-        text=_pruned_text,
-        route="/context/prune",
-        by_post=True,
-        is_tool=False,
-        any_vault=False,
-        opens=Opening.NOTHING,
-        commands=(),
-    ),
+@operation(
+    Effect.READS,
+    text=_plan_text,
+    route="/openclaw/flush-plan",
+    commands=(Command("openclaw flush-plan"),),
+    is_tool=False,
+    any_vault=False,
+    opens=Opening.NOTHING,
 )
+def flush_plan(
+    services: Services,
+    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW,
+    total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0,
+    compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0,
+    flushed_at: Annotated[
+        int | None, Field(ge=0, description="Compactions at the last flush; nothing if there was none.")
+    ] = None,
+    transcript_bytes: Annotated[Tokens, Field(description="Size of the transcript.")] = 0,
+    reserve_tokens: Annotated[Tokens, Field(description="Tokens that the program keeps free.")] = 0,
+    compacts_at: Annotated[
+        Tokens, Field(description="Tokens at which the program compacts, if that is known; else 0.")
+    ] = 0,
+    read_only: Annotated[bool, Field(description="The agent may not write to its workspace.")] = False,
+    heartbeat: Annotated[bool, Field(description="A timer started the turn.")] = False,
+) -> FlushPlan:
+    """Return when and how an agent saves its memory before a compaction; once for each compaction."""
+    settings = FlushSettings(reserve_tokens=reserve_tokens, compacts_at=compacts_at)
+    state = FlushState(
+        total_tokens,
+        context_window,
+        compactions,
+        flushed_at,
+        transcript_bytes,
+        can_write=not read_only,
+        is_heartbeat=heartbeat,
+    )
+    file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
+    return FlushPlan(
+        is_due=is_flush_due(state, settings),
+        threshold_tokens=flush_threshold(context_window, settings),
+        soft_threshold_tokens=SOFT_TOKENS,
+        reserve_tokens_floor=RESERVE_TOKENS,
+        force_flush_transcript_bytes=LARGEST_TRANSCRIPT,
+        relative_path=file,
+        prompt=PROMPT.format(file=file, silent=NO_REPLY),
+        system_prompt=SYSTEM_PROMPT.format(silent=NO_REPLY),
+        silent_reply=NO_REPLY,
+    )
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda saved: saved.path or "The session has no messages.",
+    commands=(Command("openclaw session-note"),),
+    is_tool=False,
+    any_vault=False,
+    opens=Opening.NOTHING,
+)
+def session_note(
+    services: Services,
+    transcript: Annotated[
+        str,
+        Field(min_length=1, max_length=4_000, description="Absolute path of the transcript, a .jsonl file."),
+    ],
+    workspace: Annotated[str, Field(min_length=1, max_length=4_000, description="Folder of the agent.")],
+) -> SavedSession:
+    """
+    Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
+
+    The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
+    """
+    return SavedSession(path=services.save_session(transcript, workspace))
+
+
+@operation(
+    Effect.READS,
+    text=_pruned_text,
+    route="/context/prune",
+    by_post=True,
+    is_tool=False,
+    any_vault=False,
+    opens=Opening.NOTHING,
+    commands=(),
+)
+def prune_context(
+    services: Services,
+    messages: Annotated[list[PrunedMessage], Field(max_length=MOST_MESSAGES, description="Oldest first.")],
+    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW,
+    last_request_at: Annotated[
+        int | None,
+        Field(ge=0, description="Time of the last request to the model, in milliseconds since 1970."),
+    ] = None,
+    ttl_ms: Annotated[
+        int, Field(ge=0, description="Life of the prompt cache; before its end nothing is pruned.")
+    ] = CACHE_TTL_MS,
+) -> PrunedContext:
+    """
+    Shorten old tool results of a request, as soon as the prompt cache of the provider has expired.
+
+    Long results keep their beginning and end; in a full window the oldest are cleared. Results after the third-last
+    answer stay. Without the time of the last request the cache counts as expired.
+    """
+    now = services.clock.now_ms()
+    if last_request_at is not None and not is_cache_expired(last_request_at, now, ttl_ms):
+        size = sum(len(message.text) for message in messages)
+        return PrunedContext(changed=[], characters_before=size, characters_after=size)
+    found = prune(
+        [Message(message.role, message.text, message.fixed) for message in messages], context_window
+    )
+    changed = [ShorterMessage(index=at, text=text) for at, text in sorted(found.texts.items())]
+    return PrunedContext(changed=changed, characters_before=found.before, characters_after=found.after)

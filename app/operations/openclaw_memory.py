@@ -6,13 +6,22 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.app.operations.embedding import embed_texts
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    Opening,
+    Operation,
+    Option,
+    Request,
+    Result,
+    operation,
+)
 from clawmem.app.operations.output import Text, Verbatim, plural
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.openclaw import AgentMemory, MemoryHit
     from clawmem.app.settings.model import Settings
 
+Q = TypeVar("Q", bound=Request)
 R = TypeVar("R", bound=Result)
 
 STATE_VARIABLE = "OPENCLAW_STATE_DIR"
@@ -307,78 +317,6 @@ class AgentStatus(Result):
     model: str | None
 
 
-def index_agent(services: Services, request: IndexAgent) -> IndexedAgent:
-    """
-    Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
-
-    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
-    """
-    files = _files(services.settings, request)
-    settings = _changed(files, request)
-    files.write(settings)
-    return _synced(services, request.agent, files, settings, all_sessions=request.all_sessions)
-
-
-def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
-    """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-    files, settings = _known(services.settings, request)
-    synced = _synced(services, request.agent, files, settings)
-    memory = _memory(services, request.agent, settings)
-    names = services.vault.documents.collections()
-    wanted = [name for name in names if request.source == "all" or _source(name) == request.source]
-    asked = read_request(
-        request.query,
-        now_ms=services.clock.now_ms(),
-        zone=services.clock.zone(),
-        limit=request.limit,
-        min_score=request.min_score,
-        collections=wanted or [request.source],
-        unit=Unit.LINE,
-        ranking=Ranking.OPENCLAW,
-    )
-    found = services.openclaw(asked)
-    degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
-    hits = [_shown(one) for one in memory.hits(found)]
-    return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
-
-
-def get_of_agent(services: Services, request: GetOfAgent) -> AgentFile:
-    """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-    files, settings = _known(services.settings, request)
-    _synced(services, request.agent, files, settings)
-    memory = _memory(services, request.agent, settings)
-    address = memory.find(request.path).display_path
-    excerpt = services.lookup.get(address, from_line=request.from_line, max_lines=request.lines)
-    return AgentFile(
-        path=memory.path_of(excerpt.document),
-        text=excerpt.text,
-        start_line=excerpt.start_line,
-        total_lines=excerpt.total_lines,
-    )
-
-
-def status_of_agent(services: Services, request: AgentRequest) -> AgentStatus:
-    """Show the sources of the memory of an agent, and the number of indexed files."""
-    _, settings = _known(services.settings, request)
-    files: dict[str, int] = {}
-    for name, count in services.vault.documents.collections().items():
-        files[_source(name)] = files.get(_source(name), 0) + count
-    counts = services.vault.embeddings.counts()
-    return AgentStatus(
-        agent=request.agent,
-        vault=str(services.settings.vault),
-        workspace=str(settings.workspace),
-        extra=[*map(str, settings.extra)],
-        sessions=settings.sessions,
-        chunk_tokens=settings.chunking.tokens,
-        chunk_overlap=settings.chunking.overlap,
-        files=files,
-        chunks=counts.stored + counts.pending + counts.failed,
-        pending=counts.pending,
-        model=services.vault.embeddings.fingerprint(),
-    )
-
-
 def settings_of_agent(settings: Settings, request: AgentRequest, caller: str) -> Settings:
     """Return the settings of the vault of the agent; raise `NotFound` if it has no memory and none can be made."""
     files = _files(settings, request)
@@ -471,6 +409,10 @@ def _answer_text(answer: AgentAnswer) -> str:
     return "\n".join(lines).rstrip()
 
 
+def _file_text(file: AgentFile) -> list[Verbatim]:
+    return [Verbatim(file.text)]
+
+
 def _status_text(status: AgentStatus) -> str:
     files = ", ".join(f"{count} of {name}" for name, count in sorted(status.files.items())) or "none"
     return (
@@ -479,13 +421,13 @@ def _status_text(status: AgentStatus) -> str:
     )
 
 
-def _operation(run: Callable[[Services, Any], R], text: Callable[[R], Text], word: str) -> Operation[Any, R]:
-    """Return an operation over the vault of an agent; all but the status index what changed before."""
+def _operation_of_agent(
+    word: str, text: Callable[[R], Text]
+) -> Callable[[Callable[[Services, Q], R]], Operation[[Q], R]]:
+    """Return a decorator for an operation over the vault of an agent; all but the status index what changed before."""
     is_status = word == "status"
-    return Operation(
-        name=run.__name__,
-        run=run,
-        effect=Effect.READS if is_status else Effect.REPEATABLE,
+    return operation(
+        Effect.READS if is_status else Effect.REPEATABLE,
         text=text,
         commands=(Command(f"openclaw {word}"),),
         is_tool=False,
@@ -496,9 +438,77 @@ def _operation(run: Callable[[Services, Any], R], text: Callable[[R], Text], wor
     )
 
 
-OPERATIONS = (
-    _operation(index_agent, _indexed_text, "index"),
-    _operation(search_agent, _answer_text, "search"),
-    _operation(get_of_agent, lambda file: [Verbatim(file.text)], "get"),
-    _operation(status_of_agent, _status_text, "status"),
-)
+@_operation_of_agent("index", _indexed_text)
+def index_agent(services: Services, request: IndexAgent) -> IndexedAgent:
+    """
+    Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
+
+    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
+    """
+    files = _files(services.settings, request)
+    settings = _changed(files, request)
+    files.write(settings)
+    return _synced(services, request.agent, files, settings, all_sessions=request.all_sessions)
+
+
+@_operation_of_agent("search", _answer_text)
+def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
+    """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
+    files, settings = _known(services.settings, request)
+    synced = _synced(services, request.agent, files, settings)
+    memory = _memory(services, request.agent, settings)
+    names = services.vault.documents.collections()
+    wanted = [name for name in names if request.source == "all" or _source(name) == request.source]
+    asked = read_request(
+        request.query,
+        now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
+        limit=request.limit,
+        min_score=request.min_score,
+        collections=wanted or [request.source],
+        unit=Unit.LINE,
+        ranking=Ranking.OPENCLAW,
+    )
+    found = services.openclaw(asked)
+    degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
+    hits = [_shown(one) for one in memory.hits(found)]
+    return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
+
+
+@_operation_of_agent("get", _file_text)
+def get_of_agent(services: Services, request: GetOfAgent) -> AgentFile:
+    """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
+    files, settings = _known(services.settings, request)
+    _synced(services, request.agent, files, settings)
+    memory = _memory(services, request.agent, settings)
+    address = memory.find(request.path).display_path
+    excerpt = services.lookup.get(address, from_line=request.from_line, max_lines=request.lines)
+    return AgentFile(
+        path=memory.path_of(excerpt.document),
+        text=excerpt.text,
+        start_line=excerpt.start_line,
+        total_lines=excerpt.total_lines,
+    )
+
+
+@_operation_of_agent("status", _status_text)
+def status_of_agent(services: Services, request: AgentRequest) -> AgentStatus:
+    """Show the sources of the memory of an agent, and the number of indexed files."""
+    _, settings = _known(services.settings, request)
+    files: dict[str, int] = {}
+    for name, count in services.vault.documents.collections().items():
+        files[_source(name)] = files.get(_source(name), 0) + count
+    counts = services.vault.embeddings.counts()
+    return AgentStatus(
+        agent=request.agent,
+        vault=str(services.settings.vault),
+        workspace=str(settings.workspace),
+        extra=[*map(str, settings.extra)],
+        sessions=settings.sessions,
+        chunk_tokens=settings.chunking.tokens,
+        chunk_overlap=settings.chunking.overlap,
+        files=files,
+        chunks=counts.stored + counts.pending + counts.failed,
+        pending=counts.pending,
+        model=services.vault.embeddings.fingerprint(),
+    )

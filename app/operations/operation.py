@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from inspect import Parameter, Signature, getdoc
+from functools import cached_property
+from inspect import Parameter, Signature, getdoc, signature
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, ConfigDict, PrivateAttr, create_model
 from pydantic.fields import FieldInfo
 
 from clawmem.app.operations.output import Text
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
 
 
-Q = TypeVar("Q", bound="Request")
+P = ParamSpec("P")
 R = TypeVar("R", bound="Result")
 CONFIRM = "confirm"  # the parameter of a request that confirms it
 
@@ -151,64 +152,94 @@ class Command(NamedTuple):
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
     is_default: bool = False
-    otherwise: Operation[Any, Any] | None = None
+    otherwise: AnyOperation | None = None
 
 
-BY_NAME = (Command(""),)  # replaced by one command with the words of the name
-
-
-@dataclass(frozen=True, slots=True)
-class Operation(Generic[Q, R]):
+@dataclass(frozen=True, kw_only=True)
+class Operation(Generic[P, R]):
     """
-    One operation.
+    One operation, made by `operation` from a function ``(services, ...) -> result``.
 
-    ``name`` is the tool's and the method's name, and that of the command with blanks for ``_``, unless ``commands`` are
-    given. ``run`` is a function ``(services, request) -> result``, whose annotations name the types of request and result.
-    ``route`` is the path of the REST route, empty without one; reads are GET, unless their parameters are a body
-    (``by_post``), others POST. ``text`` renders a result for people and agents, ``terminal`` for people alone, where that
-    differs. The docstring of ``run`` describes the operation in every
-    interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
-    ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
-    ``documents`` returns the listed documents of a result, whose format people may choose on the command line.
-    ``in_own_process`` is true where a command shows people more than the record has, so that no server answers for it.
-    ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
-    A parameter ``vault`` of the request chooses the vault. ``settings`` checks the request of an interface before a vault
-    is opened, and returns the settings to open it with.
+    The parameters of the function are those of the request, with the constraints of their annotations. Operations that
+    share many parameters take them as one `Request` instead, called ``request``. The docstring of the function describes
+    the operation in every interface.
+
+    Attributes:
+        name: Name of the tool and of the method, and that of the command with blanks for ``_``, without ``commands``.
+        text: Renders a result for people and agents.
+        terminal: Renders a result for people, where that differs.
+        route: Path of the REST route, empty without one. Reads are GET, unless their parameters are a body
+            (``by_post``), others POST.
+        is_tool: Whether agents have a tool for it; every tool takes room in their prompts.
+        any_vault: False for what only the usual vault has.
+        in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
+        only_reads: Returns whether a request changes nothing, where some requests change the vault.
+        attachments: Returns texts that a tool adds to its answer.
+        documents: Returns the listed documents of a result, whose format people may choose on the command line.
+        settings: Checks the request of an interface before a vault is opened; returns the settings to open it with. A
+            parameter ``vault`` of the request chooses the vault.
     """
 
-    name: str
-    run: Callable[[Services, Q], R]
+    function: Callable[Concatenate[Services, P], R]
     effect: Effect
+    name: str
     text: Callable[[R], Text]
-    _: KW_ONLY
-    request: type[Q] = field(init=False)
-    result: type[R] = field(init=False)
     terminal: Callable[[R], Text] | None = None
     route: str = ""
     by_post: bool = False
-    commands: tuple[Command, ...] = BY_NAME
+    commands: tuple[Command, ...] = ()
     is_tool: bool = True
     any_vault: bool = True
     in_own_process: bool = False
-    only_reads: Callable[[Q], bool] | None = None
+    only_reads: Callable[[Any], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
     documents: Callable[[R], Sequence[DocumentReference]] | None = None
     opens: Opening = Opening.EXISTING
-    settings: Callable[[Settings, Q, str], Settings] | None = None
+    settings: Callable[[Settings, Any, str], Settings] | None = None
 
-    def __post_init__(self) -> None:
-        run = cast(FunctionType, self.run)
-        for name, annotation in (("request", "request"), ("result", "return")):
-            object.__setattr__(self, name, run.__globals__[run.__annotations__[annotation]])
-        if self.commands is BY_NAME:
-            object.__setattr__(self, "commands", (Command(self.name.replace("_", " ")),))
+    def __call__(self, services: Services, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function with valid parameters."""
+        return self.function(services, *args, **kwargs)
+
+    def run(self, services: Services, request: Request) -> R:
+        """Return the result for *request*."""
+        if self._takes_request:
+            return self.function(services, request)  # type: ignore[call-arg, arg-type]
+        return self.function(services, **dict(request))  # type: ignore[call-arg]
+
+    @cached_property
+    def request(self) -> type[Request]:
+        """Return the model of the parameters."""
+        parameters = list(signature(self.function).parameters.values())[1:]
+        fields = {
+            parameter.name: (
+                self._evaluated(parameter.annotation),
+                ... if parameter.default is Parameter.empty else parameter.default,
+            )
+            for parameter in parameters
+        }
+        if self._takes_request:
+            [(shared, _)] = fields.values()
+            return cast("type[Request]", shared)
+        made = create_model(_camel_case(self.name), __base__=Request, **fields)  # type: ignore[call-overload]
+        return cast("type[Request]", made)
+
+    @cached_property
+    def result(self) -> type[Result]:
+        """Return the model of the result."""
+        return cast("type[Result]", self._evaluated(signature(self.function).return_annotation))
+
+    @property
+    def module(self) -> str:
+        """Return the name of the module of the function."""
+        return self.function.__module__
 
     @property
     def reads(self) -> bool:
         """Whether the operation changes nothing."""
         return self.effect is Effect.READS
 
-    def changes_nothing(self, request: Q) -> bool:
+    def changes_nothing(self, request: Request) -> bool:
         """Whether *request* changes nothing."""
         if self.asks_first and getattr(request, CONFIRM) is False:
             return True
@@ -231,7 +262,42 @@ class Operation(Generic[Q, R]):
     @property
     def about(self) -> str:
         """Return the description: the docstring of the function."""
-        return getdoc(self.run) or ""
+        return getdoc(self.function) or ""
+
+    @cached_property
+    def _takes_request(self) -> bool:
+        return [*signature(self.function).parameters][1:] == ["request"]
+
+    def _evaluated(self, annotation: Any) -> Any:
+        """Return *annotation*, which may be a text. That of the services is never evaluated: it would load the program."""
+        names = cast(FunctionType, self.function).__globals__
+        return eval(annotation, names) if isinstance(annotation, str) else annotation
+
+
+def operation(
+    effect: Effect, *, name: str = "", commands: tuple[Command, ...] | None = None, **spelling: Any
+) -> Callable[[Callable[Concatenate[Services, P], R]], Operation[P, R]]:
+    """
+    Return a decorator that makes a function an operation of its module, see `Operation`.
+
+    Args:
+        name: By default that of the function.
+        commands: By default one, with the words of the name.
+    """
+
+    def decorate(function: Callable[Concatenate[Services, P], R]) -> Operation[P, R]:
+        own = name or cast(FunctionType, function).__name__
+        spelt = (Command(own.replace("_", " ")),) if commands is None else commands
+        return Operation(function=function, effect=effect, name=own, commands=spelt, **spelling)
+
+    return decorate
+
+
+AnyOperation = Operation[..., Any]
+
+
+def _camel_case(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def parameters_of(

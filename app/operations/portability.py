@@ -18,7 +18,7 @@ from clawmem.app.environment.private_files import (
     write_whole,
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
     asked,
@@ -42,38 +42,12 @@ _NAMES = {
 Force = Annotated[bool, Field(description="Replace an existing file."), Option(("--force",))]
 
 
-class BackupRequest(Request):
-    """The file of a backup."""
-
-    file: Annotated[Path, Field(description="The new file."), Option(metavar="FILE", is_argument=True)]
-    force: Force = False
-
-
 class Backup(Result):
     """A backup that was checked after writing."""
 
     file: str
     documents: int
     bytes: int
-
-
-class ExportRequest(Request):
-    """The format, the documents and the file of an export."""
-
-    output: Annotated[
-        Path | None, Field(description="The new file, or folder for markdown."), Option(("-o", "--output"))
-    ] = None
-    form: Annotated[
-        Literal["bundle", "markdown", "jsonl"],
-        Field(description="bundle, markdown or jsonl."),
-        Option(("--format",)),
-    ] = "bundle"
-    since: Annotated[str, Field(description="Only documents written since this day.")] = ""
-    collection: CollectionNames = ""
-    receipts: Annotated[
-        bool, Field(description="Add the explanations of past answers to a bundle."), Option(("--receipts",))
-    ] = False
-    force: Force = False
 
 
 class Export(Result):
@@ -86,50 +60,6 @@ class Export(Result):
         default={},
         description="Files of a folder whose name is not that of their note, by the place of the note.",
     )
-
-
-def backup(services: Services, request: BackupRequest) -> Backup:
-    """
-    Copy the vault to one file while programs use it.
-
-    The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
-    with --vault FILE, or put it in the place of a lost vault.
-    """
-    target = free_target(services, request.file, force=request.force)
-    with _new_file(target) as draft:
-        documents = services.back_up(str(draft))
-    return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
-
-
-def export(services: Services, request: ExportRequest) -> Export:
-    """
-    Write notes and memories to a file that leaves clawmem.
-
-    A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
-    a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
-    reads. Equal content gives equal bytes.
-    """
-    if request.receipts and request.form != "bundle":
-        raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
-    chosen = Selection(frozenset(named_collections(services, request.collection)), _moment(request.since))
-    is_folder = request.form == "markdown"
-    target = free_target(
-        services, request.output or Path(_NAMES[request.form]), force=request.force, is_folder=is_folder
-    )
-    renamed: dict[str, str] = {}
-    if is_folder:
-        files = _export_folder(services, chosen, target, force=request.force)
-        documents = len(files)
-        renamed = {place: name for place, name in files.items() if place != name}
-    elif request.form == "bundle":
-        documents = _export_bundle(services, chosen, target, receipts=request.receipts)
-    else:
-        vault = services.vault
-        lines = list(memory_lines(vault.documents, vault.triples, vault.relations, chosen))
-        documents = len(lines)
-        with _new_file(target) as draft:
-            write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    return Export(form=request.form, file=str(target), documents=documents, renamed=renamed)
 
 
 def _moment(since: str) -> str:
@@ -248,7 +178,67 @@ def _export_text(result: Export) -> Iterator[str]:
 
 
 # in their own process, because a relative path is that of the command
-OPERATIONS = (
-    Operation("backup", backup, Effect.READS, _backup_text, is_tool=False, in_own_process=True),
-    Operation("export", export, Effect.READS, _export_text, is_tool=False, in_own_process=True),
-)
+
+
+@operation(Effect.READS, text=_backup_text, is_tool=False, in_own_process=True)
+def backup(
+    services: Services,
+    file: Annotated[Path, Field(description="The new file."), Option(metavar="FILE", is_argument=True)],
+    force: Force = False,
+) -> Backup:
+    """
+    Copy the vault to one file while programs use it.
+
+    The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
+    with --vault FILE, or put it in the place of a lost vault.
+    """
+    target = free_target(services, file, force=force)
+    with _new_file(target) as draft:
+        documents = services.back_up(str(draft))
+    return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
+
+
+@operation(Effect.READS, text=_export_text, is_tool=False, in_own_process=True)
+def export(
+    services: Services,
+    output: Annotated[
+        Path | None, Field(description="The new file, or folder for markdown."), Option(("-o", "--output"))
+    ] = None,
+    form: Annotated[
+        Literal["bundle", "markdown", "jsonl"],
+        Field(description="bundle, markdown or jsonl."),
+        Option(("--format",)),
+    ] = "bundle",
+    since: Annotated[str, Field(description="Only documents written since this day.")] = "",
+    collection: CollectionNames = "",
+    receipts: Annotated[
+        bool, Field(description="Add the explanations of past answers to a bundle."), Option(("--receipts",))
+    ] = False,
+    force: Force = False,
+) -> Export:
+    """
+    Write notes and memories to a file that leaves clawmem.
+
+    A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
+    a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
+    reads. Equal content gives equal bytes.
+    """
+    if receipts and form != "bundle":
+        raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
+    chosen = Selection(frozenset(named_collections(services, collection)), _moment(since))
+    is_folder = form == "markdown"
+    target = free_target(services, output or Path(_NAMES[form]), force=force, is_folder=is_folder)
+    renamed: dict[str, str] = {}
+    if is_folder:
+        files = _export_folder(services, chosen, target, force=force)
+        documents = len(files)
+        renamed = {place: name for place, name in files.items() if place != name}
+    elif form == "bundle":
+        documents = _export_bundle(services, chosen, target, receipts=receipts)
+    else:
+        vault = services.vault
+        lines = list(memory_lines(vault.documents, vault.triples, vault.relations, chosen))
+        documents = len(lines)
+        with _new_file(target) as draft:
+            write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    return Export(form=form, file=str(target), documents=documents, renamed=renamed)

@@ -69,6 +69,7 @@ class AnySearch(Query):
     mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
 
 
+@search_operation("/retrieve", "retrieve", "Find by the route that fits the question. Begin here.")
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """
     Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
@@ -78,6 +79,7 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     return _retrieved(services, request)
 
 
+@search_operation("/search")
 def any_search(services: Services, request: AnySearch) -> SearchAnswer:
     """Find as retrieve does, with every parameter of query."""
     return _retrieved(services, request)
@@ -92,11 +94,15 @@ def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnsw
     return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
 
 
+@search_operation("/explain")
 def explain(services: Services, request: Retrieval) -> SearchAnswer:
     """Find as retrieve does, and explain the scores and the order of the results."""
     return memory_retrieve(services, request.model_copy(update={"explain": True}))
 
 
+@search_operation(
+    "/intent-search", "intent-search", "Find by the intent of the question; follows reasons and relations."
+)
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
@@ -113,6 +119,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     )
 
 
+@search_operation("/plan", "plan", "Split a question into its topics and merge the answers.")
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
 
@@ -133,19 +140,3 @@ def _keys_of_route(found: RoutedAnswer) -> dict[str, Any]:
         "sessions": sessions_of(found.sessions) or None,
     }
     return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}
-
-
-OPERATIONS = (
-    search_operation(
-        memory_retrieve, "/retrieve", "retrieve", "Find by the route that fits the question. Begin here."
-    ),
-    search_operation(any_search, "/search"),
-    search_operation(explain, "/explain"),
-    search_operation(
-        intent_search,
-        "/intent-search",
-        "intent-search",
-        "Find by the intent of the question; follows reasons and relations.",
-    ),
-    search_operation(query_plan, "/plan", "plan", "Split a question into its topics and merge the answers."),
-)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, Table, confidence_text, table
 
 if TYPE_CHECKING:
@@ -20,14 +20,6 @@ NONE_YET = "No receipts. They are kept for every answer, unless that is switched
 UNREADABLE = "cannot be read"
 LISTED = 10
 MOST = 1000
-
-
-class LastReceipts(Request):
-    """Number of receipts to list."""
-
-    limit: Annotated[int, Field(ge=1, le=MOST, description="Maximum number."), Option(("-n", "--limit"))] = (
-        LISTED
-    )
 
 
 class ReceiptLine(Result):
@@ -47,16 +39,6 @@ class Receipts(Result):
     receipts: list[ReceiptLine]
 
 
-class ReceiptRequest(Request):
-    """The receipt of one answer."""
-
-    id: Annotated[
-        str,
-        Field(max_length=100, description="Its number, as an explained answer returns it."),
-        Option(metavar="ID", is_argument=True),
-    ]
-
-
 class Receipt(Result):
     """The receipt of an answer."""
 
@@ -74,12 +56,6 @@ class Receipt(Result):
     answered: float | None = Field(description="Probability that anything found answers the question.")
 
 
-def list_last(services: Services, request: LastReceipts) -> Receipts:
-    """List the latest receipts of answers, newest first."""
-    lines = [_line(entry) for entry in services.why.latest(request.limit)]
-    return Receipts(count=len(lines), receipts=lines)
-
-
 def _line(entry: ReceiptEntry) -> ReceiptLine:
     found = entry.receipt
     if found is None:
@@ -91,11 +67,6 @@ def _line(entry: ReceiptEntry) -> ReceiptLine:
         answers=len(found.items),
         question=found.question,
     )
-
-
-def show(services: Services, request: ReceiptRequest) -> Receipt:
-    """Show how an answer came about."""
-    return Receipt(**_record(services.why.find(request.id)))
 
 
 def _record(receipt: receipts.Receipt) -> dict[str, Any]:
@@ -133,13 +104,33 @@ def _head_lines(result: Receipt) -> Iterator[str]:
     yield "" if result.items else "nothing was found"
 
 
-LIST = Operation(
-    "receipts", list_last, Effect.READS, _list_text, route="/receipts", commands=(), is_tool=False
+@operation(Effect.READS, name="receipts", text=_list_text, route="/receipts", commands=(), is_tool=False)
+def list_receipts(
+    services: Services,
+    limit: Annotated[
+        int, Field(ge=1, le=MOST, description="Maximum number."), Option(("-n", "--limit"))
+    ] = LISTED,
+) -> Receipts:
+    """List the latest receipts of answers, newest first."""
+    lines = [_line(entry) for entry in services.why.latest(limit)]
+    return Receipts(count=len(lines), receipts=lines)
+
+
+WHY = Command(
+    "why", about="Show how an answer came about; without an id the last ten.", otherwise=list_receipts
 )
-WHY = Command("why", about="Show how an answer came about; without an id the last ten.", otherwise=LIST)
-OPERATIONS = (
-    LIST,
-    Operation(
-        "receipt", show, Effect.READS, _receipt_text, route="/receipts/{id}", commands=(WHY,), is_tool=False
-    ),
+
+
+@operation(
+    Effect.READS, name="receipt", text=_receipt_text, route="/receipts/{id}", commands=(WHY,), is_tool=False
 )
+def show_receipt(
+    services: Services,
+    id: Annotated[
+        str,
+        Field(max_length=100, description="Its number, as an explained answer returns it."),
+        Option(metavar="ID", is_argument=True),
+    ],
+) -> Receipt:
+    """Show how an answer came about."""
+    return Receipt(**_record(services.why.find(id)))

@@ -11,7 +11,7 @@ from pydantic import Field
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
 from clawmem.app.operations.indexing import PERSON
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, operation
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.ports.records import Origin
 
@@ -20,29 +20,6 @@ if TYPE_CHECKING:
 
 NOTHING_WRITTEN = 1  # exit code
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
-
-
-class NoteToSave(Request):
-    """A text that becomes a note."""
-
-    text: Annotated[
-        str,
-        Field(description="Text to remember, as Markdown."),
-        Option(
-            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
-        ),
-    ]
-    title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = ""
-    tag: Annotated[Names, Field(description="Its tags.")] = ""
-    collection: Annotated[
-        str,
-        Field(description="Its collection; that of the inbox, or the only one, otherwise."),
-        Option(("--in",)),
-    ] = ""
-    supersedes: Annotated[
-        str, Field(description="The note that it replaces: path, #docid, title, alias or [[wikilink]].")
-    ] = ""
-    anyway: Annotated[bool, Field(description="Save it although a note states it already.")] = False
 
 
 class SavedNote(DocumentReference):
@@ -75,33 +52,6 @@ class SavedNote(DocumentReference):
         return [remark for remark, is_true in applies.items() if is_true]
 
 
-def remember(services: Services, request: NoteToSave) -> SavedNote:
-    """
-    Save a text as a Markdown file in a folder of the user; it can be found at once.
-
-    Nothing is saved if a note that is up to date states the same; the answer names that note. A secret in the text is
-    reported, and saved as written. Correct a note by saving the new text with supersedes.
-    """
-    from clawmem.domain.security.secrets import find_secrets
-
-    origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
-    note = NewNote(
-        request.text, request.title, listed(request.tag), request.collection, request.supersedes, origin
-    )
-    saved = services.remember(note, anyway=request.anyway)
-    place = place_of(services, saved.document)
-    if saved.line is not None:
-        return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
-    return SavedNote(
-        action="saved",
-        resembles=saved.resembles,
-        has_secret=bool(find_secrets("\n".join((request.text, request.title, *note.tags)))),
-        supersedes=saved.superseded.display_path if saved.superseded else None,
-        not_embedded=embed_new(services),
-        **place,
-    )
-
-
 def _text(result: SavedNote) -> str:
     if result.action == "known":
         change = (
@@ -117,15 +67,54 @@ def _text(result: SavedNote) -> str:
     return f"Saved: {result.file}  {result.docid}{replaced}"
 
 
-OPERATIONS = (
-    Operation(
-        name="memory_remember",
-        run=remember,
-        effect=Effect.ADDS,
-        text=_text,
-        route="/remember",
-        commands=(Command("remember"),),
-        opens=Opening.CREATED,
-        any_vault=False,
-    ),
+@operation(
+    Effect.ADDS,
+    text=_text,
+    route="/remember",
+    commands=(Command("remember"),),
+    opens=Opening.CREATED,
+    any_vault=False,
 )
+def memory_remember(
+    services: Services,
+    text: Annotated[
+        str,
+        Field(description="Text to remember, as Markdown."),
+        Option(
+            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
+        ),
+    ],
+    title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = "",
+    tag: Annotated[Names, Field(description="Its tags.")] = "",
+    collection: Annotated[
+        str,
+        Field(description="Its collection; that of the inbox, or the only one, otherwise."),
+        Option(("--in",)),
+    ] = "",
+    supersedes: Annotated[
+        str, Field(description="The note that it replaces: path, #docid, title, alias or [[wikilink]].")
+    ] = "",
+    anyway: Annotated[bool, Field(description="Save it although a note states it already.")] = False,
+) -> SavedNote:
+    """
+    Save a text as a Markdown file in a folder of the user; it can be found at once.
+
+    Nothing is saved if a note that is up to date states the same; the answer names that note. A secret in the text is
+    reported, and saved as written. Correct a note by saving the new text with supersedes.
+    """
+    from clawmem.domain.security.secrets import find_secrets
+
+    origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
+    note = NewNote(text, title, listed(tag), collection, supersedes, origin)
+    saved = services.remember(note, anyway=anyway)
+    place = place_of(services, saved.document)
+    if saved.line is not None:
+        return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
+    return SavedNote(
+        action="saved",
+        resembles=saved.resembles,
+        has_secret=bool(find_secrets("\n".join((text, title, *note.tags)))),
+        supersedes=saved.superseded.display_path if saved.superseded else None,
+        not_embedded=embed_new(services),
+        **place,
+    )

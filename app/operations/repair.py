@@ -13,7 +13,7 @@ from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import draft_path, sweep_drafts
 from clawmem.app.operations.embedding import embed_quickly, pending_texts
 from clawmem.app.operations.indexing import read_folders
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Opening, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.domain.briefing.profile import PAGE_PATH
@@ -44,15 +44,6 @@ _CONTENTS = {
 }
 
 
-class RepairRequest(Request):
-    """The confirmation of a repair."""
-
-    confirm: Annotated[
-        bool | None,
-        Field(description="Must be true. Anything else changes nothing and describes what would be lost."),
-    ] = None
-
-
 class Repaired(Result):
     """
     The rows that were kept and lost by table, null if their number is unknown.
@@ -74,52 +65,6 @@ class Repaired(Result):
     def remarks(self) -> Sequence[str]:
         """Return the warnings about the record of forgotten notes."""
         return self._remarks
-
-
-def repair(services: Services, request: RepairRequest) -> Repaired:
-    """
-    Rebuild a damaged vault from every row that can be read.
-
-    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
-    files of the collections are read again. The command first lists what would be lost, and asks.
-    """
-    settings = services.settings
-    vault = str(settings.vault)
-    if not is_there(settings.vault):
-        raise VaultError(vault, f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
-    if settings.read_only:
-        raise VaultReadOnly(vault)
-    if is_running(settings.vault):
-        raise VaultError(
-            vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
-        )
-    sweep_drafts(settings.vault)
-    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
-    report = services.repair_vault(str(draft_path(settings.vault)), damaged if request.confirm else None)
-    if not request.confirm:
-        lines = [*_lines(report, is_done=False)]
-        sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
-        raise ConfirmationMissing(
-            f"Nothing was repaired. {sentences}",
-            {"lost": dict(report.lost), "notes": [*report.notes], "spoilt": [*report.damaged]},
-            remedy="To repair the vault, repeat with confirm: true.",
-            preview=lines,
-            question="Repair the vault?",
-            confirmed={"confirm": True},
-        )
-    with open_services(settings, create=False) as repaired:
-        remarks = _complete(repaired.called_by(services.caller, services.progress), report)
-        served = {"/".join(place) for place in repaired.vault.documents.places()}
-    result = Repaired(
-        kept=dict(report.kept),
-        lost=dict(report.lost),
-        notes=[place for place in report.notes if place not in {*served, _PROFILE}],
-        spoilt=[place for place in report.damaged if place not in {*served, _PROFILE}],
-        vault=vault,
-        damaged=damaged,
-    )
-    result._remarks = remarks
-    return result
 
 
 def _complete(services: Services, report: SalvageReport) -> list[str]:
@@ -171,13 +116,54 @@ def _counted(rows: Mapping[str, int | None]) -> str:
     )
 
 
-REPAIR = Operation(
-    "repair",
-    repair,
-    Effect.DESTROYS,
-    _text,
-    is_tool=False,
-    opens=Opening.NOTHING,
-    commands=(Command("doctor"),),
-)
-OPERATIONS = (REPAIR,)
+@operation(Effect.DESTROYS, text=_text, is_tool=False, opens=Opening.NOTHING, commands=(Command("doctor"),))
+def repair(
+    services: Services,
+    confirm: Annotated[
+        bool | None,
+        Field(description="Must be true. Anything else changes nothing and describes what would be lost."),
+    ] = None,
+) -> Repaired:
+    """
+    Rebuild a damaged vault from every row that can be read.
+
+    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
+    files of the collections are read again. The command first lists what would be lost, and asks.
+    """
+    settings = services.settings
+    vault = str(settings.vault)
+    if not is_there(settings.vault):
+        raise VaultError(vault, f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
+    if settings.read_only:
+        raise VaultReadOnly(vault)
+    if is_running(settings.vault):
+        raise VaultError(
+            vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
+        )
+    sweep_drafts(settings.vault)
+    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
+    report = services.repair_vault(str(draft_path(settings.vault)), damaged if confirm else None)
+    if not confirm:
+        lines = [*_lines(report, is_done=False)]
+        sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
+        raise ConfirmationMissing(
+            f"Nothing was repaired. {sentences}",
+            {"lost": dict(report.lost), "notes": [*report.notes], "spoilt": [*report.damaged]},
+            remedy="To repair the vault, repeat with confirm: true.",
+            preview=lines,
+            question="Repair the vault?",
+            confirmed={"confirm": True},
+        )
+    with open_services(settings, create=False) as repaired:
+        remarks = _complete(repaired.called_by(services.caller, services.progress), report)
+        served = {"/".join(place) for place in repaired.vault.documents.places()}
+    result = Repaired(
+        kept=dict(report.kept),
+        lost=dict(report.lost),
+        notes=[place for place in report.notes if place not in {*served, _PROFILE}],
+        spoilt=[place for place in report.damaged if place not in {*served, _PROFILE}],
+        vault=vault,
+        damaged=damaged,
+    )
+    result._remarks = remarks
+    return result

@@ -8,33 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, plural, table
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-
-
-class ReportRequest(Request):
-    """The period of a report, and the files to write."""
-
-    since: Annotated[
-        str | None, Field(description="Count questions from then on: a day, or days such as 30d.")
-    ] = None
-    top: Annotated[
-        int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
-    ] = 10
-    parquet: Annotated[
-        Path | None,
-        Field(description="Write documents, recalls and hits to this folder, as Parquet."),
-        Option(metavar="DIR"),
-    ] = None
-    plots: Annotated[
-        Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
-    ] = None
-    format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png"
 
 
 class UsageReport(Result):
@@ -97,24 +77,6 @@ HEADINGS = {
     "bytes_total": "size in all",
     "bytes": "size",
 }
-
-
-def report(services: Services, request: ReportRequest) -> UsageReport:
-    """Report recalls, growth, age of documents and speed."""
-    since = read_since(request.since, services.clock.now_ms()) if request.since is not None else None
-    folder = _folder(request.parquet) if request.parquet else None
-    with services.progress("Reading") as step:
-        found = services.report(since=since, top=request.top, export=folder, progress=step)
-    drawn = services.draw_report(found, _folder(request.plots), request.format) if request.plots else []
-    return UsageReport(
-        now=found.now,
-        since=found.since,
-        documents=found.documents,
-        recalls=found.recalls,
-        top=request.top,
-        tables={question.value: one.records() for question, one in found.tables.items()},
-        files=[*found.files, *drawn],
-    )
 
 
 def _folder(path: Path) -> str:
@@ -181,13 +143,37 @@ _SHOWN: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-OPERATIONS = (
-    Operation(
-        name="report",
-        run=report,
-        effect=Effect.READS,
-        text=_text,
-        is_tool=False,
-        in_own_process=True,  # relative folders are those of the command
-    ),
-)
+@operation(Effect.READS, text=_text, is_tool=False, in_own_process=True)
+def report(
+    services: Services,
+    since: Annotated[
+        str | None, Field(description="Count questions from then on: a day, or days such as 30d.")
+    ] = None,
+    top: Annotated[
+        int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
+    ] = 10,
+    parquet: Annotated[
+        Path | None,
+        Field(description="Write documents, recalls and hits to this folder, as Parquet."),
+        Option(metavar="DIR"),
+    ] = None,
+    plots: Annotated[
+        Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
+    ] = None,
+    format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png",
+) -> UsageReport:
+    """Report recalls, growth, age of documents and speed."""
+    first = read_since(since, services.clock.now_ms()) if since is not None else None
+    folder = _folder(parquet) if parquet else None
+    with services.progress("Reading") as step:
+        found = services.report(since=first, top=top, export=folder, progress=step)
+    drawn = services.draw_report(found, _folder(plots), format) if plots else []
+    return UsageReport(
+        now=found.now,
+        since=found.since,
+        documents=found.documents,
+        recalls=found.recalls,
+        top=top,
+        tables={question.value: one.records() for question, one in found.tables.items()},
+        files=[*found.files, *drawn],
+    )

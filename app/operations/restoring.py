@@ -19,7 +19,7 @@ from clawmem.app.environment.private_files import (
     temporary_folder,
     write_whole,
 )
-from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import asked
@@ -42,15 +42,6 @@ if TYPE_CHECKING:
 
 NAMED = 3  # forgotten notes that a warning names
 DIFFERENCES = 1  # exit code of a drill that failed
-
-
-class RestoreRequest(Request):
-    """The bundle."""
-
-    bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)]
-    drill: Annotated[
-        bool, Field(description="Restore into a temporary place and prove it."), Option(("--drill",))
-    ] = False
 
 
 class RestoreReport(Result):
@@ -86,23 +77,6 @@ class RestoreReport(Result):
     def exit_code(self) -> int:
         """Return 1 for a drill that found differences."""
         return DIFFERENCES if self.differences else 0
-
-
-def restore(services: Services, request: RestoreRequest) -> RestoreReport:
-    """
-    Make a vault from a bundle, with the same ids and the same answers.
-
-    A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
-    questions of the bundle, and deleted.
-    """
-    file = request.bundle.expanduser().absolute()
-    if request.drill:
-        with closing(services.bundle(file)) as reader, temporary_folder() as folder:
-            return _drill(services, reader, folder / "drill.sqlite")
-    sweep_drafts(services.settings.vault)
-    with closing(services.bundle(file)) as reader:
-        _refuse_content(services, request.bundle)
-        return _restore(services, reader, request.bundle)
 
 
 def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
@@ -254,14 +228,25 @@ def _text(result: RestoreReport) -> Iterator[str]:
     yield from result.differences or ["No differences: the bundle makes the same vault."]
 
 
-OPERATIONS: Sequence[Operation[RestoreRequest, RestoreReport]] = (
-    Operation(
-        name="restore",
-        run=restore,
-        effect=Effect.ADDS,
-        text=_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-        in_own_process=True,  # a relative path is that of the command
-    ),
-)
+@operation(Effect.ADDS, text=_text, is_tool=False, opens=Opening.NOTHING, in_own_process=True)
+def restore(
+    services: Services,
+    bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
+    drill: Annotated[
+        bool, Field(description="Restore into a temporary place and prove it."), Option(("--drill",))
+    ] = False,
+) -> RestoreReport:
+    """
+    Make a vault from a bundle, with the same ids and the same answers.
+
+    A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
+    questions of the bundle, and deleted.
+    """
+    file = bundle.expanduser().absolute()
+    if drill:
+        with closing(services.bundle(file)) as reader, temporary_folder() as folder:
+            return _drill(services, reader, folder / "drill.sqlite")
+    sweep_drafts(services.settings.vault)
+    with closing(services.bundle(file)) as reader:
+        _refuse_content(services, bundle)
+        return _restore(services, reader, bundle)

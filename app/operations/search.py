@@ -13,7 +13,7 @@ from clawmem.app.operations.answer_text import answer_parts, answer_text
 from clawmem.app.operations.answering import answer_of
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.fields import conditions_in, listed, named_collections
-from clawmem.app.operations.operation import Command, Effect, Operation, Option
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, operation
 from clawmem.app.operations.questions import MinScore, Question, Search
 from clawmem.app.services.documents.filters import check_filters
 from clawmem.app.services.retrieval.receipts import AnswerContext, pack
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
 F = TypeVar("F", bound="Answer")
+Q = TypeVar("Q", bound=Question)
 
 OF_SOME = ("min_score", "purpose", "diverse", "candidate_limit")  # parameters that not every search has
 
@@ -63,16 +64,35 @@ class Query(Search):
     ] = None
 
 
+def search_operation(
+    route: str, command: str = "", about: str = ""
+) -> Callable[[Callable[[Services, Q], SearchAnswer]], Operation[[Q], SearchAnswer]]:
+    """Return a decorator for a search; without a *command* it is a REST route alone."""
+    return operation(
+        Effect.READS,
+        text=answer_text,
+        terminal=answer_parts,
+        documents=lambda answer: answer.results,
+        route=route,
+        by_post=True,
+        commands=(Command(command, fixed={"compact": False}, about=about),) if command else (),
+        is_tool=bool(command),
+    )
+
+
+@search_operation("/query", "query", "Find by words and meaning together: the best answer clawmem has.")
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
     return answer_question(services, request, "query", partial(ask, services, "query"))
 
 
+@search_operation("", "search", "Find by words. Loads no model.")
 def search(services: Services, request: Search) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", partial(ask, services, "search"))
 
 
+@search_operation("/vsearch", "vsearch", "Find by meaning. Needs the vectors of 'clawmem embed'.")
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     """Find by meaning alone, for texts in other words. There is always a nearest document."""
     return answer_question(services, request, "vsearch", partial(ask, services, "vsearch"))
@@ -176,33 +196,3 @@ class AnswerRecorder:
         recalls, limit = self._services.recalls, self._request.limit
         kept = recalls.record(self._answer, self._verb, self._took_ms, limit=limit, receipt=packed)
         return kept if recalls.keeps_receipts else None
-
-
-def search_operation(
-    run: Callable[[Services, Any], SearchAnswer], route: str, command: str = "", about: str = ""
-) -> Operation[Any, SearchAnswer]:
-    """Return a search; without a *command* it is a REST route alone."""
-    commands = (Command(command, fixed={"compact": False}, about=about),) if command else ()
-    return Operation(
-        name=run.__name__,
-        run=run,
-        effect=Effect.READS,
-        text=answer_text,
-        terminal=answer_parts,
-        documents=lambda answer: answer.results,
-        route=route,
-        by_post=True,
-        commands=commands,
-        is_tool=bool(command),
-    )
-
-
-OPERATIONS = (
-    search_operation(
-        query, "/query", "query", "Find by words and meaning together: the best answer clawmem has."
-    ),
-    search_operation(search, "", "search", "Find by words. Loads no model."),
-    search_operation(
-        vsearch, "/vsearch", "vsearch", "Find by meaning. Needs the vectors of 'clawmem embed'."
-    ),
-)

@@ -12,22 +12,13 @@ from clawmem.app.operations.answering import found_document
 from clawmem.app.operations.answers import FoundDocument
 from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, SelectedResult
+from clawmem.app.operations.operation import Command, Effect, Option, SelectedResult, operation
 from clawmem.app.operations.questions import AsOf, Compact
 from clawmem.app.services.retrieval.similar import LIMIT
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.operations.output import Part
-
-
-class SimilarTo(Request):
-    """A document, and how many similar documents are listed."""
-
-    file: Address
-    limit: Annotated[Limit, Option(("-n", "--num", "--limit"))] = LIMIT
-    compact: Compact = True
-    as_of: AsOf = ""
 
 
 class SimilarDocuments(SelectedResult):
@@ -51,23 +42,6 @@ class SimilarDocuments(SelectedResult):
         return self.degraded
 
 
-def find_similar(services: Services, request: SimilarTo) -> SimilarDocuments:
-    """List the documents nearest to a document in meaning; the score is a cosine."""
-    document = services.lookup.find(request.file)
-    now_ms = services.clock.now_ms()
-    found = services.find_similar(document, now_ms=now_ms, limit=request.limit, as_of=request.as_of)
-    results = [
-        found_document(one, services.settings, compact=request.compact) for one in found.answer.results
-    ]
-    return SimilarDocuments(
-        reference=DocumentReference(**place_of(services, document)),
-        count=len(results),
-        results=results,
-        degraded=dict(found.answer.trace.degraded),
-        **backlinks_of(services, document),
-    )
-
-
 def _text(result: SimilarDocuments) -> str:
     lines = [*map(result_text, result.results), *(f"degraded: {k}: {v}" for k, v in result.degraded.items())]
     return "\n".join(lines) or f"Nothing is near to {result.reference.file}."
@@ -80,15 +54,30 @@ def _parts(result: SimilarDocuments) -> Iterator[Part]:
         yield from result_parts(one)
 
 
-OPERATIONS = (
-    Operation(
-        name="find_similar",
-        run=find_similar,
-        effect=Effect.READS,
-        text=_text,
-        terminal=_parts,
-        documents=lambda found: found.results,
-        route="/graph/similar/{file:path}",
-        commands=(Command("similar", fixed={"compact": False}),),
-    ),
+@operation(
+    Effect.READS,
+    text=_text,
+    terminal=_parts,
+    documents=lambda found: found.results,
+    route="/graph/similar/{file:path}",
+    commands=(Command("similar", fixed={"compact": False}),),
 )
+def find_similar(
+    services: Services,
+    file: Address,
+    limit: Annotated[Limit, Option(("-n", "--num", "--limit"))] = LIMIT,
+    compact: Compact = True,
+    as_of: AsOf = "",
+) -> SimilarDocuments:
+    """List the documents nearest to a document in meaning; the score is a cosine."""
+    document = services.lookup.find(file)
+    now_ms = services.clock.now_ms()
+    found = services.find_similar(document, now_ms=now_ms, limit=limit, as_of=as_of)
+    results = [found_document(one, services.settings, compact=compact) for one in found.answer.results]
+    return SimilarDocuments(
+        reference=DocumentReference(**place_of(services, document)),
+        count=len(results),
+        results=results,
+        degraded=dict(found.answer.trace.degraded),
+        **backlinks_of(services, document),
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
-    from clawmem.app.operations.operation import Operation
+    from clawmem.app.operations.operation import AnyOperation
 
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -56,17 +56,24 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def operations_in(module: str) -> tuple[Operation[Any, Any], ...]:
+def operations_in(module: str) -> tuple[AnyOperation, ...]:
     """Return the operations of a module of this package, in their order."""
-    return tuple(import_module(f"clawmem.app.operations.{module}").OPERATIONS)
+    from clawmem.app.operations.operation import Operation  # pydantic, which the names of commands need not
+
+    found = import_module(f"clawmem.app.operations.{module}")
+    return tuple(
+        value
+        for value in vars(found).values()
+        if isinstance(value, Operation) and value.module == found.__name__
+    )
 
 
-def all_operations() -> list[Operation[Any, Any]]:
+def all_operations() -> list[AnyOperation]:
     """Return every operation."""
     return [one for module in VERBS for one in operations_in(module)]
 
 
-def operation_named(name: str) -> Operation[Any, Any]:
+def operation_named(name: str) -> AnyOperation:
     """
     Return the operation *name*.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.documents.filters import check_filters
 from clawmem.domain.documents.tags import tags_below
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 10_000
 NO_TAGS = "No note has a tag."
-
-
-class TagsRequest(Request):
-    """The tags to list."""
-
-    tag: Annotated[
-        str,
-        Field(description="Only this tag and those below it, such as project/garden."),
-        Option(metavar="TAG", is_argument=True),
-    ] = ""
-    collection: CollectionNames = ""
-    limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
-    ] = 1000
 
 
 class TagCount(Result):
@@ -50,21 +36,6 @@ class Tags(Result):
     tags: list[TagCount]
 
 
-def list_tags(services: Services, request: TagsRequest) -> Tags:
-    """List the tags of notes, most used first; a note with a/b counts for a, too."""
-    scope = Scope(frozenset(named_collections(services, request.collection)))
-    found = services.vault.properties.values(TAGS, scope)
-    if request.tag:
-        check_filters(services.vault.documents, services.vault.properties, [request.tag], ())
-        below = tags_below(request.tag, found)
-        found = {name: count for name, count in found.items() if name in below}
-    # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
-    listed = [
-        (without_orders(name, Origin.IMPORTED), count) for name, count in [*found.items()][: request.limit]
-    ]
-    return Tags(count=len(found), tags=[TagCount(tag=name, count=count) for name, count in listed])
-
-
 def _text(result: Tags) -> str:
     return "\n".join(f"#{one.tag} ({one.count})" for one in result.tags) or NO_TAGS
 
@@ -77,14 +48,26 @@ def _parts(result: Tags) -> list[Part]:
     )
 
 
-OPERATIONS = (
-    Operation(
-        name="list_tags",
-        run=list_tags,
-        effect=Effect.READS,
-        text=_text,
-        route="/tags",
-        commands=(Command("tags"),),
-        terminal=_parts,
-    ),
-)
+@operation(Effect.READS, text=_text, route="/tags", commands=(Command("tags"),), terminal=_parts)
+def list_tags(
+    services: Services,
+    tag: Annotated[
+        str,
+        Field(description="Only this tag and those below it, such as project/garden."),
+        Option(metavar="TAG", is_argument=True),
+    ] = "",
+    collection: CollectionNames = "",
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
+    ] = 1000,
+) -> Tags:
+    """List the tags of notes, most used first; a note with a/b counts for a, too."""
+    scope = Scope(frozenset(named_collections(services, collection)))
+    found = services.vault.properties.values(TAGS, scope)
+    if tag:
+        check_filters(services.vault.documents, services.vault.properties, [tag], ())
+        below = tags_below(tag, found)
+        found = {name: count for name, count in found.items() if name in below}
+    # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
+    listed = [(without_orders(name, Origin.IMPORTED), count) for name, count in [*found.items()][:limit]]
+    return Tags(count=len(found), tags=[TagCount(tag=name, count=count) for name, count in listed])

@@ -16,12 +16,11 @@ from clawmem.app.operations.indexing import PERSON, AllowEmpty, Embed, Reading, 
 from clawmem.app.operations.operation import (
     Command,
     Effect,
-    NoParameters,
     Opening,
-    Operation,
     Option,
     Request,
     Result,
+    operation,
 )
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sentence
@@ -93,48 +92,6 @@ class VaultPath(Result):
 
     vault: str
     config: str
-
-
-def status(services: Services, request: NoParameters) -> VaultStatus:
-    """Show the content of the vault and the state of its vectors."""
-    report, now = services.status(), iso_utc(services.clock.now_ms())
-    # Reads open the vault for reading, which says nothing about the vault itself.
-    info = replace(report.info, read_only=services.settings.read_only)
-    known = {name: getattr(report, name) for name in VaultStatus.model_fields if hasattr(report, name)}
-    return VaultStatus(**{**known, "at": now, "info": info, "collections": list_collections(services)})
-
-
-def index_stats(services: Services, request: NoParameters) -> Statistics:
-    """Show the vault in numbers, and its last sessions."""
-    found = numbers(services.vault.documents, services.vault.sessions, services.clock, services.status)
-    report = found.status
-    return Statistics(
-        total_documents=report.documents,
-        needs_embedding=report.embeddings.pending,
-        has_vectors=report.embeddings.stored > 0,
-        collections=len(report.collections),
-        content_types=report.content_types,
-        stale_documents=found.stale,
-        average_access_count=found.mean_accesses,
-        notes=report.notes.notes,
-        facts=sum(services.vault.triples.counts().values()),
-        relations=report.relations,
-        recorded_questions=report.recalls,
-        receipts=report.receipts,
-        recent_sessions=found.sessions,
-    )
-
-
-def path(services: Services, request: NoParameters) -> VaultPath:
-    """Print the path of the vault."""
-    settings = services.settings
-    return VaultPath(vault=str(settings.vault), config=str(settings.config_file))
-
-
-def init(services: Services, request: NoParameters) -> VaultPath:
-    """Create the vault and the config folder; keep existing ones."""
-    make_config_folder(services.settings.config_file)
-    return path(services, request)
 
 
 def _status_text(result: VaultStatus) -> list[Table]:
@@ -253,37 +210,6 @@ class Synced(Reading):
     made: str | None = None
 
 
-def list_vaults(services: Services, request: NoParameters) -> NamedVaults:
-    """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
-    vaults = services.settings.vaults
-    missing = [name for name, path in vaults.items() if not is_there(path)]
-    return NamedVaults(vaults={name: str(path) for name, path in vaults.items()}, missing=missing)
-
-
-def vault_sync(services: Services, request: Sync) -> Synced:
-    """
-    Read a folder into a named vault; the documents that the collection has of any other folder are removed.
-
-    Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
-    command line is a file next to the usual vault, and its name is written to the config file.
-    """
-    folder, collection = _place(request, services.caller), request.collection_name or request.vault
-    with services.progress(f"Reading {folder}") as step:
-        report = services.sync(
-            folder,
-            collection,
-            request.pattern,
-            allowed=_allowed(services.settings, services.caller),
-            allow_empty=request.allow_empty,
-            progress=step,
-        )
-    embedded = embed_after(services, [collection], asked=request.embed or None)
-    made = str(services.settings.vault) if services.is_new else None
-    read = sums_of(services, [report])
-    read["warnings"] += _forgotten_before(services, str(folder), request.vault)
-    return Synced(**read, vault=request.vault, collection=collection, made=made, embed=embedded)
-
-
 def _forgotten_before(services: Services, folder: str, name: str) -> list[str]:
     """Return a warning about notes of a new vault that another vault has forgotten, for a person."""
     if not services.is_new or services.caller != PERSON:
@@ -320,7 +246,7 @@ def _place(request: Sync, caller: str) -> str:
 def _vaults_text(result: NamedVaults) -> str | list[Table]:
     if not result.vaults:
         return NO_NAMES
-    rows = [(name, path, name not in result.missing) for name, path in result.vaults.items()]
+    rows = [(name, vault_path, name not in result.missing) for name, vault_path in result.vaults.items()]
     return [table(("name", "path", "exists"), rows)]
 
 
@@ -329,42 +255,91 @@ def _synced_text(result: Synced) -> str:
     return f"{reading_text(result, result.vault)}{made}"
 
 
-OPERATIONS = (
-    Operation("status", status, Effect.READS, _status_text, route="/status", opens=Opening.CURRENT),
-    Operation(
-        name="index_stats",
-        run=index_stats,
-        effect=Effect.READS,
-        text=_statistics_text,
-        route="/index-stats",
-        commands=(Command("index-stats"),),
-    ),
-    Operation(
-        name="init",
-        run=init,
-        effect=Effect.REPEATABLE,
-        text=lambda one: f"Vault: {one.vault}\nConfig: {one.config}\nNext: clawmem collection add PATH",
-        is_tool=False,
-        opens=Opening.CREATED,
-    ),
-    Operation(
-        name="vault_path",
-        run=path,
-        effect=Effect.READS,
-        text=lambda result: result.vault,
-        commands=(Command("path"),),
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="list_vaults",
-        run=list_vaults,
-        effect=Effect.READS,
-        text=_vaults_text,
-        commands=(Command("vault list"),),
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        "vault_sync", vault_sync, Effect.REPEATABLE, _synced_text, opens=Opening.CREATED, settings=named_vault
-    ),
+@operation(Effect.READS, text=_status_text, route="/status", opens=Opening.CURRENT)
+def status(services: Services) -> VaultStatus:
+    """Show the content of the vault and the state of its vectors."""
+    report, now = services.status(), iso_utc(services.clock.now_ms())
+    # Reads open the vault for reading, which says nothing about the vault itself.
+    info = replace(report.info, read_only=services.settings.read_only)
+    known = {name: getattr(report, name) for name in VaultStatus.model_fields if hasattr(report, name)}
+    return VaultStatus(**{**known, "at": now, "info": info, "collections": list_collections(services)})
+
+
+@operation(Effect.READS, text=_statistics_text, route="/index-stats", commands=(Command("index-stats"),))
+def index_stats(services: Services) -> Statistics:
+    """Show the vault in numbers, and its last sessions."""
+    found = numbers(services.vault.documents, services.vault.sessions, services.clock, services.status)
+    report = found.status
+    return Statistics(
+        total_documents=report.documents,
+        needs_embedding=report.embeddings.pending,
+        has_vectors=report.embeddings.stored > 0,
+        collections=len(report.collections),
+        content_types=report.content_types,
+        stale_documents=found.stale,
+        average_access_count=found.mean_accesses,
+        notes=report.notes.notes,
+        facts=sum(services.vault.triples.counts().values()),
+        relations=report.relations,
+        recorded_questions=report.recalls,
+        receipts=report.receipts,
+        recent_sessions=found.sessions,
+    )
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda one: f"Vault: {one.vault}\nConfig: {one.config}\nNext: clawmem collection add PATH",
+    is_tool=False,
+    opens=Opening.CREATED,
 )
+def init(services: Services) -> VaultPath:
+    """Create the vault and the config folder; keep existing ones."""
+    make_config_folder(services.settings.config_file)
+    return vault_path(services)
+
+
+@operation(
+    Effect.READS,
+    text=lambda result: result.vault,
+    commands=(Command("path"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
+def vault_path(services: Services) -> VaultPath:
+    """Print the path of the vault."""
+    settings = services.settings
+    return VaultPath(vault=str(settings.vault), config=str(settings.config_file))
+
+
+@operation(Effect.READS, text=_vaults_text, commands=(Command("vault list"),), opens=Opening.NOTHING)
+def list_vaults(services: Services) -> NamedVaults:
+    """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
+    vaults = services.settings.vaults
+    missing = [name for name, vault_path in vaults.items() if not is_there(vault_path)]
+    return NamedVaults(vaults={name: str(vault_path) for name, vault_path in vaults.items()}, missing=missing)
+
+
+@operation(Effect.REPEATABLE, text=_synced_text, opens=Opening.CREATED, settings=named_vault)
+def vault_sync(services: Services, request: Sync) -> Synced:
+    """
+    Read a folder into a named vault; the documents that the collection has of any other folder are removed.
+
+    Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
+    command line is a file next to the usual vault, and its name is written to the config file.
+    """
+    folder, collection = _place(request, services.caller), request.collection_name or request.vault
+    with services.progress(f"Reading {folder}") as step:
+        report = services.sync(
+            folder,
+            collection,
+            request.pattern,
+            allowed=_allowed(services.settings, services.caller),
+            allow_empty=request.allow_empty,
+            progress=step,
+        )
+    embedded = embed_after(services, [collection], asked=request.embed or None)
+    made = str(services.settings.vault) if services.is_new else None
+    read = sums_of(services, [report])
+    read["warnings"] += _forgotten_before(services, str(folder), request.vault)
+    return Synced(**read, vault=request.vault, collection=collection, made=made, embed=embedded)

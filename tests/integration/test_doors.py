@@ -18,7 +18,7 @@ import pytest
 from programs import run_program
 from rest_world import POSTGRES, REDIS, Described, World, world_at
 
-from clawmem.app.operations.operation import Operation
+from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import all_operations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -100,7 +100,7 @@ READING = [one for one in all_operations() if one.reads and (one.route or one.is
 
 
 @pytest.mark.parametrize("operation", READING, ids=[one.name for one in READING])
-def test_an_operation_has_one_result(world: World, client: Client, operation: Operation[Any, Any]) -> None:
+def test_an_operation_has_one_result(world: World, client: Client, operation: AnyOperation) -> None:
     """The route, the tool and the commands of an operation return the same keys and values; a tool leaves out nulls."""
     client.post("/search", query=QUESTION)  # so that there is a receipt
     fields = operation.request.model_fields

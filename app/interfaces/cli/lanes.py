@@ -10,14 +10,14 @@ import typer
 from clawmem.app.interfaces.cli.operations import command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import stop_event
 from clawmem.app.interfaces.cli.session import opened, show_outcome
-from clawmem.app.operations.lanes import RUN, report_of, report_text
+from clawmem.app.operations.lanes import lanes_run, report_of, report_text
 from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.app.services.maintenance.lanes import LaneTick
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import InvalidInput
 
-_run_once = command_of(RUN, RUN.commands[0])
+_run_once = command_of(lanes_run, lanes_run.commands[0])
 
 
 def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
@@ -27,7 +27,7 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
     if given["dry_run"]:
         raise InvalidInput("INVALID_INPUT", "--dry-run shows one tick. Leave out --keep-on.")
 
-    lane = RUN.request.model_validate(given).lane
+    lane = given["lane"]
     stop = stop_event()
     with opened(ctx) as services:
 
@@ -38,7 +38,7 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
         services.lanes.serve(LaneName(lane), stop, tell)
 
 
-_run.__doc__ = RUN.about
+_run.__doc__ = lanes_run.about
 _KEEP_ON = Annotated[
     bool, typer.Option("--keep-on", help="Work on at the lane's pace, until Ctrl-C.", show_default=False)
 ]

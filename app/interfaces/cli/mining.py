@@ -10,14 +10,14 @@ import typer
 from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import progress, stop_event
 from clawmem.app.interfaces.cli.session import opened, settings_of, show_outcome
-from clawmem.app.operations.mining import MINE, Mine, checked, mined_text
+from clawmem.app.operations.mining import Mine, checked, mine, mined_text
 from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.ports.errors import InvalidInput
 
 EVERY_S = 30.0  # a session that is written at this moment grows for minutes
 
-_mine_once = command_of(MINE, MINE.commands[0])
+_mine_once = command_of(mine, mine.commands[0])
 
 
 def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **given: Any) -> None:
@@ -28,21 +28,21 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
         raise InvalidInput(
             "INVALID_INPUT", "--watch imports again and again. Leave out --forget, --dry-run and --preview."
         )
-    chosen = {name: value for name, value in given.items() if name in MINE.request.model_fields}
+    chosen = {name: value for name, value in given.items() if name in mine.request.model_fields}
     request = Mine.model_validate({name: value for name, value in chosen.items() if value is not None})
     checked(settings_of(ctx), request)
     stop = stop_event()
     with opened(ctx, create=True) as services:
         first = True
         while not stop.is_set():
-            result = MINE.run(services.called_by(CALLER, progress), request)
+            result = mine.run(services.called_by(CALLER, progress), request)
             if first or result.sources or result.faults:
                 show_outcome(ctx, result.record(), as_lines(mined_text(result)))
             first = False
             stop.wait(every)
 
 
-_mine.__doc__ = MINE.about
+_mine.__doc__ = mine.about
 _WATCH = Annotated[
     bool, typer.Option("--watch", help="Import again when sessions grow, until Ctrl-C.", show_default=False)
 ]

@@ -35,9 +35,9 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
     CONFIRM,
+    AnyOperation,
     Command,
     Flag,
-    Operation,
     Option,
     Request,
     Result,
@@ -99,7 +99,7 @@ def operations_about(module: str) -> str:
     return (import_module(f"clawmem.app.operations.{module}").__doc__ or "").partition("\n")[0]
 
 
-def command_of(operation: Operation[Any, Any], command: Command) -> Any:
+def command_of(operation: AnyOperation, command: Command) -> Any:
     """Return the function of *command* for typer."""
 
     def run(
@@ -154,9 +154,7 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _list(
-    ctx: typer.Context, operation: Operation[Any, Any], request: Request, shape: str, *, opens: bool
-) -> None:
+def _list(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str, *, opens: bool) -> None:
     """Write the documents of a result in the format *shape*; with *opens* open the first one in the editor."""
     is_full = getattr(request, "body", False)
     chosen = formats.checked_format(shape, is_json=wants_json(ctx), is_full=is_full)
@@ -167,7 +165,7 @@ def _list(
         edit_first(ctx, operation.documents(result))
 
 
-def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request, shape: str = "") -> Result:
+def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str = "") -> Result:
     """Write and return the result of an operation that reads; a running server runs it, if there is one."""
     chosen = chosen_by(ctx)
     results: list[Result] = []
@@ -193,7 +191,7 @@ def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request
 
 
 def _execute(
-    ctx: typer.Context, operation: Operation[Any, Any], request: Request, *, agreed: bool, only_preview: bool
+    ctx: typer.Context, operation: AnyOperation, request: Request, *, agreed: bool, only_preview: bool
 ) -> None:
     """Run an operation that changes the vault, write its result, and exit with its exit code."""
     if operation.asks_first and (agreed or only_preview):
@@ -267,7 +265,7 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     return Annotated[kind, typer.Option(*names, help=about, show_default=shown, parser=option.parser)]
 
 
-def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
+def _request(operation: AnyOperation, given: Mapping[str, Any]) -> Request:
     """Return the request; words of an argument are joined, and a missing list or flag keeps its default."""
     fields = operation.request.model_fields
     values: dict[str, Any] = {}
@@ -308,7 +306,7 @@ def _stdin() -> str:
         ) from error
 
 
-def _refuse_empty_texts(operation: Operation[Any, Any], given: Mapping[str, Any]) -> None:
+def _refuse_empty_texts(operation: AnyOperation, given: Mapping[str, Any]) -> None:
     for name, field in operation.request.model_fields.items():
         value = given.get(name)
         if isinstance(value, str) and (_is_text_option(field) or _is_path(field.annotation)):
@@ -321,7 +319,7 @@ def _refuse_empty(option: str, values: list[str]) -> None:
         raise InvalidInput("INVALID_INPUT", f"{option} is empty. Give it a value, or leave it out.")
 
 
-def _spelling(operation: Operation[Any, Any], name: str) -> str:
+def _spelling(operation: AnyOperation, name: str) -> str:
     """Return the spelling of the parameter *name* on the command line."""
     field = operation.request.model_fields.get(name)
     if field is None:
@@ -334,7 +332,7 @@ def _names(name: str, option: Option) -> tuple[str, ...]:
     return option.names or (f"--{name.replace('_', '-')}",)
 
 
-def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
+def _run(ctx: typer.Context, services: Services, operation: AnyOperation, request: Request) -> Result:
     """Run *operation*; if an address names no document, let the user choose a candidate on a terminal."""
     try:
         result: Result = operation.run(services, request)
@@ -347,15 +345,13 @@ def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any],
     return result
 
 
-def _address_of(operation: Operation[Any, Any]) -> str:
+def _address_of(operation: AnyOperation) -> str:
     """Return the name of the parameter that is an address, or an empty string."""
     fields = operation.request.model_fields.items()
     return next((name for name, field in fields if option_of(field).is_address), "")
 
 
-def _said(
-    ctx: typer.Context, operation: Operation[Any, Any], result: Result, shape: str = ""
-) -> CommandOutput:
+def _said(ctx: typer.Context, operation: AnyOperation, result: Result, shape: str = "") -> CommandOutput:
     vault, asides = chosen_by(ctx).vault, list(result.remarks)
     parts: list[Part]
     if shape == "json" or wants_json(ctx):

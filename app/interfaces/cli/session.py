@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -14,7 +14,7 @@ from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json, show_said
-from clawmem.app.operations.operation import Opening
+from clawmem.app.operations.operation import AnyOperation, Opening
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault, refuse_named
 from clawmem.ports.errors import InvalidInput
@@ -22,7 +22,7 @@ from clawmem.ports.errors import InvalidInput
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import CommandOutput
-    from clawmem.app.operations.operation import Operation, Request
+    from clawmem.app.operations.operation import Request
     from clawmem.app.settings.model import Settings
 
 
@@ -82,7 +82,7 @@ def opened(
 
 
 def opened_for(
-    ctx: typer.Context, operation: Operation[Any, Any], request: Request
+    ctx: typer.Context, operation: AnyOperation, request: Request
 ) -> AbstractContextManager[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
     opens, settings = operation.opens, settings_of(ctx)

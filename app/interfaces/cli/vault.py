@@ -18,8 +18,8 @@ from clawmem.app.interfaces.cli.session import (
     settings_of_usual,
     show_outcome,
 )
-from clawmem.app.operations import collections
-from clawmem.app.operations.indexing import Update, reading_text, update
+from clawmem.app.operations.collections import collection_add
+from clawmem.app.operations.indexing import reading_text, update
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.folders import Survey, survey
 from clawmem.app.settings.config_file import existing_folder, typed_folder
@@ -50,7 +50,7 @@ def bootstrap(
     """
     chosen = _remembered(ctx, path, name, yes=yes)
     with opened(ctx, create=True) as services, interruption_explained():
-        result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
+        result = update(services.called_by("cli", progress), embed=not skip_embed)
         folder = next(one for one in services.folders if one.name == chosen)
         found = survey(services.vault.documents, services.vault.links, services.files, folder)
     lines = [
@@ -76,9 +76,12 @@ def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) 
     for known, one in settings.collections.items():
         if one.path.resolve() == folder and name in (None, known):
             return known
-    services, request = unopened_services(settings), collections.NewCollection(path=folder, name=name)
+    services, request = (
+        unopened_services(settings),
+        collection_add.request.model_validate({"path": folder, "name": name}),
+    )
     result = run_confirmed(
-        ctx, lambda request: collections.add(services, request), request, agreed=yes, only_preview=False
+        ctx, lambda request: collection_add.run(services, request), request, agreed=yes, only_preview=False
     )
     for remark in result.remarks:
         typer.echo(remark, err=True)

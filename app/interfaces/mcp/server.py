@@ -23,10 +23,10 @@ from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
+    AnyOperation,
     Attachment,
     Effect,
     Opening,
-    Operation,
     option_of,
     parameters_of,
     with_signature,
@@ -201,7 +201,7 @@ ANNOTATIONS = {
 }
 
 
-def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operation[Any, Any]) -> None:
+def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: AnyOperation) -> None:
     """Register the tool of *operation*; ``vault`` chooses another vault than the usual one."""
 
     fields = {

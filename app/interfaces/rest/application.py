@@ -22,7 +22,7 @@ from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
 from clawmem.app.interfaces.rest.routes import Json, RestRoute, Runtime, add_route, as_json
 from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.dispatch import Busy, run
-from clawmem.app.operations.operation import NoParameters, Operation, Request
+from clawmem.app.operations.operation import AnyOperation, NoParameters, Request
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
 from clawmem.app.version import VERSION
@@ -222,7 +222,7 @@ async def call(runtime: Runtime, asked: OperationCall) -> Response:
     return Json(OperationAnswer(result=result.record(), exit_code=result.exit_code))
 
 
-def route_of(operation: Operation[Any, Any]) -> RestRoute:
+def route_of(operation: AnyOperation) -> RestRoute:
     """Return the route of *operation*."""
 
     async def respond(runtime: Runtime, request: Any) -> Response:
