@@ -9,7 +9,14 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-_STYLES = f'<w:styles {_W}><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>'
+_STYLES = (
+    f'<w:styles {_W}><w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
+    "</w:styles>"
+)
+_NUMBERING = (
+    f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl>'
+    '</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+)
 _CORE = (
     '<c:coreProperties xmlns:c="urn:core" xmlns:dc="urn:dc" xmlns:t="urn:terms">'
     "<dc:title>Hive plan</dc:title><t:modified>2024-05-06T07:08:09Z</t:modified></c:coreProperties>"
@@ -42,7 +49,11 @@ def pdf(pages: Sequence[str], title: str = "") -> bytes:
 
 def docx(body: str, **others: str) -> bytes:
     """A Word document with the XML *body*; heading 1 has the identifier of a German Word."""
-    parts = {"document": f"<w:document {_W}><w:body>{body}</w:body></w:document>", "styles": _STYLES}
+    parts = {
+        "document": f"<w:document {_W}><w:body>{body}</w:body></w:document>",
+        "styles": _STYLES,
+        "numbering": _NUMBERING,
+    }
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, text in (parts | others).items():

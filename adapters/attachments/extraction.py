@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from html.parser import HTMLParser
+from importlib import import_module
 from io import BytesIO
 from posixpath import splitext
 from typing import Any
-from xml.etree.ElementTree import Element, fromstring
+from xml.etree.ElementTree import fromstring
 from zipfile import ZipFile
 
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.files import ExtractedText
 
-BAR = r"\|"
+EXTRA = "documents"
 _MARK = re.compile(r"^(?=[ \t]*(?:#{1,6}(?:\s|$)|`{3}|~{3}|%%|<!--|\$\$|---\s*$))", re.MULTILINE)
 
 
@@ -25,24 +25,15 @@ class DamagedFile(Exception):
     """A file whose text cannot be read; the message is the reason, with the next step."""
 
 
-def plain(text: str) -> str:
-    """Return *text* with a backslash before marks at the start of a line, which are words and no Markdown."""
-    return _MARK.sub(r"\\", text)
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table whose first row contains the names of the columns; one column becomes paragraphs."""
-    filled = [row for row in rows if any(row)]
-    width = max(map(len, filled), default=0)
-    if width < 2:
-        return "\n\n".join(plain(cell) for row in filled for cell in row)
-    lines = [f"| {' | '.join(cell.replace('|', BAR) for cell in row)} |" for row in filled]
-    return "\n".join([lines[0], f"|{'---|' * width}", *lines[1:]])
+def _imported(package: str) -> Any:
+    """Import *package*; raise `DamagedFile` if it is not installed."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        raise DamagedFile(str(ExtraMissing(package, extra=EXTRA)).rstrip(".")) from error
 
 
 # -- PDF ------------------------------------------------------------------------------------------------
-
-EXTRA = "documents"
 
 
 def read_pdf(data: bytes) -> ExtractedText:
@@ -52,12 +43,9 @@ def read_pdf(data: bytes) -> ExtractedText:
     Raises:
         DamagedFile: it is encrypted, or pypdf is not installed. pypdf raises others for damaged files.
     """
-    try:
-        from pypdf import PdfReader
-    except ImportError as error:
-        raise DamagedFile(str(ExtraMissing("pypdf", extra=EXTRA)).rstrip(".")) from error
+    pypdf = _imported("pypdf")
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it prints every oddity of every file
-    reader = PdfReader(BytesIO(data))
+    reader = pypdf.PdfReader(BytesIO(data))
     is_open = not reader.is_encrypted
     with suppress(Exception):  # a missing package for AES, or a damaged dictionary
         is_open = is_open or bool(reader.decrypt(""))  # a file that only restricts printing or copying
@@ -73,17 +61,17 @@ def read_pdf(data: bytes) -> ExtractedText:
         metadata: Any = reader.metadata
         title = " ".join(str(metadata.title or "").split())[:200]
         date = metadata.creation_date.date().isoformat()
-    body = "\n\n".join(f"# Page {number}\n\n{plain(text)}" for number, text in enumerate(pages, 1) if text)
+    # a backslash before marks at the start of a line, which are words and no Markdown
+    texts = [_MARK.sub(r"\\", text) for text in pages]
+    body = "\n\n".join(f"# Page {number}\n\n{text}" for number, text in enumerate(texts, 1) if text)
     return ExtractedText(body, title, date, warning=warning)
 
 
-# -- Word -----------------------------------------------------------------------------------------------
+# -- Word and web pages ---------------------------------------------------------------------------------
 
-MAX_BYTES = 80_000_000  # of one part, unpacked: a small archive can unpack to terabytes
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_HEADING = re.compile(r"\Aheading ([1-6])\Z|\Atitle\Z")
-_WORD_TAGS = frozenset(f"{_W}{name}" for name in ("t", "tab", "br", "p"))
-_DAY = re.compile(r"\A\d{4}-\d{2}-\d{2}")
+_INVISIBLE = ("nav", "noscript", "script", "select", "style", "svg", "template", "textarea", "title", "img")
+_FORMATS = ["a", "b", "em", "i", "strong"]  # whose words are taken without marks
+_CORE = "docProps/core.xml"
 
 
 def read_docx(data: bytes) -> ExtractedText:
@@ -91,173 +79,40 @@ def read_docx(data: bytes) -> ExtractedText:
     Return the text of a Word document, with its headings, lists, tables and notes; deleted text is left out.
 
     Raises:
-        DamagedFile: it is encrypted, too large or no Word document. Others are raised for damaged archives.
+        DamagedFile: it is encrypted, or mammoth is not installed. mammoth raises others for damaged files.
     """
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         raise DamagedFile(
             "it is encrypted or of an old version of Word; save a copy as .docx without a password"
         )
+    mammoth = _imported("mammoth")
+    page = mammoth.convert_to_html(BytesIO(data), style_map="p[style-name='Title'] => h1:fresh").value
     with ZipFile(BytesIO(data)) as archive:
-        names = "word/document word/footnotes word/endnotes word/styles docProps/core".split()
-        body, *notes, styles, core = (_part(archive, f"{name}.xml") for name in names)
-    headings = {
-        style.get(f"{_W}styleId", ""): int(heading[1] or 1)  # the names are English in every language
-        for style in styles.iter(f"{_W}style")
-        if (heading := _HEADING.match(_value(style, "name").lower()))
-    }
-    blocks = [*_word_blocks(body, headings)]
-    blocks += filter(None, (_words(row) for part in notes for row in part.iter(f"{_W}p")))
+        core = fromstring(archive.read(_CORE)) if _CORE in archive.namelist() else ()
     about = {element.tag.rpartition("}")[2]: element.text or "" for element in core}
-    day = _DAY.match(about.get("modified") or about.get("created") or "")
+    text = read_html(page.encode())
     title = " ".join(about.get("title", "").split())[:200]
-    return ExtractedText("\n\n".join(blocks).replace("\n\n- ", "\n- "), title, day[0] if day else "")
-
-
-def _part(archive: ZipFile, name: str) -> Element:
-    """Return the parsed part *name*; empty if it is missing."""
-    if name not in archive.namelist():
-        if name == "word/document.xml":
-            raise DamagedFile("it is no Word document; save it again in Word")
-        return Element("missing")
-    with archive.open(name) as file:
-        text = file.read(MAX_BYTES + 1)
-    if len(text) > MAX_BYTES:
-        raise DamagedFile(f"its text has more than {MAX_BYTES // 1_000_000} MB")
-    return fromstring(text)
-
-
-def _word_blocks(body: Element, headings: dict[str, int]) -> Iterator[str]:
-    waiting = [body]
-    while waiting:
-        element = waiting.pop()
-        if element.tag == f"{_W}p":
-            text, properties = _words(element), element.find(f"{_W}pPr")
-            if not text:
-                continue
-            if level := headings.get(_value(properties, "pStyle"), 0):
-                yield f"{'#' * level} {text}"
-            else:
-                is_item = properties is not None and properties.find(f"{_W}numPr") is not None
-                yield f"- {text}" if is_item else plain(text)
-        elif element.tag == f"{_W}tbl":
-            yield table([[*map(_words, row.findall(f"{_W}tc"))] for row in element.findall(f"{_W}tr")])
-        else:
-            waiting.extend(reversed(element))  # the body, or a control around paragraphs
-
-
-def _value(element: Element | None, name: str) -> str:
-    child = None if element is None else element.find(f"{_W}{name}")
-    return "" if child is None else child.get(f"{_W}val", "")
-
-
-def _words(element: Element) -> str:
-    """Return the words of *element* in one line; text of deleted passages has another tag."""
-    pieces = (
-        (part.text or "") if part.tag == f"{_W}t" else " "
-        for part in element.iter()
-        if part.tag in _WORD_TAGS
-    )
-    return " ".join("".join(pieces).split())
-
-
-# -- web pages ------------------------------------------------------------------------------------------
-
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{1,40})", re.IGNORECASE)
-_HEAD = 4096  # bytes in which a page declares its encoding
-_HTML_BLOCKS = frozenset(
-    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3"
-    " h4 h5 h6 header hr html li main ol p pre section summary table tbody tfoot thead tr ul".split()
-)
-_PREFIXES = {"li": "- ", **{f"h{level}": f"{'#' * level} " for level in range(1, 7)}}
-_INVISIBLE = frozenset("nav noscript script select style svg template textarea".split())
+    return text._replace(name=title, date=(about.get("modified") or about.get("created") or "")[:10])
 
 
 def read_html(data: bytes) -> ExtractedText:
-    """Return the visible text of a page, with its headings, lists, tables and code."""
-    declared = _CHARSET.search(data[:_HEAD])
-    marked = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    page = _Page()
-    for encoding in (marked, declared[1].decode() if declared else "cp1252", "latin-1"):
-        with suppress(UnicodeDecodeError, LookupError):
-            page.feed(data.decode(encoding))
-            break
-    page.close()
-    page.end_block()
-    body = "\n\n".join(page.blocks).replace("\n\n- ", "\n- ")
-    return ExtractedText(body, " ".join(page.title.split())[:200])
+    """
+    Return the visible text of a page, with its headings, lists, tables and code.
 
-
-class _Page(HTMLParser):
-    """Collector of the blocks of text, and of the title, of a page whose end tags may be missing."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.blocks: list[str] = []
-        self.title = ""
-        self._words: list[str] = []
-        self._prefix = ""
-        self._cells: list[str] | None = None  # of the open row
-        self._rows: list[list[str]] = []
-        self._invisible = 0  # open elements
-        self._in_code = self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._invisible += tag in _INVISIBLE
-        self._in_title = tag == "title"
-        if self._invisible:
-            return
-        if tag in ("td", "th"):
-            self._end_cell()
-        elif tag == "br":
-            self._words.append("\n" if self._in_code else " ")
-        elif tag in _HTML_BLOCKS:
-            self.end_block()
-            self._prefix = _PREFIXES.get(tag, self._prefix)
-            self._in_code |= tag == "pre"
-            if tag == "tr":
-                self._cells = []
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_title = False
-        if self._invisible:
-            self._invisible -= tag in _INVISIBLE
-            return
-        if tag == "tr" and self._cells is not None:
-            self._end_cell()
-            self._rows.append(self._cells[1:])
-            self._cells = None
-        if tag in _HTML_BLOCKS:
-            self.end_block()
-        self._in_code &= tag != "pre"
-        if tag == "table" and self._rows:
-            self.blocks.append(table(self._rows))
-            self._rows = []
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title += "" if self._invisible else data
-        elif not self._invisible:
-            self._words.append(data)
-
-    def _end_cell(self) -> None:
-        """End a cell of the row; text before its first cell becomes a cell that is dropped."""
-        if self._cells is not None:
-            self._cells.append(" ".join("".join(self._words).split()))
-            self._words = []
-
-    def end_block(self) -> None:
-        """Add the text since the last block as one; in a row it stays part of the cell."""
-        if self._cells is not None:
-            self._words.append(" ")
-            return
-        text, self._words = "".join(self._words), []
-        line = " ".join(text.split())
-        if self._in_code and line:
-            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
-            self.blocks.append(f"{fence}\n{text.strip(chr(10))}\n{fence}")
-        elif line:
-            self.blocks.append(self._prefix + line if self._prefix else plain(line))
-            self._prefix = ""
+    Raises:
+        DamagedFile: markdownify is not installed.
+    """
+    converter = _imported("markdownify").MarkdownConverter(
+        heading_style="ATX", bullets="-", strip=_FORMATS, table_infer_header=True,
+        escape_asterisks=False, escape_underscores=False,
+    )  # fmt: skip
+    bs4 = _imported("bs4")
+    page = bs4.BeautifulSoup(bs4.UnicodeDammit(data, is_html=True).unicode_markup or "", "html5lib")
+    title = page.title.get_text() if page.title else ""
+    for element in page(_INVISIBLE):
+        element.decompose()
+    body = re.sub(r"\n{3,}", "\n\n", converter.convert_soup(page)).strip()
+    return ExtractedText(body, " ".join(title.split())[:200])
 
 
 # -- canvases of Obsidian -------------------------------------------------------------------------------
