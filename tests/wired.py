@@ -50,7 +50,7 @@ def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
 
 def session_cases(vault: Vault, clock: Clock, generator: Generator | None = None) -> Any:
     """Return the use cases over *vault* that read transcripts, from which no secrets were removed before."""
-    return wired(vault, clock, redacted_transcripts=DiskTranscripts(), generator=generator)
+    return wired(vault, clock, transcripts=DiskTranscripts(), generator=generator)
 
 
 def publisher(vault: Vault) -> Publisher:
@@ -68,7 +68,7 @@ def update_collection(
     vault: Vault, files: FileSource, clock: Clock, parse_yaml: ParseYaml
 ) -> UpdateCollection:
     """Return the pass over a folder of *files*."""
-    update: UpdateCollection = wired(vault, clock).update_alone(files, parse_yaml=parse_yaml)
+    update: UpdateCollection = wired(vault, clock).update_alone(files=files, parse_yaml=parse_yaml)
     return update
 
 
@@ -106,7 +106,7 @@ def consolidation(
 ) -> Consolidation:
     """Return the consolidation by *generator*, or by rules."""
     cases, ask = wired(vault, clock), ask_of(vault, clock, generator, calls_a_day)
-    return kind(cases.consolidation_stores(), cases.merged_observations(), clock, ask, **options)
+    return kind(cases.consolidation_stores(), cases.merged(), clock, ask, **options)
 
 
 def synthesis(vault: Vault, clock: Clock, generator: Generator) -> Synthesis:

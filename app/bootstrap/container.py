@@ -1,28 +1,88 @@
 """
 The composition root: every adapter and every use case is provided here once, and imported at its first use.
 
-Tests and other profiles replace a provider by ``override``. `clawmem.app.bootstrap.services` gives the providers types.
+Tests and other profiles replace a provider by ``override``. The annotations are the types of `Services`, which provides
+the values.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import fields
+from inspect import signature
 from operator import attrgetter, not_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dependency_injector import containers, providers
 
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.lazy import imported_object, lazy
+from clawmem.app.environment.private_files import files_of_vault
 from clawmem.app.environment.process_identity import holder_id, is_gone
 from clawmem.app.settings.model import Settings
 from clawmem.ports.models import ModelRole
+from clawmem.ports.vault import Vault
 
-Callable, Dict, Factory, Object = providers.Callable, providers.Dict, providers.Factory, providers.Object
-Dependency, Resource, Singleton = providers.Dependency, providers.Resource, providers.Singleton
+if TYPE_CHECKING:
+    from clawmem.adapters.files.conversation import ConversationFiles
+    from clawmem.app.services.briefing.compaction import AfterCompaction
+    from clawmem.app.services.briefing.file_lessons import FileLessons
+    from clawmem.app.services.briefing.profile import Profile
+    from clawmem.app.services.briefing.session import SessionBriefing
+    from clawmem.app.services.capture.decisions import DecisionExtractor
+    from clawmem.app.services.capture.diary import Diary
+    from clawmem.app.services.capture.feedback import FeedbackLoop
+    from clawmem.app.services.capture.handoffs import Handoffs
+    from clawmem.app.services.capture.remembering import Remember
+    from clawmem.app.services.capture.session import RedactedTranscripts
+    from clawmem.app.services.conversations.mining import MineConversations
+    from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+    from clawmem.app.services.documents.lookup import Lookup
+    from clawmem.app.services.documents.timeline import ReadTimeline
+    from clawmem.app.services.imports.importing import ImportMemories
+    from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.file_status import ExplainFile
+    from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.services.indexing.publish import Publisher
+    from clawmem.app.services.indexing.syncing import SyncFolder
+    from clawmem.app.services.indexing.update import UpdateCollection
+    from clawmem.app.services.indexing.watching import VaultWatcher
+    from clawmem.app.services.issues import SyncIssues
+    from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
+    from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
+    from clawmem.app.services.lifecycle.examining import Curator
+    from clawmem.app.services.lifecycle.forgetting import Forgetting
+    from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.tending import LifecycleActions
+    from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.lanes import Lanes
+    from clawmem.app.services.maintenance.status import Report, Status
+    from clawmem.app.services.maintenance.verify import Verify
+    from clawmem.app.services.openclaw import AgentMemory, SaveSession
+    from clawmem.app.services.portability.bundle import RestoredBundle
+    from clawmem.app.services.retrieval.pipeline import Pipeline
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+    from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
+    from clawmem.app.services.setup.client_checks import ClientChecks
+    from clawmem.app.services.surfacing.prompts import PromptSurfacing
+    from clawmem.ports.analytics import VaultReport
+    from clawmem.ports.clock import Clock
+    from clawmem.ports.files import FileSource
+    from clawmem.ports.storage import BundleReader, BundleWriter, SalvageReport, VaultRecords
 
-FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
+# `Any`, because the stubs of the library type a provider, and the annotations of attributes here what it provides.
+Dependency: Any = providers.Dependency
+Dict: Any = providers.Dict
+Factory: Any = providers.Factory
+Function: Any = providers.Callable
+Object: Any = providers.Object
+Resource: Any = providers.Resource
+Singleton: Any = providers.Singleton
+SELF: Any = providers.Self()  # the container of the use cases
+STORES = frozenset(field.name for field in fields(Vault))
 
 
 def adapter(place: str, extra: str = "") -> Any:
@@ -31,110 +91,140 @@ def adapter(place: str, extra: str = "") -> Any:
 
 
 def service(place: str) -> Any:
-    """Return a function that imports and calls ``module:name`` of the services."""
-    return lazy(f"app.services.{place}")
+    """
+    Return a function that imports and calls ``module:name`` of the services with what the container provides.
+
+    A parameter that the caller leaves out gets what the provider of its name provides, or the store of that name. It
+    gets the provider itself where that is a function, or where the parameter is a function without arguments.
+    """
+
+    def call(use_cases: Any, *arguments: Any, **named: Any) -> Any:
+        imported, gateways = imported_object(f"app.services.{place}"), use_cases.gateways()
+        parameters = signature(imported).parameters
+        named |= zip(parameters, arguments, strict=False)
+        for name, parameter in parameters.items():
+            provider = use_cases.providers.get(name) or gateways.providers.get(name)
+            if name in named:
+                continue
+            if provider:
+                is_function = isinstance(provider, Function) or "Callable[[]" in str(parameter.annotation)
+                named[name] = provider if is_function else provider()
+            elif name in STORES:
+                named[name] = getattr(gateways.vault(), name)
+        return imported(**named)
+
+    return call
 
 
-def factory(place: str, *arguments: Any, **named: Any) -> Any:
-    """Return the provider of a new object of the class ``module:name`` of the services for each call."""
-    return Factory(service(place), *arguments, **named)
+def function(place: str, **named: Any) -> Any:
+    """Return the provider of the function or class ``module:name`` of the services, see `service`."""
+    return Function(service(place), SELF, **named)
 
 
-def singleton(place: str, *arguments: Any, **named: Any) -> Any:
-    """Return the provider of one object of the class ``module:name`` of the services."""
-    return Singleton(service(place), *arguments, **named)
+def use_case(place: str, **named: Any) -> Any:
+    """Return the provider of a new object of the class ``module:name`` of the services, see `service`."""
+    return Factory(service(place), SELF, **named)
 
 
-def function(place: str, *arguments: Any, **named: Any) -> Any:
-    """Return the provider of the function ``module:name`` of the services with its first arguments."""
-    return Callable(service(place), *arguments, **named)
-
-
-def stores_of(vault: Any, names: str) -> list[Any]:
-    """Return the providers of the stores of *vault* that *names* lists, separated by spaces."""
-    return [getattr(vault.provided, name) for name in names.split()]
+def shared(place: str, **named: Any) -> Any:
+    """Return the provider of one object of the class ``module:name`` of the services, see `service`."""
+    return Singleton(service(place), SELF, **named)
 
 
 class Gateways(containers.DeclarativeContainer):
-    """Adapters. A `Callable` is called with further arguments; every other provider returns one object."""
+    """Adapters. A `Function` is called with further arguments; every other provider returns one object."""
 
     settings = Dependency(instance_of=Settings)
     read_only = Dependency(instance_of=bool, default=False)
 
     # machine and files
-    clock = Singleton(adapter("system.clock:SystemClock"))
+    clock: Clock = Singleton(adapter("system.clock:SystemClock"))
     holder = Singleton(holder_id)
-    files = Singleton(adapter("files.disk:DiskFiles"))
+    is_gone = Object(is_gone)
+    files: FileSource = Singleton(adapter("files.disk:DiskFiles"))
     single_files = Singleton(adapter("files.disk:DiskFiles"), hard_links=False)
     live_files = Singleton(adapter("files.disk:LiveFiles"))
-    watched_folders = Singleton(adapter("files.watching:WatchedFolders"))
+    watcher = Singleton(adapter("files.watching:WatchedFolders"))
     new_files = Singleton(adapter("files.disk:NewDiskFiles"))
-    memory_files = Callable(adapter("files.memory_folder:MemoryFolder"))
+    memory_files: Callable[[str], Any] = Function(adapter("files.memory_folder:MemoryFolder"))
     parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
-    extract_text = Object(adapter("attachments.extraction:extract_text"))
-    local_hour = Object(adapter("system.clock:local_hour"))
-    run_command = Callable(adapter("system.commands:failure_of_command"))
-    editor_of = Callable(adapter("system.commands:editor_of"))
-    open_in_editor = Callable(adapter("system.commands:open_in_editor"))
+    extract = Object(adapter("attachments.extraction:extract_text"))
+    hour_of = Object(adapter("system.clock:local_hour"))
+    run_command: Callable[..., str] = Function(adapter("system.commands:failure_of_command"))
+    editor_of: Callable[..., list[str]] = Function(adapter("system.commands:editor_of"))
+    open_in_editor: Callable[[list[str], str, int], None] = Function(
+        adapter("system.commands:open_in_editor")
+    )
 
     # conversations and other programs
-    transcripts = Singleton(adapter("files.transcripts:DiskTranscripts"))
-    redacted_transcripts = Singleton(service("capture.session:RedactedTranscripts"), transcripts)
-    conversation_files = Callable(adapter("files.conversation:ConversationFiles"))
+    transcripts: RedactedTranscripts = Singleton(
+        lazy("app.services.capture.session:RedactedTranscripts"),
+        Singleton(adapter("files.transcripts:DiskTranscripts")),
+    )
+    conversation_files: Callable[..., ConversationFiles] = Function(
+        adapter("files.conversation:ConversationFiles")
+    )
     exports = Singleton(
         adapter("conversations.exports:DiskExports"),
         Object(adapter("files.transcripts:messages_in")),
         Object(lazy("domain.documents.encoding:decoded_text")),
     )
-    issues = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
-    agent_sessions = Callable(adapter("sqlite.agent_sessions:OpenClawSessions"))
+    tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
+    agent_sessions: Callable[..., Any] = Function(adapter("sqlite.agent_sessions:OpenClawSessions"))
+    hook_answer = Object(adapter("system.client_commands:hook_answer"))
+    tool_answer = Object(adapter("system.client_commands:tool_answer"))
+    titles_in = Object(lazy("app.bootstrap.opening:titles_in"))
 
     # the vault, and the indexes that serve it
     place = Singleton(str, settings.provided.vault)
     records = Resource(adapter("sqlite.vault:open_vault"), place, read_only=read_only)
     indexes = Resource(
-        service("indexes.external:ExternalIndexes"),
+        lazy("app.services.indexes.external:ExternalIndexes"),
         records,
         Singleton(
-            service("indexes.engines:Engines"),
+            lazy("app.services.indexes.engines:Engines"),
             Object(backend_named),
             Singleton("{}.indexes".format, place),
             read_only=read_only,
             options=settings.provided.backend_options,
         ),
         Singleton(
-            service("indexes.indexer:Indexer"),
+            lazy("app.services.indexes.indexer:Indexer"),
             Singleton(
-                service("indexes.indexer:IndexedStores"),
-                *stores_of(records, "documents lexical embeddings outbox leases transactions"),
+                lazy("app.services.indexes.indexer:IndexedStores"),
+                *attrgetter("documents", "lexical", "embeddings", "outbox", "leases", "transactions")(
+                    records.provided
+                ),
             ),
             clock,
             holder,
-            Object(is_gone),
+            is_gone,
         ),
     )
     vault = Singleton(attrgetter("vault"), indexes)
     forget_log = Singleton(adapter("files.forget_log:ForgetFile"), Singleton("{}.forgotten".format, place))
 
     # copies and bundles of the vault file
-    copy_vault = Callable(adapter("sqlite.snapshot:copy_vault"), place)
-    back_up = Callable(adapter("sqlite.snapshot:back_up_vault"), place)
-    discard_vault = Callable(adapter("sqlite.repair:discard_vault"), place)
-    repair_vault = Callable(adapter("sqlite.repair:repair_vault"), place)
-    vault_records = Callable(adapter("sqlite.records:SqliteRecords"), place)
-    restore_bundle = Callable(
-        service("portability.bundle:restore_records"),
+    copy_vault: Callable[..., bool] = Function(adapter("sqlite.snapshot:copy_vault"), place)
+    back_up: Callable[[str], int] = Function(adapter("sqlite.snapshot:back_up_vault"), place)
+    discard_vault: Callable[[], None] = Function(adapter("sqlite.repair:discard_vault"), place)
+    repair_vault: Callable[[str, str | None], SalvageReport] = Function(
+        adapter("sqlite.repair:repair_vault"), place
+    )
+    vault_records: Callable[[], VaultRecords] = Function(adapter("sqlite.records:SqliteRecords"), place)
+    restore_bundle: Callable[..., RestoredBundle] = Function(
+        lazy("app.services.portability.bundle:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.migrations:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),
     )
-    new_bundle = Callable(adapter("files.bundle:ZipBundleWriter"))
-    bundle = Callable(
+    new_bundle: Callable[..., BundleWriter] = Function(adapter("files.bundle:ZipBundleWriter"))
+    bundle: Callable[..., BundleReader] = Function(
         adapter("files.bundle:ZipBundleReader"),
         advise=Object(lazy("domain.portability.other_files:advice_about")),
     )
 
     # models
-    stack: Any = Resource(lambda: ExitStack())  # closes models
+    stack = Resource(lambda: ExitStack())  # closes models
     model_selection = Singleton(
         lazy("app.bootstrap.models:ModelSelection"),
         settings,
@@ -146,138 +236,104 @@ class Gateways(containers.DeclarativeContainer):
     embedder = model_selection.provided.embedder.model
     generator = model_selection.provided.generator.model
     reranker = model_selection.provided.reranker.model
-    model_servers = Callable(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
+    model_servers = Function(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
     late_interaction = Singleton(adapter("models.static:StaticWords"))
-    shown_address = Object(adapter("models.addresses:shown"))
-    threads = Resource(service("retrieval.scheduling:NamedThreads"))
+    shown = Object(adapter("models.addresses:shown"))
+    threads = Resource(lazy("app.services.retrieval.scheduling:NamedThreads"))
 
     # reports, and maintenance of the vault file by a server
-    analytics = Callable(adapter("duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
-    draw_report = Callable(adapter("matplotlib.plots:draw", extra="duckdb"))
-    checkpoint_log = Callable(adapter("sqlite.vault_file:checkpoint_log"))
+    open_analytics = Function(adapter("duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
+    draw_report: Callable[[VaultReport, str, str], list[str]] = Function(
+        adapter("matplotlib.plots:draw", extra="duckdb")
+    )
+    checkpoint_log = Function(adapter("sqlite.vault_file:checkpoint_log"))
 
 
 class UseCases(containers.DeclarativeContainer):
-    """Services. A `Callable` is called with further arguments; every other provider returns one object."""
+    """
+    Services, see `service`. A `Function` is called with further arguments.
 
+    What another provider here works on is not annotated: it is a provider in this class, and a value in `Services`.
+    """
+
+    __self__ = SELF
     settings = Dependency(instance_of=Settings)
-    gateways = providers.DependenciesContainer()
-    vault, clock, files, new_files = gateways.vault, gateways.clock, gateways.files, gateways.new_files
-    embedder, generator, reranker = gateways.embedder, gateways.generator, gateways.reranker
-    model_selection, late_interaction = gateways.model_selection, gateways.late_interaction
-    parse_yaml, store, option = gateways.parse_yaml, vault.provided, settings.provided
-
-    stores = partial(stores_of, vault)
+    gateways: Any = providers.DependenciesContainer()
+    option, selection = settings.provided, gateways.model_selection.provided
 
     # parts of several use cases
-    may_write = Factory(not_, option.read_only)
-    publisher = factory("indexing.publish:Publisher", vault)
-    memories = factory("capture.memories:Memories", store.captures, publisher, clock)
-    merged_observations = factory(
-        "maintenance.grouping:MergedObservations", *stores("documents captures"), memories
+    forgets = Factory(not_, option.read_only)
+    retention = use_case(
+        "retrieval.recalls:Retention",
+        recall_days=option.retention_days,
+        receipt_days=option.kept_receipt_days,
     )
-    knowledge = factory(
-        "knowledge.model_enrichment:KnowledgeStores",
-        *stores("documents lexical vectors embeddings entities triples relations notes transactions"),
-    )
-    plan = factory("maintenance.lanes:read_plan", option.lanes)
-    ask_of = function("knowledge.asking:ask_of", *stores("answers ledger"), generator, clock)
+    by_name = selection.names_embedder
+    publisher: Publisher = use_case("indexing.publish:Publisher")
+    memories = use_case("capture.memories:Memories")
+    merged = use_case("maintenance.grouping:MergedObservations")
+    knowledge = use_case("knowledge.model_enrichment:KnowledgeStores")
+    plan = use_case("maintenance.lanes:read_plan", section=option.lanes)
+    ask_of = function("knowledge.asking:ask_of")
     ask = Factory(ask_of, calls_a_day=plan.provided.daily_calls)
 
     # collections of files
-    folders = factory("indexing.configured:configured_folders", settings, gateways.extract_text)
-    leftovers = factory("indexing.configured:leftovers", settings, store.documents)
-    forgotten_places = factory(
-        "lifecycle.proof:ForgottenPlaces",
-        *stores("documents acts transactions"),
-        publisher,
-        gateways.forget_log,
-    )
-    collection_stores = factory(
-        "indexing.update:CollectionStores",
-        *stores("documents transactions"),
-        publisher,
-        factory("indexing.claims:NoteClaims", *stores("documents successions lexical")),
-        factory("indexing.claims:LinkTargets", *stores("documents links relations transactions")),
-        *stores("acts forgotten_texts"),
-    )
+    folders: list[Folder] = use_case("indexing.configured:configured_folders")
+    leftovers: dict[str, int] = use_case("indexing.configured:leftovers")
+    forgotten_places = use_case("lifecycle.proof:ForgottenPlaces")
     update_alone = function(
-        "indexing.update:UpdateCollection", collection_stores, clock=clock, parse_yaml=parse_yaml
+        "indexing.update:UpdateCollection",
+        stores=use_case(
+            "indexing.update:CollectionStores",
+            claims=use_case("indexing.claims:NoteClaims"),
+            links=use_case("indexing.claims:LinkTargets"),
+        ),
     )
-    update_from = Callable(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
-    update = Factory(update_from, files)
-    sync = factory(
+    update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
+    update: UpdateCollection = Factory(update_from)
+    sync: SyncFolder = use_case(
         "indexing.syncing:SyncFolder",
-        update_alone.provider,
-        files,
-        gateways.single_files,
-        option.home,
-        option.own_files,
+        make_update=update_alone.provider,
+        home=option.home,
+        own=option.own_files,
     )
-    lane = function(
-        "maintenance.lane:Lane",
-        leases=store.leases,
-        clock=clock,
-        holder=gateways.holder,
-        is_gone=Object(is_gone),
-    )
-    watching = factory(
+    lane = function("maintenance.lane:Lane")
+    watching: VaultWatcher = use_case(
         "indexing.watching:VaultWatcher",
-        gateways.watched_folders,
-        Factory(update_from, gateways.live_files),
-        Factory(lane, "watch"),
+        update=Factory(update_from, files=gateways.live_files),
+        lane=Factory(lane, "watch"),
     )
-    explain_file = factory(
-        "indexing.file_status:ExplainFile", *stores("documents forgotten_texts"), files, folders, parse_yaml
-    )
-    verify = factory(
-        "maintenance.verify:Verify",
-        *stores("documents storage lexical vectors embeddings forgotten_texts"),
-        files,
-        folders,
-        parse_yaml,
-        clock,
-    )
+    explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
+    verify: Verify = use_case("maintenance.verify:Verify")
 
     # questions
-    question_embedder = singleton(
-        "indexing.serving_embedder:ServingEmbedder",
-        store.embeddings,
-        embedder.provider,
-        model_selection.provided.local,
-        by_name=model_selection.provided.names_embedder,
+    question_embedder = shared(
+        "indexing.serving_embedder:ServingEmbedder", chosen=gateways.embedder.provider, local=selection.local
     )
-    retrieval_stores = singleton(
-        "retrieval.stores:RetrievalStores",
-        *stores("transactions documents successions properties lexical vectors embeddings sketches"),
-        *stores("entities relations answers"),
-    )
-    models = factory("retrieval.models:Models", generator, reranker, clock)
-    search = singleton("retrieval.pipelines.search:search", retrieval_stores)
-    vsearch = singleton("retrieval.pipelines.search:vsearch", retrieval_stores, question_embedder)
-    openclaw = singleton("retrieval.pipelines.search:openclaw", retrieval_stores, question_embedder)
+    stores = shared("retrieval.stores:RetrievalStores")  # of every question
+    question_models = use_case("retrieval.models:Models")
     query_of = function(
-        "retrieval.pipelines.search:query", retrieval_stores, question_embedder, late_interaction
+        "retrieval.pipelines.search:query", embedder=question_embedder, late=gateways.late_interaction
     )
-    query = Singleton(query_of, models)
-    query_without_models = Singleton(query_of)
     intent_search_of = function(
         "retrieval.pipelines.memory_retrieve:intent_search",
-        retrieval_stores,
-        question_embedder,
-        models=models,
+        embedder=question_embedder,
+        models=question_models,
     )
+    search = shared("retrieval.pipelines.search:search")
+    vsearch = shared("retrieval.pipelines.search:vsearch", embedder=question_embedder)
+    openclaw: Pipeline = shared("retrieval.pipelines.search:openclaw", embedder=question_embedder)
+    query = Singleton(query_of, models=question_models)
+    query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
-    query_plan = singleton(
+    query_plan = shared(
         "retrieval.pipelines.query_plan:query_plan",
-        retrieval_stores,
-        question_embedder,
-        factory("retrieval.pipelines.query_plan:planner", store.sessions, generator),
+        embedder=question_embedder,
+        planner=use_case("retrieval.pipelines.query_plan:planner"),
     )
-    memory_retrieve = singleton(
+    memory_retrieve: MemoryRetrieve = shared(
         "retrieval.pipelines.memory_retrieve:MemoryRetrieve",
-        *stores("documents sessions"),
-        Dict(
+        ways=Dict(
             search=search.provider,
             vsearch=vsearch.provider,
             query=query.provider,
@@ -285,282 +341,112 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = factory("retrieval.similar:FindSimilar", retrieval_stores, question_embedder)
-    recalls = factory(
-        "retrieval.recalls:Recalls",
-        store.telemetry,
-        clock,
-        store.receipts,
-        answers=store.answers,
-        enabled=option.records_questions,
-        forgets=may_write,
-        retention=factory("retrieval.recalls:Retention", option.retention_days, option.kept_receipt_days),
-    )
-    prompt_surfacing = function(
+    find_similar = use_case("retrieval.similar:FindSimilar", embedder=question_embedder)
+    recalls: Recalls = use_case("retrieval.recalls:Recalls", enabled=option.records_questions)
+    prompt_surfacing: Callable[..., PromptSurfacing] = function(
         "surfacing.prompts:PromptSurfacing",
-        stores=singleton(
-            "surfacing.stores:SurfacingStores", retrieval_stores, *stores("captures usage receipts acts")
-        ),
-        triples=store.triples,
-        telemetry=store.telemetry,
-        model_failures=store.model_failures,
-        clock=clock,
-        threads=gateways.threads,
-        embedder=embedder.provider,
-        local_embedder=model_selection.provided.local.provider,
-        late=late_interaction.provider,
-        model_servers=gateways.model_servers.provider,
-        shown=gateways.shown_address,
+        stores=shared("surfacing.stores:SurfacingStores", retrieval=stores),
+        local_embedder=selection.local.provider,
+        late=gateways.late_interaction.provider,
     )
-    explain = factory("retrieval.receipts:Explain", *stores("documents embeddings"))
-    why = factory("retrieval.receipts:ReceiptReader", store.receipts)
+    explain: Explain = use_case("retrieval.receipts:Explain")
+    why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")
 
     # documents
-    lookup = factory(
-        "documents.lookup:Lookup",
-        factory("documents.lookup:AddressResolver", *stores("documents lexical journal acts"), option.roots),
-        *stores("documents successions"),
+    lookup: Lookup = use_case(
+        "documents.lookup:Lookup", resolver=use_case("documents.lookup:AddressResolver", roots=option.roots)
     )
-    timeline = factory("documents.timeline:ReadTimeline", *stores("documents successions sessions"))
-    diary = factory("capture.diary:Diary", *stores("documents transactions"), memories, clock)
-    remember = factory(
-        "capture.remembering:Remember",
-        *stores("documents successions lexical"),
-        clock,
-        new_files,
-        update,
-        lookup,
-        folders.provider,
-        option.inbox,
-    )
-    profile = factory(
-        "briefing.profile:Profile",
-        *stores("documents successions sessions transactions"),
-        publisher,
-        memories,
-        clock,
-    )
-    session_briefing = factory(
-        "briefing.session:SessionBriefing", *stores("documents successions"), profile, clock
-    )
-    after_compaction = factory(
-        "briefing.compaction:AfterCompaction", *stores("documents successions"), search, clock
-    )
-    file_lessons = factory("briefing.file_lessons:FileLessons", search, clock)
+    timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
+    diary: Diary = use_case("capture.diary:Diary")
+    remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
+    profile: Profile = use_case("briefing.profile:Profile")
+    session_briefing: SessionBriefing = use_case("briefing.session:SessionBriefing")
+    after_compaction: AfterCompaction = use_case("briefing.compaction:AfterCompaction")
+    file_lessons: FileLessons = use_case("briefing.file_lessons:FileLessons")
 
     # captures of sessions
-    decision_extractor = function(
-        "capture.decisions:DecisionExtractor",
-        *stores("captures documents lexical relations entities triples model_failures transactions"),
-        publisher,
-        memories,
-        gateways.redacted_transcripts,
-        clock,
-        generator,
-    )
-    handoffs = function(
-        "capture.handoffs:Handoffs",
-        *stores("captures documents sessions transactions"),
-        memories,
-        gateways.redacted_transcripts,
-        clock,
-        generator,
-    )
-    feedback_loop = factory(
-        "capture.feedback:FeedbackLoop",
-        *stores("captures documents relations telemetry usage transactions"),
-        gateways.redacted_transcripts,
-        clock,
-    )
+    decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")
+    handoffs: Callable[..., Handoffs] = function("capture.handoffs:Handoffs")
+    feedback_loop: FeedbackLoop = use_case("capture.feedback:FeedbackLoop")
+    save_session: SaveSession = use_case("openclaw:SaveSession")
 
     # life cycle
-    archiving = factory(
-        "lifecycle.archiving:Archiving",
-        *stores("documents acts usage transactions"),
-        publisher,
-        lookup,
-        clock,
-    )
-    tending = factory(
-        "lifecycle.tending:LifecycleActions", *stores("documents acts transactions"), archiving, clock
-    )
-    curator = factory(
-        "lifecycle.examining:Curator", *stores("documents lexical embeddings telemetry"), archiving, clock
-    )
-    restore = factory("lifecycle.archiving:RestoreArchived", archiving, files, folders)
-    forgetting = factory(
+    archiving: Archiving = use_case("lifecycle.archiving:Archiving")
+    tending: LifecycleActions = use_case("lifecycle.tending:LifecycleActions")
+    curator: Curator = use_case("lifecycle.examining:Curator")
+    restore: RestoreArchived = use_case("lifecycle.archiving:RestoreArchived")
+    forgetting: Forgetting = use_case(
         "lifecycle.forgetting:Forgetting",
-        vault,
-        publisher,
-        factory("lifecycle.derived:DerivedMemories", vault, publisher, memories, merged_observations, clock),
-        profile,
-        clock,
+        derived=use_case("lifecycle.derived:DerivedMemories"),
         note=forgotten_places.provided.note,
     )
-    sweep = factory(
-        "lifecycle.archiving:Sweep",
-        archiving,
-        forgetting,
-        function("lifecycle.archiving:proposals", *stores("documents telemetry"), clock).provider,
+    sweep: Sweep = use_case(
+        "lifecycle.archiving:Sweep", propose=function("lifecycle.archiving:proposals").provider
     )
-    prove = factory(
+    prove: Prove = use_case(
         "lifecycle.proof:Prove",
-        vault,
-        clock,
-        Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
-        find_similar.provider,
-        timeline,
-        Factory(lambda place: [f"{place}{end}" for end in FILES_OF_VAULT], gateways.place),
+        pipelines=Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
+        places=Factory(lambda vault: [*map(str, files_of_vault(vault))], option.vault),
     )
 
     # knowledge, with a model or by rules
-    make_sketches = factory("indexing.embed:SketchPending", *stores("documents sketches transactions"))
-    embed = factory(
-        "indexing.embed:EmbedPending",
-        *stores("embeddings transactions"),
-        make_sketches,
-        embedder,
-        older=question_embedder.provided.of,
-        by_name=model_selection.provided.names_embedder,
-    )
-    build_graphs = factory(
-        "knowledge.graph:BuildGraphs", *stores("documents relations embeddings vectors"), clock
-    )
-    causal_links = factory("knowledge.graph:CausalLinks", *stores("documents relations"))
-    enrich = function("knowledge.enriching:Enrich", knowledge, clock)
-    consolidation_stores = factory(
-        "maintenance.consolidation:ConsolidationStores",
-        *stores("documents entities triples relations journal acts transactions"),
-        publisher,
-    )
-    consolidation = factory(
+    make_sketches = use_case("indexing.embed:SketchPending")
+    embed: EmbedPending = use_case("indexing.embed:EmbedPending", older=question_embedder.provided.of)
+    build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
+    causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")
+    enrich = function("knowledge.enriching:Enrich", stores=knowledge)
+    consolidation_stores = use_case("maintenance.consolidation:ConsolidationStores")
+    consolidation: Consolidation = use_case(
         "maintenance.consolidation:Consolidation",
-        consolidation_stores,
-        merged_observations,
-        clock,
-        ask,
+        stores=consolidation_stores,
         policy=plan.provided.contradictions,
-        thresholds=factory(
-            "maintenance.grouping:Thresholds", plan.provided.merge_normal, plan.provided.merge_strict
+        thresholds=use_case(
+            "maintenance.grouping:Thresholds",
+            normal=plan.provided.merge_normal,
+            strict=plan.provided.merge_strict,
         ),
         least=plan.provided.least_confidence,
     )
-    cleanup = factory(
-        "maintenance.tidying:Cleanup",
-        *stores("usage telemetry receipts answers journal transactions"),
-        clock,
-        option.retention_days,
-        option.kept_receipt_days,
-        forgets=may_write,
-    )
-    observations = factory(
-        "maintenance.deciding:ObservationSelector", *stores("documents telemetry embeddings vectors")
-    )
-    phases = factory(
-        "maintenance.phases:phases_of",
-        knowledge,
-        memories,
-        observations,
-        clock,
-        plan,
-        consolidation,
-        cleanup,
-        ask,
-    )
-    lanes = factory(
+    cleanup = use_case("maintenance.tidying:Cleanup")
+    observations = use_case("maintenance.deciding:ObservationSelector")
+    lanes: Lanes = use_case(
         "maintenance.lanes:Lanes",
-        *stores("journal telemetry"),
-        clock,
-        lane.provider,
-        phases,
-        gateways.local_hour,
-        plan,
+        lane_of=lane.provider,
+        phases=use_case("maintenance.phases:phases_of", selector=observations),
     )
 
     # conversations and other programs
-    mining = factory(
-        "conversations.mining:MineConversations",
-        factory(
-            "conversations.mining:ImportStores",
-            *stores("documents properties captures forgotten_texts transactions"),
-            publisher,
-        ),
-        clock,
-        gateways.exports,
+    mining: MineConversations = use_case(
+        "conversations.mining:MineConversations", stores=use_case("conversations.mining:ImportStores")
     )
-    synthesize_facts = factory(
-        "conversations.synthesis:SynthesizeFacts",
-        *stores("documents captures relations transactions"),
-        memories,
-        clock,
-        ask,
+    synthesize_facts: SynthesizeFacts = use_case("conversations.synthesis:SynthesizeFacts")
+    memory_import: Callable[..., ImportMemories] = function("imports.importing:ImportMemories")
+    issue_sync: SyncIssues = use_case("issues:SyncIssues", enrich=Factory(enrich, ask=None))
+    agent_memory: Callable[..., AgentMemory] = function(
+        "openclaw:AgentMemory", withdraw=function("indexing.collections:withdraw_collection").provider
     )
-    memory_import = function(
-        "imports.importing:ImportMemories",
-        *stores("documents entities triples relations acts forgotten_texts transactions"),
-        memories,
-        clock,
-    )
-    issue_sync = factory(
-        "issues:SyncIssues",
-        *stores("documents properties relations transactions"),
-        publisher,
-        clock,
-        gateways.issues,
-        Factory(enrich),
-    )
-    agent_memory = function(
-        "openclaw:AgentMemory",
-        store.documents,
-        update_from=update_from.provider,
-        withdraw=function(
-            "indexing.collections:withdraw_collection", *stores("documents transactions"), publisher
-        ).provider,
-        files=files,
-    )
-    save_session = factory("openclaw:SaveSession", gateways.redacted_transcripts, files, new_files, clock)
 
     # connected clients, and the state of the vault
-    embedder_provider = question_embedder.provided.shown_provider.call(model_selection.provided.embedder.how)
-    roles = singleton(
+    embedder_provider = question_embedder.provided.shown_provider.call(selection.embedder.how)
+    roles = shared(
         "models:Roles",
-        Dict(
+        chosen=Dict(
             {
                 ModelRole.EMBEDDER: embedder_provider.provider,
-                ModelRole.GENERATOR: model_selection.provided.generator.how.provider,
-                ModelRole.RERANKER: model_selection.provided.reranker.how.provider,
+                ModelRole.GENERATOR: selection.generator.how.provider,
+                ModelRole.RERANKER: selection.reranker.how.provider,
             }
         ),
-        store.model_failures,
+        failures=gateways.vault.provided.model_failures,
     )
-    client_checks = factory(
-        "setup.client_checks:ClientChecks",
-        Object(adapter("system.client_commands:hook_answer")),
-        Object(adapter("system.client_commands:tool_answer")),
-        Object(lazy("app.bootstrap.opening:titles_in")),
-    )
-    report = factory(
-        "maintenance.status:Report", *stores("documents telemetry"), clock, gateways.analytics.provider
-    )
-    status = factory(
-        "maintenance.status:Status",
-        *stores("storage documents embeddings notes relations telemetry receipts"),
-        clock,
-        roles,
-    )
-    doctor = factory(
+    client_checks: ClientChecks = use_case("setup.client_checks:ClientChecks")
+    report: Report = use_case("maintenance.status:Report")
+    status: Status = use_case("maintenance.status:Status", roles=roles)
+    doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
-        *stores("documents storage lexical vectors embeddings successions links"),
-        files,
-        folders,
-        factory(
-            "maintenance.model_checks:Models",
-            question_embedder.provided.of_vault,
-            generator.provider,
-            reranker.provider,
-            roles,
+        models=use_case(
+            "maintenance.model_checks:Models", embedder=question_embedder.provided.of_vault, roles=roles
         ),
-        leftovers=leftovers.provider,
         forget_warnings=forgotten_places.provided.warnings,
     )
 

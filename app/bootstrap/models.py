@@ -7,25 +7,11 @@ from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.addresses import shown
-from clawmem.adapters.models.catalogue import (
-    embedder_named,
-    embedder_of,
-    known_models,
-    model_named,
-    selected,
-)
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.services.maintenance.models import Models
-from clawmem.app.services.models import (
-    NONE,
-    REST_MS,
-    Provider,
-    Watch,
-    WatchedEmbedder,
-    WatchedGenerator,
-    WatchedReranker,
-)
+from clawmem.app.services.models import NONE, REST_MS, Provider, Watch
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import ModelServer, Settings
 from clawmem.ports.clock import Clock
@@ -43,27 +29,16 @@ class Choice(NamedTuple):
 
 
 class _Role(NamedTuple):
-    """The variable that names a server, its adapter, the model of this process, and the watch over either."""
+    """The variable that names a server, and the model of this process."""
 
     variable: str
-    adapter: str  # the class of a model at a server
     local_name: str
-    watched: Callable[[Any, Watch], Any]
 
 
 _ROLES = {
-    ModelRole.EMBEDDER: _Role(
-        "CLAWMEM_EMBED_URL", "adapters.models.api:ApiEmbedder", LARGE_EMBEDDER, WatchedEmbedder
-    ),
-    ModelRole.GENERATOR: _Role(
-        "CLAWMEM_LLM_URL",
-        "adapters.models.api:ApiGenerator",
-        "qmd-query-expansion",
-        WatchedGenerator,
-    ),
-    ModelRole.RERANKER: _Role(
-        "CLAWMEM_RERANK_URL", "adapters.models.api:ApiReranker", "qwen3-reranker", WatchedReranker
-    ),
+    ModelRole.EMBEDDER: _Role("CLAWMEM_EMBED_URL", LARGE_EMBEDDER),
+    ModelRole.GENERATOR: _Role("CLAWMEM_LLM_URL", "qmd-query-expansion"),
+    ModelRole.RERANKER: _Role("CLAWMEM_RERANK_URL", "qwen3-reranker"),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
@@ -105,13 +80,15 @@ class ModelSelection:
     def local(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
         if self._local.get(fingerprint) is None:
-            self._local[fingerprint] = embedder_of(fingerprint, self._settings.models)
+            self._local[fingerprint] = catalogue.embedder_of(fingerprint, self._settings.models)
         return self._local[fingerprint]
 
     def installed(self) -> Models:
         """Return the models that can run in this process."""
         folder = self._settings.models
-        return Models(known_models(folder), selected(self._settings.embedder, folder).name)
+        return Models(
+            catalogue.known_models(folder), catalogue.selected(self._settings.embedder, folder).name
+        )
 
     @cached_property
     def embedder(self) -> Choice:
@@ -120,8 +97,8 @@ class ModelSelection:
         if settings.embed_server:
             return self._served(role, settings.embed_server)
         if settings.embedder != LARGE_EMBEDDER:
-            selection = selected(settings.embedder, settings.models)
-            model = embedder_named(settings.embedder, settings.models)
+            selection = catalogue.selected(settings.embedder, settings.models)
+            model = catalogue.embedder_named(settings.embedder, settings.models)
             return Choice(model, Provider(role, selection.name, selection.reason))
         if settings.no_local_models:
             raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
@@ -151,19 +128,22 @@ class ModelSelection:
             return Choice(None, Provider(role, NONE, f"{reason}, and there is no model here", (passed_over,)))
 
     def _served(self, role: ModelRole, server: ModelServer) -> Choice:
-        adapter = imported_object(_ROLES[role].adapter)
+        adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder
         model = adapter.at(server.url, self._clock, **server.model_dump(exclude={"url"}))
         return self._watched(role, shown(server.url), f"{_ROLES[role].variable} names it", model)
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
         name = _ROLES[role].local_name
-        model = model_named(name, self._settings.models, may_download=self._may_download).opened()
+        model = catalogue.model_named(name, self._settings.models, may_download=self._may_download).opened()
         return self._watched(role, name, reason, model)
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self._stack.callback(model.close)
         watch = Watch(self._failures(), self._clock, role, name, rest_ms=self._rest_ms)
-        return Choice(_ROLES[role].watched(model, watch), Provider(role, name, reason))
+        watched = imported_object(
+            f"app.services.models:Watched{role.capitalize()}"
+        )  # such as WatchedEmbedder
+        return Choice(watched(model, watch), Provider(role, name, reason))
 
 
 @contextmanager

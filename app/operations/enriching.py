@@ -122,7 +122,7 @@ def enrich(
     """
     with services.progress("Enriching") as step:
         calls = {"calls_a_day": daily_calls} if daily_calls is not None else {}
-        enrich_documents = services.enrich(None if no_model else services.ask_of(**calls))
+        enrich_documents = services.enrich(ask=None if no_model else services.ask_of(**calls))
         report = enrich_documents(limit, anew=all, progress=step)
     costs = [
         ModelCost(**{name: getattr(one, name) for name in ModelCost.model_fields})

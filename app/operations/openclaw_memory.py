@@ -350,7 +350,7 @@ def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> Ag
         settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
     )
     state = state_of_openclaw(os.environ, services.settings.home)
-    return services.agent_memory(sources, sessions=services.agent_sessions(str(state), agent))
+    return services.agent_memory(sources=sources, sessions=services.agent_sessions(str(state), agent))
 
 
 def _synced(

@@ -188,8 +188,8 @@ class AgentMemory:
 
     documents: DocumentStore
     sources: AgentSources
-    update_from: Callable[[FileSource], UpdateCollection]
-    withdraw: Callable[[str], object]
+    update_from: Callable[..., UpdateCollection]
+    withdraw: Callable[..., object]
     files: FileSource
     sessions: AgentSessions
 
@@ -199,17 +199,17 @@ class AgentMemory:
 
         Documents of a source that is no longer one are removed. With *force* every file is split again.
         """
-        update = self.update_from(self.files)
+        update = self.update_from(files=self.files)
         reports = [update(one, force=force) for one in self._folders()]
         files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=force or all_sessions)
         if self.sources.has_sessions:
             folder = self._folder(SESSIONS, str(self.sources.workspace), "*.jsonl", Origin.ASSISTANT)
-            report = self.update_from(files)(folder, force=force)
+            report = self.update_from(files=files)(folder, force=force)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
         kept = {one.collection for one in reports}
         for name in self.documents.collections().keys() - kept:
-            self.withdraw(name)
+            self.withdraw(name=name)
         return reports
 
     def hits(self, answer: Answer) -> list[MemoryHit]:

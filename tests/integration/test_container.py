@@ -14,15 +14,12 @@ from clawmem.app.bootstrap import container
 from clawmem.app.bootstrap.container import Gateways, UseCases
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.bootstrap.services import Provided
 from clawmem.app.settings.model import Settings, load_settings
 
-PLACE = re.compile(
-    r'\b(lazy|imported_object|adapter|service|factory|singleton|function)\(?,?\s*"([a-z_.]+:\w+)"'
-)
+PLACE = re.compile(r'\b(lazy|imported_object|adapter|function|use_case|shared)\(?,?\s*"([a-z_.]+:\w+)"')
 FOLDERS = {
     "adapter": "adapters.",
-    **dict.fromkeys(("service", "factory", "singleton", "function"), "app.services."),
+    **dict.fromkeys(("function", "use_case", "shared"), "app.services."),
 }
 
 
@@ -49,13 +46,6 @@ def test_every_place_exists() -> None:
 
     assert len(places) > 100
     assert all(imported_object(place) is not None for place in places)
-
-
-def test_every_declared_attribute_has_a_provider(settings: Settings) -> None:
-    """The types of `Provided` name nothing that the containers do not provide."""
-    names = Gateways.providers.keys() | UseCases.providers.keys()
-
-    assert Provided.__annotations__.keys() <= names
 
 
 def test_an_override_reaches_its_users(settings: Settings) -> None:

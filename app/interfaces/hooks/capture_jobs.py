@@ -61,7 +61,7 @@ class CaptureJobs:
         report = services.decision_extractor(is_echo=self._is_echo(session), left=self._left)(session)
         if report.stored or report.merged:
             return
-        part = services.redacted_transcripts.read(session.transcript)
+        part = services.transcripts.read(session.transcript)
         if part.end.offset and not (part.messages or part.sidechains):  # as of a newer client
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 

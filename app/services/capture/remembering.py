@@ -77,7 +77,7 @@ class Remember:
     successions: SuccessionStore
     lexical: LexicalIndex
     clock: Clock
-    files: NewFiles
+    new_files: NewFiles
     update: UpdateCollection
     lookup: Lookup
     folders: Callable[[], Sequence[Folder]]
@@ -117,13 +117,13 @@ class Remember:
         names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
         free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
-        path = self.files.create(folder.root, inbox, free, content)
+        path = self.new_files.create(folder.root, inbox, free, content)
         document = self._indexed(folder, path)
         if past and not any(
             claim.document_id == document.id and claim.place == (past.collection, past.path)
             for claim in self.successions.claims()
         ):
-            self.files.remove(folder.root, path)
+            self.new_files.remove(folder.root, path)
             self.update(replace(folder, only=frozenset([path])))
             raise InvalidInput(
                 "NOT_SAVED",
@@ -199,11 +199,11 @@ class Remember:
         try:
             problems = self.update(replace(folder, only=frozenset([path]))).problems
         except ClawmemError:
-            self.files.remove(folder.root, path)
+            self.new_files.remove(folder.root, path)
             raise
         document = self.documents.at(folder.name, path)
         if document is None or document.inactive:
-            self.files.remove(folder.root, path)
+            self.new_files.remove(folder.root, path)
             why = " ".join(problems) or (
                 f"collection {folder.name} does not read {path}: another collection, its pattern {folder.pattern} or an "
                 "exclusion keeps it out. Set inbox: FOLDER in the config file, or choose another collection."

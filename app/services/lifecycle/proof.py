@@ -40,7 +40,7 @@ class ForgottenPlaces:
     acts: ActJournal
     transactions: Transactions
     publisher: Publisher
-    log: ForgetLog
+    forget_log: ForgetLog
 
     def note(self, documents: Sequence[Document], at: str) -> None:
         """
@@ -49,7 +49,7 @@ class ForgottenPlaces:
         Raises:
             VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
-        if self.log.read().is_damaged:
+        if self.forget_log.read().is_damaged:
             self.agree()
         elif documents:
             self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
@@ -67,7 +67,7 @@ class ForgottenPlaces:
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
         """
-        record = self.log.read()
+        record = self.forget_log.read()
         waiting = {place: self.documents.at(place.collection, place.path) for place in record.places}
         waiting = {
             place: document
@@ -84,7 +84,7 @@ class ForgottenPlaces:
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
                     self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
         if record.is_damaged and (lost_records or waiting or is_new):
-            self.log.set_aside()
+            self.forget_log.set_aside()
         missing = _missing(record, away)
         if missing or record.is_damaged:
             self._add([*record.places, *missing])
@@ -92,13 +92,13 @@ class ForgottenPlaces:
 
     def warnings(self) -> list[str]:
         """Return a sentence if forgotten documents may come back because the file is or was damaged, or lacks some."""
-        log = self.log.location
+        log = self.forget_log.location
         said = [
             f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
             f"then delete {copy}."
-            for copy in self.log.damaged_copies()
+            for copy in self.forget_log.damaged_copies()
         ]
-        record = self.log.read()
+        record = self.forget_log.read()
         if record.is_damaged or _missing(record, self.documents.latest(active=False)):
             state = "is damaged" if record.is_damaged else "lacks some of the forgotten notes"
             said.append(
@@ -109,9 +109,9 @@ class ForgottenPlaces:
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
         with self.transactions.writing():  # so that one process writes the file at a time
             every: dict[tuple[str, str], ForgottenPlace] = {}
-            for place in (*self.log.read().places, *places):
+            for place in (*self.forget_log.read().places, *places):
                 every.setdefault((place.collection, place.path), place)
-            self.log.write(every.values())
+            self.forget_log.write(every.values())
 
 
 def _missing(record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
@@ -140,14 +140,14 @@ class Prove:
 
     Args:
         pipelines: Factories of the pipelines by name; `vsearch` is skipped if there are no vectors.
-        similar: Factory of the search for similar documents.
+        find_similar: Factory of the search for similar documents.
         places: Files and folders that may contain bytes of the vault.
     """
 
     vault: Vault
     clock: Clock
     pipelines: Mapping[str, Callable[[], Pipeline]]
-    similar: Callable[[], FindSimilar]
+    find_similar: Callable[[], FindSimilar]
     timeline: ReadTimeline
     places: Sequence[str]
 
@@ -213,7 +213,7 @@ class Prove:
         return list(found)
 
     def _near(self, gone: frozenset[int]) -> Iterator[str]:
-        similar = self.similar()
+        similar = self.find_similar()
         for document in self.vault.documents.latest(limit=_LOOKED_AT):
             results = similar(document, now_ms=self.clock.now_ms(), limit=_LOOKED_AT).answer.results
             yield from (result.document.display_path for result in results if result.document.id in gone)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.archiving import surfaced_stats
 from clawmem.app.services.maintenance.deciding import Fence
+from clawmem.app.services.retrieval.recalls import Retention
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.clock import Clock
@@ -54,8 +55,7 @@ class Cleanup:
     Updates recall statistics and deletes records past their retention time.
 
     Args:
-        recall_days: Retention of recalls, model answers and the journal in days.
-        receipt_days: Retention of receipts in days.
+        retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
         forgets: Whether anything is deleted at all.
     """
 
@@ -66,8 +66,7 @@ class Cleanup:
     journal: Journal
     transactions: Transactions
     clock: Clock
-    recall_days: int = 90
-    receipt_days: int = 30
+    retention: Retention
     forgets: bool = True
 
     def __call__(self, fence: Fence = lambda: None, tell: Tell = lambda tidied: None) -> CleanupReport:
@@ -95,7 +94,7 @@ class Cleanup:
 
     def _trimmed(self, tidied: CleanupReport, fence: Fence, tell: Tell) -> CleanupReport:
         """Delete old records, reporting the cut-off times first: recalls and answers use connections of their own."""
-        recalls, receipts = (self._before(days) for days in (self.recall_days, self.receipt_days))
+        recalls, receipts = (self._before(days) for days in self.retention)
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
         with self.transactions.writing():
             fence()
