@@ -1,13 +1,8 @@
-"""References made from the table of operations; run as a script it writes them, and the methods of the Python API."""
+"""References made from the table of operations; run as a script it writes them."""
 
 from __future__ import annotations
 
 import builtins
-import enum
-import json
-import subprocess
-import sys
-import types
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +12,13 @@ import mcp_tools
 import typer
 
 from clawmem.app.interfaces.cli.command_line import CommandLine, cli
+from clawmem.app.interfaces.python.memory import Memory
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.runtime import ServerRuntime
 
 ROOT = Path(__file__).parents[1]
-WIDTH = 110  # of a line of a generated method
 MADE = "made from the table of operations by `make reference`"
 
 
@@ -35,7 +30,6 @@ def references() -> dict[Path, str]:
         pages / "mcp.md": mcp_page(),
         pages / "rest.md": rest_page(),
         pages / "python.md": python_page(),
-        ROOT / "app" / "interfaces" / "python" / "methods.py": formatted(methods_module()),
     }
 
 
@@ -157,13 +151,13 @@ def python_page() -> str:
         "```",
         "",
         "`Memory.open(path)` opens the vault at a path or of a name; without a path it is the vault of the settings. Each method takes",
-        "the parameters of one operation and returns its result, a pydantic model. The first required parameter can be given by position,",
-        "all others need their names. Errors are `clawmem.ports.errors.ClawmemError`.",
+        "the parameters of one operation and returns its result, a pydantic model.",
+        "Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
-    for one in _with_methods():
+    for name, one in _with_methods():
         schema = one.request.model_json_schema()
-        lines += [f"## {_method(one)}", "", *_paragraph(one.about), ""]
+        lines += [f"## {name}", "", *_paragraph(one.about), ""]
         lines += _parameters(_resolved(schema), schema.get("required", ()))
         lines += [
             f"Returns `{one.result.__name__}`: {', '.join(f'`{name}`' for name in one.result.model_fields)}.",
@@ -190,104 +184,13 @@ def _paragraph(text: str) -> list[str]:
     return text.splitlines()
 
 
-def _with_methods() -> list[AnyOperation]:
-    """Return the operations that are more than a route of the REST API."""
-    return [one for one in all_operations() if one.commands or one.is_tool]
-
-
-def _method(operation: AnyOperation) -> str:
-    """Return the name of a method; one that would hide a builtin gives way to the name of the function."""
-    name = operation.name.removeprefix("memory_")
-    return operation.function.__name__ if hasattr(builtins, name) else name
-
-
-def methods_module() -> str:
-    """Return the module with a method for each operation."""
-    imports: set[tuple[str, str]] = set()
-    methods = [_method_source(one, imports) for one in _with_methods()]
-    named = "\n".join(f"    from {module} import {name}" for module, name in sorted(imports))
-    return (
-        f'"""Methods of the Python API, {MADE}."""\n\n'
-        "from __future__ import annotations\n\n"
-        "from typing import TYPE_CHECKING, Any, Literal, TypeVar\n\n"
-        f"if TYPE_CHECKING:\n{named}\n\n"
-        'R = TypeVar("R")\n\n\n'
-        "# fmt: off\n"
-        "class Methods:\n"
-        '    """A method for each operation."""\n\n'
-        "    def _run(self, name: str, given: dict[str, Any]) -> R:  # type: ignore[type-var]\n"
-        "        raise NotImplementedError\n\n" + "\n".join(methods)
-    )
-
-
-def _method_source(operation: AnyOperation, imports: set[tuple[str, str]]) -> str:
-    fields = operation.request.model_fields
-    imports.add((operation.result.__module__, operation.result.__name__))
-    first = next((name for name, field in fields.items() if field.is_required()), None)
-    parameters = [
-        f"{name}: {_spelled(fields[name].annotation, imports)}" for name in ([first] if first else [])
-    ]
-    rest = [
-        f"{name}: {_spelled(field.annotation, imports)}"
-        + ("" if field.is_required() else f" = {_literal(field.get_default(call_default_factory=True))}")
-        for name, field in fields.items()
-        if name != first
-    ]
-    signature = ["self", *parameters, *(["*", *rest] if rest else [])]
-    head = f"    def {_method(operation)}({{}}) -> {operation.result.__name__}:\n"
-    one_line = head.format(", ".join(signature))
-    about = "\n".join(f"        {line}".rstrip() for line in operation.about.splitlines()).lstrip()
-    closing = "\n        " if "\n" in about else ""
-    return (
-        f"{one_line if len(one_line) <= WIDTH else head.format(_filled(signature))}"
-        f'        """{about}{closing}"""\n'
-        f'        return self._run("{operation.name}", locals())\n'
-    )
-
-
-def _filled(parts: list[str]) -> str:
-    """Return *parts* with commas, as indented lines of up to `WIDTH` characters."""
-    lines = [""]
-    for part in parts:
-        lines = [*lines, ""] if len(lines[-1]) + len(part) > WIDTH - 10 else lines
-        lines[-1] += f"{part}, "
-    return "".join(f"\n        {line.strip()}" for line in lines) + "\n    "
-
-
-def _spelled(annotation: Any, imports: set[tuple[str, str]]) -> str:
-    """Return the source of an annotation, and collect the names that it needs."""
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if annotation is None or annotation is type(None):
-        return "None"
-    if origin is typing.Annotated:
-        return _spelled(arguments[0], imports)
-    if origin is typing.Literal:
-        return f"Literal[{', '.join(map(_literal, arguments))}]"
-    if origin in (typing.Union, types.UnionType):
-        return " | ".join(_spelled(one, imports) for one in arguments)
-    if origin is not None:
-        inside = ", ".join("..." if one is Ellipsis else _spelled(one, imports) for one in arguments)
-        return f"{origin.__name__}[{inside}]"
-    if annotation is Any:
-        return "Any"
-    if annotation.__module__ != "builtins":
-        imports.add((annotation.__module__, annotation.__name__))
-    return str(annotation.__name__)
-
-
-def _literal(value: Any) -> str:
-    """Return the source of a default; a member of an enumeration by its value, which the request accepts as well."""
-    plain = value.value if isinstance(value, enum.Enum) else value
-    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, str) else repr(plain)
-
-
-def formatted(source: str) -> str:
-    """Return *source* as ruff sorts and formats it."""
-    for step in (["check", "--fix-only", "--quiet"], ["format"]):
-        command = [sys.executable, "-m", "ruff", *step, "-", "--stdin-filename", str(ROOT / "methods.py")]
-        done = subprocess.run(command, input=source, check=True, capture_output=True, text=True, cwd=ROOT)
-        source = done.stdout
-    return source
+def _with_methods() -> Iterator[tuple[str, AnyOperation]]:
+    """Yield each operation of the Python API with the name of its method."""
+    for operation in all_operations():
+        name = operation.name.removeprefix("memory_")
+        method = operation.function.__name__ if hasattr(builtins, name) else name
+        if hasattr(Memory, method):
+            yield method, operation
 
 
 if __name__ == "__main__":

@@ -201,6 +201,11 @@ class Operation(Generic[P, R]):
         """Call the function with valid parameters."""
         return self.function(services, *args, **kwargs)
 
+    def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
+        """Return the parameters of a call by name."""
+        _services, *parameters = signature(self.function).parameters.values()
+        return Signature(parameters).bind(*args, **kwargs).arguments
+
     def run(self, services: Services, request: Request) -> R:
         """Return the result for *request*."""
         if self._takes_request:

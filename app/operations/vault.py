@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -18,7 +18,6 @@ from clawmem.app.operations.operation import (
     Effect,
     Opening,
     Option,
-    Request,
     Result,
     operation,
 )
@@ -181,27 +180,6 @@ class NamedVaults(Result):
     missing: list[str]
 
 
-class Sync(Request):
-    """A folder that is read into a named vault."""
-
-    vault: Annotated[
-        str,
-        Field(description="Name of the vault, see list_vaults; a missing vault is created."),
-        Option(metavar="NAME", is_argument=True),
-    ]
-    content_root: Annotated[
-        Path,
-        Field(description="An absolute folder of notes."),
-        Option(metavar="FOLDER", is_argument=True, parser=typed_folder),
-    ]
-    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md"
-    collection_name: Annotated[
-        str | None, Field(description="Its collection; called as the vault, else."), Option(("--collection",))
-    ] = None
-    embed: Embed = False
-    allow_empty: AllowEmpty = False
-
-
 class Synced(Reading):
     """A pass over a folder for a named vault; ``made`` is the file of a new vault."""
 
@@ -219,13 +197,13 @@ def _forgotten_before(services: Services, folder: str, name: str) -> list[str]:
     return [f"{forgotten_sentence(found, folder)} {remedy}"] if found else []
 
 
-def named_vault(settings: Settings, request: Sync, caller: str) -> Settings:
+def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
     name = request.vault
     is_new = caller == PERSON and name not in settings.vaults
     file = new_vault(settings, name) if is_new else None
     allowed = _allowed(settings, caller)
-    admitted(_place(request, caller), settings.home, own=settings.own_files, allowed=allowed)
+    admitted(_place(request.content_root, caller), settings.home, own=settings.own_files, allowed=allowed)
     if file:
         set_value(settings.config_file, ("vaults", name), str(file))
         settings = settings.model_copy(update={"vaults": {**settings.vaults, name: file}})
@@ -237,9 +215,8 @@ def _allowed(settings: Settings, caller: str) -> Sequence[Path] | None:
     return None if caller == PERSON else settings.folders_for_programs
 
 
-def _place(request: Sync, caller: str) -> str:
-    """Return the folder as text; a relative path of the command line is made absolute."""
-    folder = request.content_root
+def _place(folder: Path, caller: str) -> str:
+    """Return *folder* as text; a relative path of the command line is made absolute."""
     return str(folder.expanduser().absolute() if caller == PERSON else folder)
 
 
@@ -321,25 +298,43 @@ def list_vaults(services: Services) -> NamedVaults:
 
 
 @operation(Effect.REPEATABLE, text=_synced_text, opens=Opening.CREATED, settings=named_vault)
-def vault_sync(services: Services, request: Sync) -> Synced:
+def vault_sync(
+    services: Services,
+    vault: Annotated[
+        str,
+        Field(description="Name of the vault, see list_vaults; a missing vault is created."),
+        Option(metavar="NAME", is_argument=True),
+    ],
+    content_root: Annotated[
+        Path,
+        Field(description="An absolute folder of notes."),
+        Option(metavar="FOLDER", is_argument=True, parser=typed_folder),
+    ],
+    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md",
+    collection_name: Annotated[
+        str | None, Field(description="Its collection; called as the vault, else."), Option(("--collection",))
+    ] = None,
+    embed: Embed = False,
+    allow_empty: AllowEmpty = False,
+) -> Synced:
     """
     Read a folder into a named vault; the documents that the collection has of any other folder are removed.
 
     Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
     command line is a file next to the usual vault, and its name is written to the config file.
     """
-    folder, collection = _place(request, services.caller), request.collection_name or request.vault
+    folder, collection = _place(content_root, services.caller), collection_name or vault
     with services.progress(f"Reading {folder}") as step:
         report = services.sync(
             folder,
             collection,
-            request.pattern,
+            pattern,
             allowed=_allowed(services.settings, services.caller),
-            allow_empty=request.allow_empty,
+            allow_empty=allow_empty,
             progress=step,
         )
-    embedded = embed_after(services, [collection], asked=request.embed or None)
+    embedded = embed_after(services, [collection], asked=embed or None)
     made = str(services.settings.vault) if services.is_new else None
     read = sums_of(services, [report])
-    read["warnings"] += _forgotten_before(services, str(folder), request.vault)
-    return Synced(**read, vault=request.vault, collection=collection, made=made, embed=embedded)
+    read["warnings"] += _forgotten_before(services, str(folder), vault)
+    return Synced(**read, vault=vault, collection=collection, made=made, embed=embedded)

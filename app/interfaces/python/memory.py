@@ -3,27 +3,113 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack, cast
 
 from pydantic import ValidationError
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.interfaces.python.methods import Methods
+from clawmem.app.operations import (
+    beads,
+    collections,
+    contexts,
+    curator,
+    diary,
+    doctor,
+    documents,
+    embedding,
+    enriching,
+    focus,
+    forgetting,
+    graph,
+    history,
+    imports,
+    indexes,
+    indexing,
+    knowledge,
+    lanes,
+    lifecycle,
+    links,
+    listing,
+    mining,
+    models,
+    openclaw,
+    portability,
+    profile,
+    recall,
+    receipts,
+    remembering,
+    repair,
+    report,
+    restoring,
+    search,
+    similar,
+    tags,
+    vault,
+)
+from clawmem.app.operations.answers import SearchAnswer
+from clawmem.app.operations.operation import AnyOperation, Operation, Result
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.operations.table import operation_named
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.operation import Result
+    from clawmem.app.operations.fields import Names
 
 CALLER = "python"
 
+P = ParamSpec("P")
+R = TypeVar("R", bound=Result)
 
-class Memory(Methods):
+
+class Conditions(TypedDict, total=False):
+    """Conditions of a question; `clawmem.app.operations.questions.Question` describes them."""
+
+    limit: int
+    collection: Names
+    since: str
+    until: str
+    as_of: str
+    content_type: Names
+    tag: Names
+    where: Names
+    floor: float
+    show_all: bool
+    compact: bool
+    body: bool
+    explain: bool
+
+
+class LineConditions(Conditions, total=False):
+    """Conditions of a search by words or by meaning."""
+
+    min_score: float
+    unit: str
+
+
+class QueryConditions(LineConditions, total=False):
+    """Conditions of a search by words and meaning."""
+
+    purpose: str
+    diverse: bool
+    candidate_limit: int | None
+
+
+def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
+    """Return the method that runs *operation* with the parameters of its function."""
+
+    def run(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        given = operation.arguments(*args, **kwargs)
+        return cast("R", memory.run(operation, given))
+
+    run.__name__, run.__doc__ = operation.name, operation.about
+    return run
+
+
+class Memory:
     """
     An opened vault.
 
@@ -66,11 +152,15 @@ class Memory(Methods):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run(self, name: str, given: dict[str, Any]) -> Any:
-        """Return the result of the operation *name*; *given* are the local variables of a method."""
-        operation = operation_named(name)
+    def run(self, operation: AnyOperation, parameters: Mapping[str, Any]) -> Any:
+        """
+        Return the result of *operation*.
+
+        Raises:
+            InvalidInput: A parameter is invalid.
+        """
         try:
-            request = operation.request(**{one: value for one, value in given.items() if one != "self"})
+            request = operation.request.model_validate(parameters, by_name=True)
         except ValidationError as error:
             raise refusal_of(error) from error
         if operation.settings is None:
@@ -83,3 +173,109 @@ class Memory(Methods):
     def _finished(result: Result) -> Result:
         result.finish()
         return result
+
+    def query(self, query: str, **conditions: Unpack[QueryConditions]) -> SearchAnswer:
+        """Find by words and meaning together, compared closely: the best single answer there is."""
+        return self._answer(search.query, query, conditions)
+
+    def search(self, query: str, **conditions: Unpack[LineConditions]) -> SearchAnswer:
+        """Find by words: for names, identifiers, error messages, file names. The quickest."""
+        return self._answer(search.search, query, conditions)
+
+    def vsearch(self, query: str, **conditions: Unpack[LineConditions]) -> SearchAnswer:
+        """Find by meaning alone, for texts in other words."""
+        return self._answer(search.vsearch, query, conditions)
+
+    def retrieve(self, query: str, *, mode: str = "auto", **conditions: Unpack[Conditions]) -> SearchAnswer:
+        """Find by the route that fits the question; *mode* chooses one."""
+        return self._answer(recall.memory_retrieve, query, {**conditions, "mode": mode})
+
+    def intent_search(
+        self, query: str, *, intent: str | None = None, graph: bool = True, **conditions: Unpack[Conditions]
+    ) -> SearchAnswer:
+        """Find by the intent of the question (why, when, who), along the relations of documents."""
+        return self._answer(recall.intent_search, query, {**conditions, "intent": intent, "graph": graph})
+
+    def query_plan(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
+        """Find for a question of several topics: it is split, and its parts are answered together."""
+        return self._answer(recall.query_plan, query, conditions)
+
+    def _answer(self, operation: AnyOperation, query: str, conditions: Mapping[str, Any]) -> SearchAnswer:
+        return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
+
+    beads_sync = method(beads.beads_sync)
+    collection_add = method(collections.collection_add)
+    collection_remove = method(collections.collection_remove)
+    trust = method(collections.list_trust)
+    trust_set = method(collections.trust_set)
+    collections = method(collections.list_all)
+    context_set = method(contexts.context_set)
+    context_remove = method(contexts.context_remove)
+    contexts = method(contexts.list_contexts)
+    reflect = method(curator.reflect)
+    consolidate = method(curator.consolidate)
+    curate = method(curator.curate)
+    pin = method(curator.memory_pin)
+    snooze = method(curator.memory_snooze)
+    diary_write = method(diary.diary_write)
+    diary_read = method(diary.diary_read)
+    doctor = method(doctor.doctor)
+    get = method(documents.get)
+    multi_get = method(documents.multi_get)
+    embed = method(embedding.embed)
+    enrich = method(enriching.enrich)
+    focus_set = method(focus.focus_set)
+    focus_show = method(focus.focus_show)
+    focus_clear = method(focus.focus_clear)
+    forget = method(forgetting.memory_forget)
+    build_graphs = method(graph.build_graphs)
+    find_causal_links = method(graph.find_causal_links)
+    timeline = method(history.timeline)
+    session_log = method(history.session_log)
+    import_memories = method(imports.import_memories)
+    verify = method(indexes.verify)
+    rebuild = method(indexes.rebuild)
+    migrate = method(indexes.migrate)
+    update = method(indexing.update)
+    reindex = method(indexing.reindex)
+    why_not = method(indexing.why_not)
+    find_entities = method(knowledge.find_entities)
+    kg_query = method(knowledge.kg_query)
+    evolution_status = method(knowledge.memory_evolution_status)
+    lanes_status = method(lanes.lanes_status)
+    lanes_journal = method(lanes.lanes_journal)
+    lanes_run = method(lanes.lanes_run)
+    lanes_undo = method(lanes.lanes_undo)
+    lifecycle_status = method(lifecycle.status)
+    lifecycle_sweep = method(lifecycle.lifecycle_sweep)
+    lifecycle_purge = method(lifecycle.lifecycle_purge)
+    lifecycle_search = method(lifecycle.lifecycle_search)
+    lifecycle_restore = method(lifecycle.lifecycle_restore)
+    lifecycle_log = method(lifecycle.lifecycle_log)
+    lifecycle_undo = method(lifecycle.lifecycle_undo)
+    links = method(links.find_links)
+    list_documents = method(listing.list_documents)
+    sources = method(mining.sources)
+    models_list = method(models.models_list)
+    models_add = method(models.models_add)
+    models_remove = method(models.models_remove)
+    models_use = method(models.models_use)
+    models_check = method(models.models_check)
+    flush_plan = method(openclaw.flush_plan)
+    session_note = method(openclaw.session_note)
+    backup = method(portability.backup)
+    export = method(portability.export)
+    profile = method(profile.profile)
+    receipt = method(receipts.show_receipt)
+    remember = method(remembering.memory_remember)
+    repair = method(repair.repair)
+    report = method(report.report)
+    restore = method(restoring.restore)
+    find_similar = method(similar.find_similar)
+    list_tags = method(tags.list_tags)
+    status = method(vault.status)
+    vault_sync = method(vault.vault_sync)
+    index_stats = method(vault.index_stats)
+    init = method(vault.init)
+    vault_path = method(vault.vault_path)
+    list_vaults = method(vault.list_vaults)
