@@ -17,8 +17,8 @@ from clawmem.domain.retrieval.intent import (
 )
 from clawmem.domain.retrieval.query_forms import QueryForms, query_forms
 from clawmem.domain.retrieval.requested import requested
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.domain.retrieval.versions import begins_then, wanted_version
+from clawmem.domain.text.dates import TimeRange, temporal_range
 from clawmem.domain.text.words import words
 
 if TYPE_CHECKING:

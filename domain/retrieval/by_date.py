@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 

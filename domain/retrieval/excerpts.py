@@ -11,8 +11,8 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from clawmem.domain.documents.title import PlacedHeading, placed_headings
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.domain.security.patterns import AnyCase, Pattern
+from clawmem.domain.text.dates import TimeRange, temporal_range
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 Place = tuple[int, int]

@@ -40,7 +40,7 @@ from clawmem.domain.retrieval.relevance import (
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.retrieval.succession import current_first
-from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Lease
 

@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
-from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch

@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.requested import Shortfall, unmet
-from clawmem.domain.retrieval.temporal import is_within
+from clawmem.domain.text.dates import is_within
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import FragmentKey
 

@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.by_date import (
     newest_first,
     period_name,
 )
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.text.dates import TimeRange, temporal_range
 
 NOW_MS = 1_785_500_000_000  # 31 July 2026
 

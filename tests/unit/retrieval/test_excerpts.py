@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.excerpts import (
     section_around,
     sections,
 )
-from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.domain.text.dates import temporal_range
 
 BODY = (
     "# Log 2025\nstart\n## 2025-05-02\none\n```\n## 2025-05-03\n```\n### Notes\ntwo\n## 3 May 2025\nthree\n"

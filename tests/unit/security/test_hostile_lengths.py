@@ -21,12 +21,12 @@ from clawmem.domain.retrieval.intent import classify_intent
 from clawmem.domain.retrieval.planning import plan
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.routing import route
-from clawmem.domain.retrieval.temporal import temporal_range
 from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import named_files
+from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import SourceStamp
 
 SHORT, TIMES = 20_000, 4  # characters of the first text, and how much longer the second is

@@ -38,7 +38,7 @@ from clawmem.domain.retrieval.by_date import (
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
-from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.text.dates import TimeRange
 from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex

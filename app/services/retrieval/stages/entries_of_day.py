@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.retrieval.by_date import content_words, kinds_in, names_the_same, period_name
 from clawmem.domain.retrieval.excerpts import entry_of
-from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, Grain, LexicalQuery, Term

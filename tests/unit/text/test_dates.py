@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.temporal import TimeRange, is_within, temporal_range
-from clawmem.domain.retrieval.temporal_reader import MAX_START
-from clawmem.domain.retrieval.temporal_words import MONTHS, WEEKDAYS
+from clawmem.domain.text.dates import MAX_START, TimeRange, is_within, temporal_range
 
+MONTHS = [f"{date(2025, month, 1):%B}" for month in range(1, 13)]
+WEEKDAYS = [f"{date(2025, 3, day):%A}" for day in range(3, 10)]
 NOW = 1_742_398_200_000  # Wednesday, 19 March 2025, 15:30 UTC
 DAY = 86_400_000
 
@@ -145,12 +145,13 @@ def test_this_holds_the_moment_and_last_ends_before_this(now_ms: int, offset: in
 
 @given(MOMENTS, OFFSETS)
 def test_what_is_going_on_holds_today(now_ms: int, offset: int) -> None:
-    """Today lies in this week, in the last week, in any last days, and yesterday ends where it begins."""
+    """Today lies in this week, in any last days, and yesterday ends where it begins; last week is before this week."""
     begin, end = closed("today", now_ms, offset)
 
     assert end - begin == DAY
     assert closed("yesterday", now_ms, offset) == (begin - DAY, begin)
-    for wider in ("this week", "last week", "last 3 days", "past month", "since yesterday", "this year"):
+    assert closed("last week", now_ms, offset)[1] == closed("this week", now_ms, offset)[0]
+    for wider in ("this week", "last 3 days", "past month", "since yesterday", "this year"):
         wide_begin, wide_end = closed(wider, now_ms, offset)
         assert wide_begin <= begin <= now_ms < end <= wide_end
 

@@ -1,0 +1,421 @@
+"""
+Times that a text names, in English and German: dates, months, quarters, seasons, weekdays, and times before today.
+
+A phrase such as "last week", "March 2025" or "gestern" always names a time. A bare month, year, weekday or season only
+does after a word that expects a time ("in", "since", "zwischen"). A time that is wrongly recognised in a question hides
+its answers. Therefore a word that may as well be a person, a title, a number or a verb is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import NamedTuple
+
+from clawmem.domain.documents.times import EPOCH, FIRST_YEAR, MILLISECOND, iso_utc
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
+
+MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
+LEAP_YEARS_APART = 8  # longest distance between two 29 February
+A_FEW = (2, 5)  # lowest and highest number
+ONE_DAY = timedelta(days=1)
+_FIRST_DAY = date(FIRST_YEAR, 1, 1)  # no note has an earlier date
+_EPOCH = EPOCH.replace(tzinfo=UTC)
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÜ", "abcdefghijklmnopqrstuvwxyzäöü")  # keeps offsets
+_QUOTES = frozenset("\"'`*_“”‘’«»„")  # quotes around a name of a time mark a title
+_MONTHS_IN = {"month": 1, "quarter": 3, "half": 6, "year": 12}
+_DAYS_IN = {"minute": 0, "hour": 0, "day": 1, "week": 7}
+# "Three weeks ago" means a week, not a day: half of a unit, in days, is added on both sides of the day.
+_REACH = {"week": 3, "month": 15, "quarter": 45, "year": 182}
+_UNITS = dict(
+    pair.split(":")
+    for pair in """
+    minute:minute hour:hour day:day week:week month:month quarter:quarter year:year
+    stunde:hour tag:day woche:week monat:month quartal:quarter jahr:year
+    """.split()
+)
+_COUNTS = {
+    **{name: (number, number) for name, number in NUMBERS.items()},
+    **dict.fromkeys("a an ein einem einer".split(), (1, 1)),
+    **dict.fromkeys(("a couple of", "couple of", "a couple"), (2, 3)),
+    **dict.fromkeys(("a few", "few", "several", "ein paar", "paar", "einigen"), A_FEW),
+}
+_ALSO_PEOPLE = frozenset("april may june august jan mars julio".split())
+# Months and seasons that are also a person, a verb or a thing must stand at the end of a clause or before a word that
+# cannot follow one.
+_CLEAR = (
+    r"(?!['’]s\b)(?:(?<!april)(?<!may)(?<!june)(?<!august)(?<!\bjan)(?<!march)(?<!mars)(?<!julio)(?<!spring)(?<!fall)"
+    r"|(?=\s*(?:$|[^\w\s'’])|\s+(?:a|about|and|did|do|does|for|how|i|in|of|on|onwards?|or|our|the|they|till|to|through"
+    r"|until|we|what|when|where|which|who|why|with|you|und|bis|oder|ich|wir|wie|über|mit)\b))"
+)
+_NUMBER_OF_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_YEAR = r"(?P<year>19[7-9]\d|20\d\d|2100)"
+_WORDS = {
+    "month": rf"(?P<month>{any_of(MONTHS)})\b\.?",
+    "season": rf"(?P<season>{any_of(SEASONS)})",
+    "weekday": rf"(?P<weekday>{any_of(WEEKDAYS.keys() - {'wed', 'sat', 'sun'})})(?!\s+the\s+\d)",
+    "on_weekday": rf"(?:(?:{any_of(WEEKDAYS)})\b\.?,?\s+)?",
+    "day": rf"(?P<day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|\.)?",
+    "to_day": r"(?:(?:\s*[-–]\s*|\s+(?:and|to|through|until|bis|und)\s+(?:the\s+)?)"
+    rf"(?P<to_day>{_NUMBER_OF_DAY})(?:st|nd|rd|th|\.)?)?",
+    "year": _YEAR,
+    "of_year": rf"(?:,?\s+(?:of\s+)?(?:{_YEAR}|['’](?P<short>\d\d)"
+    r"|(?P<near>last|this|letzten|dieses)\s+(?:year|jahres)))",
+    "part": rf"(?:the\s+|im\s+)?(?P<ordinal>{any_of(ORDINALS)})\s+(?P<part>quarter|half|quartal|halbjahr)",
+    "count": rf"(?P<count>{any_of(_COUNTS)}|[1-9]\d{{0,3}})".replace(r"\ ", r"\s+"),
+    "unit": rf"(?P<unit>{any_of(_UNITS)})(?:e?n|e?s|e)?",
+    "last": r"(?:last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?)",
+    "this": r"(?:this|(?:the\s+)?current|diese[nrms]?)",
+    "the": r"(?:(?:the|this|these|die|den|der)\s+)?",
+    # "The last three weeks of the trip" are part of an event at an unknown time.
+    "no_event": r"(?!\s+(?:of|des|der)\s+(?:the|this|that|his|her|its|their|an?|[a-z]+['’]s)\b)",
+    "clear": _CLEAR,
+}
+# A phrase does not end inside a path, a version, a clock time, an address or a percentage; a number does not count a noun.
+_END = (
+    r"(?!\w|[/\\@=]\w|[-.:]\w|\s*%)"
+    r"(?!(?<=\d)\s+(?:(?!does\b|its\b|says\b|always\b)[a-z]+[^\Waious]s|people|px|[kmg]b|km|kg|usd|eur)\b)"
+)
+_BEGIN = re.compile(r"(?<![\w/\\.@#$€£=-])(?=[a-z0-9])")
+
+
+class TimeRange(NamedTuple):
+    """
+    The time range that a question names, in the form of a `Scope`, and its position in the question.
+
+    ``authored_from`` is inclusive, ``authored_until`` exclusive; ``None`` leaves that side open, never both. The
+    characters of the question from ``start`` up to ``end`` name the time. ``recorded_from`` is ``authored_from`` or,
+    if earlier, midnight UTC of the same day: notes with a day but no time are recorded at that moment.
+    """
+
+    authored_from: str | None
+    authored_until: str | None
+    start: int
+    end: int
+    recorded_from: str | None = None
+
+
+def is_within(moment: str, named: TimeRange) -> bool:
+    """Whether *moment*, an ISO time, lies in the *named* time."""
+    after = named.authored_from is None or moment >= (named.recorded_from or named.authored_from)
+    return after and (named.authored_until is None or moment < named.authored_until)
+
+
+class Days(NamedTuple):
+    """The days from ``first`` up to, but not including, ``after``."""
+
+    first: date
+    after: date
+
+
+def _later(day: date, count: int, unit: str) -> date:
+    """Return *day* moved by *count* of *unit*; the last day of a month if it has no such day."""
+    if unit in _DAYS_IN:
+        return day + timedelta(days=count * _DAYS_IN[unit])
+    months = day.year * 12 + day.month - 1 + count * _MONTHS_IN[unit]
+    first, following = (date(number // 12, number % 12 + 1, 1) for number in (months, months + 1))
+    return min(first + timedelta(days=day.day - 1), following - ONE_DAY)
+
+
+def _period(unit: str, day: date, away: int = 0) -> Days:
+    """Return the calendar unit that contains *day*, or the one *away* from it; weeks begin on Monday."""
+    months = _MONTHS_IN.get(unit, 0)
+    if months:
+        first = date(day.year, day.month - (day.month - 1) % months, 1)
+    else:
+        first = day - timedelta(days=day.weekday() if unit == "week" else 0)
+    return Days(_later(first, away, unit), _later(first, away + 1, unit))
+
+
+class _Phrase(NamedTuple):
+    """
+    A phrase that names a time, read at a moment of the user's local time.
+
+    ``latest`` is the day by which a name without a year ("March") has begun: today, or earlier for the first of two names.
+    """
+
+    groups: dict[str, str | None]
+    now: datetime
+    latest: date
+
+    def text(self, group: str) -> str:
+        return self.groups.get(group) or ""
+
+    def number(self, group: str) -> int:
+        return int(self.text(group) or 0)
+
+    def period(self, unit: str = "", away: int = 0) -> Days:
+        """Return the calendar unit that contains today, or the one *away* from it; weeks begin on Monday."""
+        return _period(unit or _UNITS[self.text("unit")], self.now.date(), away)
+
+    def earlier(self, count: int) -> date:
+        unit = _UNITS[self.text("unit")]
+        if unit in ("minute", "hour"):
+            return (self.now - timedelta(**{f"{unit}s": count})).date()
+        return _later(self.now.date(), -count, unit)
+
+    def counts(self) -> tuple[int, int]:
+        text = " ".join(self.text("count").split())
+        return _COUNTS[text] if text in _COUNTS else (int(text), int(text))
+
+    def ago(self) -> Days:
+        late, early = map(self.earlier, self.counts())
+        reach = timedelta(days=_REACH.get(_UNITS[self.text("unit")], 0))
+        return Days(early - reach, late + reach + ONE_DAY)
+
+    def last(self, count: int) -> Days:
+        """Return the days from *count* units ago up to today."""
+        return Days(self.earlier(count), self.period("day").after)
+
+    def weekday(self, latest: date, name: str = "", length: int = 1) -> Days:
+        """Return *length* days from the last such weekday that is not after *latest*."""
+        first = latest - timedelta(days=(latest.weekday() - WEEKDAYS[name or self.text("weekday")]) % 7)
+        return Days(first, first + length * ONE_DAY)
+
+    def day(self) -> Days:
+        return _period("day", date(self.number("year"), self.number("number"), self.number("day")))
+
+    def week(self) -> Days:
+        return _period("week", date.fromisocalendar(self.number("year"), self.number("week"), 1))
+
+    def years(self) -> Days:
+        first = self.number("year")
+        return Days(date(first, 1, 1), date((self.number("to_year") or first) + 1, 1, 1))
+
+    def part(self) -> Days:
+        """Return the part of a year that is named, in the year that is named or else the last one that has begun."""
+        if year := self.number("year") or (self.number("short") and 2000 + self.number("short")):
+            return self.in_year(year)
+        if near := self.text("near"):
+            return self.in_year(self.now.year - (near in ("last", "letzten")))
+        for number in range(self.latest.year, self.latest.year - LEAP_YEARS_APART - 1, -1):
+            with suppress(ValueError):  # 29 February
+                if (days := self.in_year(number)).first <= self.latest:
+                    return days
+        raise ValueError(f"{self.groups} has not begun by {self.latest}")
+
+    def in_year(self, year: int) -> Days:
+        """Return the days, the month, the season, the quarter or the half of *year*."""
+        month = self.number("number") or MONTHS.get(self.text("month"), 0)
+        if day := self.number("day"):
+            return Days(date(year, month, day), date(year, month, self.number("to_day") or day) + ONE_DAY)
+        count = {"": 1 if month else 3, "q": 3, "h": 6}[self.text("part")[:1]]
+        if part := self.number("nth") or ORDINALS.get(self.text("ordinal"), 0):
+            month = count * (part - 1) + 1
+        first = date(year, month or SEASONS[self.text("season")], 1)
+        return Days(first, _later(first, count, "month"))
+
+    def over(self) -> Days:
+        """Return the last month or season of that name that is over."""
+        days = self.part()
+        return days if days.after <= self.now.date() else self._replace(latest=days.first - ONE_DAY).part()
+
+
+def _pattern(text: str, end: str = _END) -> re.Pattern[str]:
+    """Return the pattern for *text*, with any white space for a space and the entries of `_WORDS` in braces."""
+    filled = re.sub(r"\{([a-z_]+)\}", lambda name: _WORDS[name[1]], text.replace(" ", r"\s+"))
+    return re.compile(f"(?:{filled}){end}")
+
+
+def _table(
+    phrases: dict[str, Callable[[_Phrase], Days]],
+) -> list[tuple[re.Pattern[str], Callable[[_Phrase], Days]]]:
+    return [(_pattern(text), days) for text, days in phrases.items()]
+
+
+# The day is the finest unit: a finer range would exclude notes that are only dated by day.
+_TIMES = _table(
+    {
+        "(?:earlier )?today|tonight|this (?:morning|afternoon|evening)|heute": lambda it: it.period("day"),
+        "(?:yesterday|gestern)(?: (?:morning|afternoon|evening|night|abend))?": lambda it: it.period(
+            "day", -1
+        ),
+        "the day before yesterday|vorgestern": lambda it: it.period("day", -2),
+        "last night|letzte nacht": lambda it: Days(it.period("day", -1).first, it.period("day").after),
+        "the other (?P<unit>day)": lambda it: Days(it.earlier(A_FEW[1]), it.earlier(A_FEW[0]) + ONE_DAY),
+        r"(?<!half\s){count} {unit} (?:ago|back)": _Phrase.ago,
+        "vor {count} {unit}": _Phrase.ago,
+        "{the}{last} {count} {unit}{no_event}": lambda it: it.last(it.counts()[1]),
+        "{the}past {count} {unit}": lambda it: it.last(it.counts()[1]),
+        "{the}(?:last|past) {unit}(?<=[a-z]s){no_event}": lambda it: it.last(A_FEW[1]),
+        "{the}past {unit}(?<!s)": lambda it: it.last(1),
+        "{this} {unit}": _Phrase.period,
+        "{the}{last} {unit}(?<!days)(?<!weeks)(?<!months)(?<!years){no_event}": lambda it: it.period(away=-1),
+        "{the}{unit} before last": lambda it: it.period(away=-2),
+        "vorletzte[nrs]? {unit}": lambda it: it.period(away=-2),
+        "this(?: past)? weekend|dieses wochenende": lambda it: it.weekday(it.now.date(), "saturday", 2),
+        "last weekend|letztes wochenende": lambda it: it.weekday(it.period("day", -2).first, "saturday", 2),
+        "(?:{last}|this past) {weekday}": lambda it: it.weekday(it.period("day", -1).first),
+        "{weekday} (?:of |in )?(?:the )?last week": lambda it: it.weekday(
+            it.period("week", -1).after - ONE_DAY
+        ),
+        "last week(?:'s)? (?:on )?{weekday}": lambda it: it.weekday(it.period("week", -1).after - ONE_DAY),
+        "{this} {month}{clear}": lambda it: it.in_year(it.now.year),
+        "{this} (?:past )?{season}": _Phrase.part,
+        "{last} (?:{month}{clear}|{season})": _Phrase.over,
+        "(?:{month}|{the}{season}|{part}){of_year}": _Phrase.part,
+        r"(?P<part>[qh])(?P<nth>[1-4]){of_year}": _Phrase.part,
+        r"{year}(?:-|\s*)(?P<part>[qh])(?P<nth>[1-4])": _Phrase.part,
+        "{on_weekday}{month} (?:the )?{day}{to_day}{of_year}?": _Phrase.part,
+        "{on_weekday}(?:the )?{day}{to_day} (?:of )?{month}{of_year}?": _Phrase.part,
+        r"{year}(?P<mark>[-/])(?P<number>\d\d)(?P=mark)(?P<day>\d\d)(?:(?:t|\s+)\d\d:[\d:.]+z?)?": _Phrase.day,
+        r"(?P<day>\d\d?)\.\s?(?P<number>\d\d?)\.\s?{year}": _Phrase.day,
+        "{year}-(?P<number>0[1-9]|1[0-2])": _Phrase.part,
+        r"{year}-?w(?P<week>\d\d)": _Phrase.week,
+        "(?:the year|im jahr) {year}": _Phrase.years,
+    }
+)
+_BARE = _table(
+    {
+        r"{year}(?:\s*[-–]\s*(?P<to_year>19[7-9]\d|20\d\d))?": _Phrase.years,
+        "(?P<part>q)(?P<nth>[1-4])": _Phrase.part,
+        "{part}": _Phrase.part,
+        "{month}{clear}": _Phrase.part,
+        "{the}{season}{clear}": _Phrase.part,
+        "{weekday}": lambda it: it.weekday(it.latest),
+        "the weekend|wochenende": lambda it: it.weekday(it.now.date(), "saturday", 2),
+    }
+)
+_IN_BARE = _table({r"{month}(?!['’]s\b)(?<!mars)": _Phrase.part})
+
+# Words before a time that are recognised and ignored; the whole period is read.
+_PART = _pattern(
+    "(?:(?:the )?(?:start|beginning|middle|end|course) of|the month of|early|mid|late|anfang|mitte|ende"
+    "|(?:the )?(?:first|opening|last|final|closing) (?:{count} )?{unit} (?:of|in))",
+    r"(?:\s+|-)",
+)
+_WEEK_OF = _pattern("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?", r"\s+")
+_OR = re.compile(r"(?<!\s)(?:\s+(?:and|or|to|through|und|oder|bis)\s+|\s*[-–—]\s*)")
+_TO = re.compile(r"(?<!\s)(?:\s+(?:to|till?|until|up\s+to|through|bis)\s+|\s*[-–—]\s*)")
+_ONWARDS = re.compile(r"\s+(?:on(?:wards?)?|forwards?)(?!\w)")
+_OPENERS = [
+    (kind, _pattern(words, r"\s+"), joiner)
+    for kind, words, joiner in (
+        ("since", "since|starting(?: in| on| from)?|seit|ab", None),
+        ("after", "after|later than|nach(?: dem)?", None),
+        ("before", "before|prior to|earlier than|vor(?: dem)?", None),
+        ("until", "until|till?|up (?:to|until)|as of|no later than|bis", None),
+        ("by", "by", None),
+        ("between", "between|zwischen", re.compile(r"(?<!\s)\s+(?:and|und)\s+")),
+        ("from", "from|vo[nm]", _TO),
+        ("in", "in|im|during|throughout|within|während", _OR),
+        ("on", "on|am|over|at(?= the weekend)", _OR),
+    )
+]
+_FUTURE = re.compile(
+    r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b"
+    r"|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b|\b(?:upcoming|wird|werden)\b",
+    re.IGNORECASE,
+)
+_HINT = re.compile(
+    rf"\d|{any_of([*_UNITS, *MONTHS, *WEEKDAYS, *SEASONS])}|night|heute|gestern|morning|afternoon|evening"
+)
+
+
+def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
+    """
+    Return the first time range that *query* names, in whole days of the user's time zone, or ``None``.
+
+    A month, day, quarter or weekday without a year is the last one that has begun. A range up to now ends with the day
+    of the question. "N weeks ago" is the week around that day, and months and years likewise. "Last week" is the last
+    calendar week, Monday to Sunday. Years from 1970 to 2100 are recognised; a range that begins before them is open on
+    that side. Not recognised are events ("two days after the release"), the future ("tomorrow", "what will happen in
+    December") and empty ranges ("since 2090").
+
+    Args:
+        query: Any text; none raises. A name that begins after 2 000 characters is ignored.
+        now_ms: The time of the question, milliseconds since the Unix epoch.
+        zone: The time zone of the question. Each end of the range is midnight with the UTC offset of its own day, so
+            that ranges across a daylight saving change have correct ends.
+
+    Raises:
+        OverflowError: *now_ms* is outside the years 1 to 9999.
+    """
+    now = (_EPOCH + now_ms * MILLISECOND).astimezone(zone).replace(tzinfo=None)
+    text = query[:MAX_END].translate(_LOWER)
+    if not _HINT.search(text) or _FUTURE.search(query):
+        return None
+    end = 0
+    for begin in _BEGIN.finditer(text, 0, MAX_START):
+        start = begin.start()
+        if start < end or not (reading := _reading_at(text, start, now)):
+            continue
+        first_day, day_after, end = reading
+        is_title = text[start - 1 : start] in _QUOTES and text[end : end + 1] in _QUOTES
+        if is_title or (day_after and day_after <= max(first_day or _FIRST_DAY, _FIRST_DAY)):
+            continue
+        first, undated = _midnight(first_day, zone), _midnight(first_day, UTC)
+        # Notes with a day but no time are recorded at midnight UTC.
+        recorded = min(first, undated) if first and undated else first
+        return TimeRange(first, _midnight(day_after, zone), start, end, recorded)
+    return None
+
+
+def _reading_at(text: str, at: int, now: datetime) -> tuple[date | None, date | None, int] | None:
+    """Return the first day, the day after the last, and the end of the longest time that is named at offset *at*."""
+    tomorrow = now.date() + ONE_DAY
+    readings: list[tuple[date | None, date | None, int]] = []
+    for kind, opener, joiner in [*_OPENERS, ("on", _PART, _OR), ("", re.compile(""), _OR)]:
+        opened = opener.match(text, at)
+        if not opened or not (found := _pair_at(text, opened.end(), now, kind, joiner)):
+            continue
+        days, end, is_pair = found
+        if kind == "from" and not is_pair:
+            if onwards := _ONWARDS.match(text, end):
+                kind, end = "since", onwards.end()
+            elif _TO.match(text, end) or text[opened.end() : end] in _ALSO_PEOPLE:
+                continue
+        if kind != "between" or is_pair:
+            first, after = {
+                "since": (days.first, tomorrow),
+                "after": (days.after, tomorrow),
+                "before": (None, days.first),
+                "until": (None, days.after),
+                "by": (None, days.after),
+            }.get(kind, days)
+            readings.append((first, after, end))
+    return max(readings, key=lambda reading: reading[2], default=None)
+
+
+def _pair_at(
+    text: str, at: int, now: datetime, kind: str, joiner: re.Pattern[str] | None
+) -> tuple[Days, int, bool] | None:
+    """Return the days and the end of one time at *at* or of two joined times, and whether there are two."""
+    first = _time_at(text, at, now, now.date(), kind or "pair")
+    joined = joiner.match(text, first[1]) if first and joiner else None
+    second = _time_at(text, joined.end(), now, now.date(), kind) if joined else None
+    if second:  # a first name without a year is the last one before the second
+        latest = min(now.date(), second[0].first)
+        first = _time_at(text, at, now, latest, kind or "pair") or first
+    elif not kind:
+        first = _time_at(text, at, now, now.date(), kind)
+    if not first or not second:
+        return (*first, False) if first else None
+    return Days(min(first[0].first, second[0].first), max(first[0].after, second[0].after)), second[1], True
+
+
+def _time_at(text: str, at: int, now: datetime, latest: date, kind: str) -> tuple[Days, int] | None:
+    """Return the days and the end of the longest time at *at*; a bare name is none without the *kind* of its opener."""
+    if week := _WEEK_OF.match(text, at):
+        if found := _time_at(text, week.end(), now, latest, ""):
+            monday = _period("week", found[0].first)
+            weekend = Days(monday.first + timedelta(days=5), monday.after)
+            return monday if week["span"] == "week" else weekend, found[1]
+        return None
+    if kind and (part := _PART.match(text, at)) and (found := _time_at(text, part.end(), now, latest, kind)):
+        return found
+    best: tuple[Days, int] | None = None
+    for pattern, days in _TIMES + _BARE * (kind not in ("", "by")) + _IN_BARE * (kind == "in"):
+        match = pattern.match(text, at)
+        if match and (best is None or match.end() > best[1]):
+            with suppress(ValueError, OverflowError):  # the day does not exist
+                best = days(_Phrase(match.groupdict(), now, latest)), match.end()
+    return best
+
+
+def _midnight(day: date | None, zone: tzinfo) -> str | None:
+    if day is None or day < _FIRST_DAY:
+        return None
+    return iso_utc((datetime(day.year, day.month, day.day, tzinfo=zone) - _EPOCH) // MILLISECOND)
