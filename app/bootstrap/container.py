@@ -151,10 +151,6 @@ class Gateways(containers.DeclarativeContainer):
     extract = Object(adapter("attachments.extraction:extract_text"))
     hour_of = Object(adapter("system.clock:local_hour"))
     run_command: Callable[..., str] = Function(adapter("system.commands:failure_of_command"))
-    editor_of: Callable[..., list[str]] = Function(adapter("system.commands:editor_of"))
-    open_in_editor: Callable[[list[str], str, int], None] = Function(
-        adapter("system.commands:open_in_editor")
-    )
 
     # conversations and other programs
     transcripts: RedactedTranscripts = Singleton(

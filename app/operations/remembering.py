@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -55,7 +54,7 @@ class SavedNote(DocumentReference):
 def _text(result: SavedNote) -> str:
     if result.action == "known":
         change = (
-            f"to change that line, run: clawmem edit {shlex.quote(f'{result.file}:{result.line}')}"
+            "to change it, edit that line."
             if result.is_part
             else f'to replace that note, --supersedes "{result.docid}".'
         )

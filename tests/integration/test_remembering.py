@@ -92,10 +92,7 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
         "# Kiln\n\nIt is old. The glaze fires at 1240 degrees. Ask Noor first.\n", "utf-8"
     )
     assert remembered("update").exit_code == 0
-    assert (
-        "run: clawmem edit notes/kiln.md:3"
-        in remembered("remember", "the glaze fires at 1240 degrees").stdout
-    )
+    assert "edit that line" in remembered("remember", "the glaze fires at 1240 degrees").stdout
     assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
 
 

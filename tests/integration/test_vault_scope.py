@@ -60,7 +60,6 @@ VERBS: dict[str, list[str]] = {
     "rebuild": [],
     "migrate": ["--to", "sqlite"],
     "list": [],
-    "prompt": [],
     "get": [FILE],
     "multi-get": ["**/*.md"],
     "search": ["--explain", QUESTION],
@@ -110,7 +109,6 @@ REFUSED: dict[str, list[str]] = {
     "watch": [],
     "install-service": [],
     "curate": [],
-    "edit": ["."],
     "remember": ["The animal was fed."],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.

@@ -20,13 +20,11 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
 from clawmem.app.settings.faults import fault_of
-from clawmem.app.settings.model import load_settings
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -64,8 +62,6 @@ def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
     f"{CLI}.vault": ("bootstrap",),
-    f"{CLI}.editing": ("edit",),
-    f"{CLI}.prompting": ("prompt",),
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
     f"{CLI}.doctor": ("doctor",),
@@ -134,8 +130,6 @@ class CommandLine(Verbs):
         return _command_named(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args and _can_prompt():
-            args = ["prompt"]
         if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
         return super().parse_args(ctx, hoisted(args))
@@ -180,13 +174,6 @@ def _commands_with(verb: str) -> typer.Typer | None:
 
         return commands_in(modules, verb)
     return None
-
-
-def _can_prompt() -> bool:
-    """Whether the user is at a terminal and has a vault to search."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    return is_there(load_settings().vault)
 
 
 def hoisted(args: Sequence[str]) -> list[str]:

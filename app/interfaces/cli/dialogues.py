@@ -22,10 +22,6 @@ from clawmem.ports.records import Candidate
 T = TypeVar("T")
 Q = TypeVar("Q", bound=Request)
 
-ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
-
-Named = Annotated[list[str], typer.Argument(metavar="NOTE...", help=ADDRESS, show_default=False)]
-
 DECLINED = 1  # exit code: the user did not confirm
 # The options that take the place of the parameter `CONFIRM`.
 OPTIONS = tuple(
@@ -78,26 +74,6 @@ def _show_preview(ctx: typer.Context, missing: ConfirmationMissing) -> None:
         return
     for line in missing.preview:
         show(line)
-
-
-def named_note(ctx: typer.Context, resolve: Callable[[str], T], words: Sequence[str]) -> T:
-    """
-    Return the result of *resolve* for the note that *words* name.
-
-    If they name none exactly, the user chooses a candidate on a terminal.
-
-    Raises:
-        InvalidInput: *words* are not an exact address, and the user chose no candidate. A command then changes
-            nothing.
-    """
-    text = " ".join(words)
-    try:
-        return resolve(text)
-    except (NotFound, Ambiguous) as error:
-        chosen = chosen_address(ctx, text, error)
-        if chosen is None:
-            raise
-        return resolve(chosen)
 
 
 def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -> str | None:

@@ -42,12 +42,6 @@ OPTIONS = (
             ),
         ],
     ),
-    Parameter(
-        "opens",
-        Parameter.KEYWORD_ONLY,
-        default=False,
-        annotation=Annotated[bool, typer.Option("--open", help="Open the first document in your editor.")],
-    ),
 )
 
 Documents = Sequence["DocumentReference"]

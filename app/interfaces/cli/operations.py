@@ -108,7 +108,6 @@ def command_of(operation: AnyOperation, command: Command) -> Any:
         yes: bool = False,
         preview: bool = False,
         shape: str = "",
-        opens: bool = False,
         **given: Any,
     ) -> None:
         if command.otherwise and any(given[name] is None for name in required):
@@ -117,7 +116,7 @@ def command_of(operation: AnyOperation, command: Command) -> Any:
         _refuse_empty_texts(operation, given)
         given = {**given, **command.fixed}
         if operation.documents:
-            _list(ctx, operation, _request(operation, given), shape, opens=opens)
+            _list(ctx, operation, _request(operation, given), shape)
         elif operation.reads:
             _answer(ctx, operation, _request(operation, given))
         else:
@@ -154,15 +153,10 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _list(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str, *, opens: bool) -> None:
-    """Write the documents of a result in the format *shape*; with *opens* open the first one in the editor."""
+def _list(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str) -> None:
+    """Write the documents of a result in the format *shape*."""
     is_full = getattr(request, "body", False)
-    chosen = formats.checked_format(shape, is_json=wants_json(ctx), is_full=is_full)
-    result = _answer(ctx, operation, request, chosen)
-    if opens and operation.documents:
-        from clawmem.app.interfaces.cli.editing import edit_first
-
-        edit_first(ctx, operation.documents(result))
+    _answer(ctx, operation, request, formats.checked_format(shape, is_json=wants_json(ctx), is_full=is_full))
 
 
 def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str = "") -> Result:

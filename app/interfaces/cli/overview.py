@@ -48,7 +48,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Check the vault and its environment; repair it.",
     },
     "Questions": {
-        "prompt": "Search as you type; also: clawmem alone.",
         "query": "Find by words and meaning together.",
         "search": "Find by words.",
         "vsearch": "Find by meaning.",
@@ -67,7 +66,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "multi-get": "Read several documents.",
         "links": "List the links of a note, or broken links.",
         "remember": "Save a thought as a Markdown file.",
-        "edit": "Open a note in your editor, then index it.",
         "diary": "Write and read the diary.",
         "profile": "Show the profile of the user.",
         "tags": "List the tags of notes.",
