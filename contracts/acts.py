@@ -18,11 +18,7 @@ class ActContract(VaultContract):
     """Journal of actions on documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_an_empty_journal(self, vault: Vault) -> None:
-        """
-        An empty journal returns no entries, and there are no reasons to clear.
-
-        If this fails: an unknown id raises instead of returning None.
-        """
+        """An empty journal returns no entries, and there are no reasons to clear."""
         assert vault.acts.get(1) is None
         assert vault.acts.latest(5) == []
         assert vault.acts.last(Act.PIN) == {}
@@ -30,11 +26,7 @@ class ActContract(VaultContract):
         assert vault.acts.add([]) == []
 
     def test_entries_come_back_whole(self, vault: Vault) -> None:
-        """
-        An entry is returned unchanged under an increasing id; its document need not exist.
-
-        If this fails: two columns are exchanged, or documents are referenced by a foreign key.
-        """
+        """An entry is returned unchanged under an increasing id; its document need not exist."""
         one, two = vault.acts.add([PINNED, SNOOZED])
 
         assert 0 < one < two
@@ -42,11 +34,7 @@ class ActContract(VaultContract):
         assert vault.acts.get(two) == SNOOZED._replace(id=two)
 
     def test_the_last_ones(self, vault: Vault) -> None:
-        """
-        The newest entries are returned first, of all documents or of one, up to the limit.
-
-        If this fails: the order goes by time, which two acts may share, instead of by id.
-        """
+        """The newest entries are returned first, of all documents or of one, up to the limit."""
         one, two = vault.acts.add([PINNED, SNOOZED])
         [three] = vault.acts.add([PINNED._replace(document_id=UNKNOWN)])
 
@@ -57,11 +45,8 @@ class ActContract(VaultContract):
 
     def test_when_it_was_done_last(self, vault: Vault) -> None:
         """
-        `last` returns for each document the time of the latest entry of the given action, even if the clock
-        went backwards.
-
-        If this fails: other actions are counted, or the largest time is returned instead of the latest
-        entry's.
+        `last` returns for each document the time of the latest entry of the given action, even if the clock went
+        backwards.
         """
         again = PINNED._replace(at="2024-03-01T00:00:00.000Z")
         vault.acts.add([PINNED, SNOOZED, again, PINNED._replace(document_id=8)])
@@ -70,11 +55,7 @@ class ActContract(VaultContract):
         assert vault.acts.last(Act.PURGE) == {}
 
     def test_reasons_are_forgotten(self, vault: Vault) -> None:
-        """
-        Forgetting clears the reasons of a document's entries; their action, actor and time stay.
-
-        If this fails: entries are deleted, or those of other documents lose their reasons.
-        """
+        """Forgetting clears the reasons of a document's entries; their action, actor and time stay."""
         one, two, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
 
         assert vault.acts.forget(7) == 1
@@ -83,11 +64,7 @@ class ActContract(VaultContract):
         assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
 
     def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """
-        An entry of a failed transaction is not stored, and its id may be reused.
-
-        If this fails: the journal is written through a separate connection.
-        """
+        """An entry of a failed transaction is not stored, and its id may be reused."""
         with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.acts.add([PINNED])
             raise ZeroDivisionError
@@ -99,11 +76,7 @@ class TendingContract(VaultContract):
     """Pins, snoozes and the remains of forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pins_and_snoozes(self, vault: Vault) -> None:
-        """
-        Pin and snooze survive a new save and are removed independently; an unknown document changes nothing.
-
-        If this fails: saving overwrites them with the note's values, or removing one removes the other.
-        """
+        """Pin and snooze survive a new save and are removed independently; an unknown document changes nothing."""
         tended = save(vault)
         vault.documents.pin(tended, True)
         vault.documents.snooze(tended, NINE)
@@ -123,11 +96,8 @@ class TendingContract(VaultContract):
 
     def test_nothing_is_left_but_the_place(self, vault: Vault) -> None:
         """
-        A forgotten document has no title, aliases, text, tags or hashes; its place is retained, and other
-        documents are unchanged.
-
-        If this fails: a column was not cleared, or the body of another document with the same text was
-        deleted.
+        A forgotten document has no title, aliases, text, tags or hashes; its place is retained, and other documents
+        are unchanged.
         """
         fields: dict[str, Any] = {
             "tags": ("one",),
@@ -162,11 +132,7 @@ class TendingContract(VaultContract):
         assert [one.id for one in vault.documents.by_hash(fetch(vault, twin).hash)] == [twin]
 
     def test_scrubbing_changes_no_answer(self, vault: Vault) -> None:
-        """
-        Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well.
-
-        If this fails: an index is not rebuilt from all records.
-        """
+        """Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well."""
         vault.storage.scrub()
         kept, gone = save(vault, "kept.md", "Said by one."), save(vault, "gone.md", "Said by another.")
         vault.documents.forget([gone])

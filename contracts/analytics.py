@@ -57,11 +57,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     @pytest.mark.parametrize("question", Question)
     def test_nothing_loaded(self, analytics: Analytics, question: Question) -> None:
-        """
-        Every report has its columns, but no rows while nothing is loaded.
-
-        If this fails: a sum or a maximum over nothing makes a row of nulls; group by a column.
-        """
+        """Every report has its columns, but no rows while nothing is loaded."""
         found = analytics.ask(question, now=NOW)
 
         assert found.columns == COLUMNS[question]
@@ -70,9 +66,6 @@ class AnalyticsDocumentContract(_AnalyticsContract):
     def test_growth(self, analytics: Analytics) -> None:
         """
         The report counts documents and bytes per month of authoring and of indexing, with the totals at its end.
-
-        If this fails: inactive documents are counted, totals run across collections, or the size of a
-        document without a file is 0.
         """
         analytics.load(DOCUMENTS, [])
 
@@ -100,11 +93,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         ],
     )
     def test_ages(self, analytics: Analytics, authored_at: str, column: str) -> None:
-        """
-        A document is counted in the column of its age in whole days, with exact boundaries between the columns.
-
-        If this fails: days are rounded, counted by the calendar, or compared with `<=`.
-        """
+        """A document is counted in the column of its age in whole days, with exact boundaries between the columns."""
         analytics.load([fact(1, "a.md", authored_at)], [])
 
         [row] = answer(analytics, Question.AGES)
@@ -113,11 +102,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         assert [name for name in COLUMNS[Question.AGES][1:-1] if counted[name]] == [column]
 
     def test_median_is_one_of_the_values(self, analytics: Analytics) -> None:
-        """
-        The median of two ages is the smaller one, of three the middle one; each collection has its own median.
-
-        If this fails: the median is interpolated, or taken over all collections.
-        """
+        """The median of two ages is the smaller one, of three the middle one; each collection has its own median."""
         days = ("2024-06-21T12:00:00.000Z", "2024-06-11T12:00:00.000Z", "2024-06-01T12:00:00.000Z")
         three = [fact(number, f"{number}.md", day) for number, day in enumerate(days)]
         two = [fact(9 + n, f"{n}.md", day, collection="work") for n, day in enumerate(days[1:])]
@@ -129,11 +114,8 @@ class AnalyticsDocumentContract(_AnalyticsContract):
 
     def test_staleness(self, analytics: Analytics) -> None:
         """
-        The report lists per type: documents, ages, documents never recalled, and overdue reviews, including
-        reviews due now.
-
-        If this fails: the oldest age is computed from the largest date, or a missing review date counts as
-        overdue.
+        The report lists per type: documents, ages, documents never recalled, and overdue reviews, including reviews
+        due now.
         """
         analytics.load(DOCUMENTS, [asked(1, MAY, 2)])
 
@@ -143,11 +125,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         )
 
     def test_coverage(self, analytics: Analytics) -> None:
-        """
-        The report lists per collection and type: documents, bytes, pins, missing vectors, and recalls.
-
-        If this fails: a join multiplies documents by their recalls, or omits those without any.
-        """
+        """The report lists per collection and type: documents, bytes, pins, missing vectors, and recalls."""
         analytics.load([*DOCUMENTS, fact(5, "d.md")], [asked(1, MAY, 1, 3, 1), asked(2, MAY, 1)])
 
         assert answer(analytics, Question.COVERAGE) == (
@@ -157,11 +135,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         )
 
     def test_inactive(self, analytics: Analytics) -> None:
-        """
-        Inactive documents are counted by collection and reason.
-
-        If this fails: reasons are lost, or served documents are included.
-        """
+        """Inactive documents are counted by collection and reason."""
         removed = fact(5, "old.md", inactive=InactiveReason.REMOVED)
         analytics.load([*DOCUMENTS, removed], [])
 
@@ -171,11 +145,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         )
 
     def test_loads_add_up(self, analytics: Analytics) -> None:
-        """
-        Documents and recalls of a second call are added to those of the first.
-
-        If this fails: a table is replaced instead of appended to.
-        """
+        """Documents and recalls of a second call are added to those of the first."""
         analytics.load(DOCUMENTS[:1], [asked(1, MAY, 1)])
         analytics.load(DOCUMENTS[1:], [asked(2, MAY, 2)])
 
@@ -188,8 +158,6 @@ class AnalyticsRecallContract(_AnalyticsContract):
     def test_most_recalled(self, analytics: Analytics) -> None:
         """
         Documents are ordered by recalls, then distinct questions, then name; several hits of one recall count once.
-
-        If this fails: hits are counted instead of recalls, or the best rank is the last one.
         """
         recalls = [
             asked(1, APRIL, 2, 1, 1),
@@ -208,8 +176,6 @@ class AnalyticsRecallContract(_AnalyticsContract):
     def test_more_questions_before_fewer(self, analytics: Analytics) -> None:
         """
         Among documents with equal recalls, those with more distinct questions come first, then the order is by name.
-
-        If this fails: the order of ties is left to the engine.
         """
         same = [asked(n, MAY, 1, query_hash="same") for n in (1, 2)]
         analytics.load(DOCUMENTS, [*same, asked(3, MAY, 3), asked(4, MAY, 3), asked(5, MAY, 2, 1)])
@@ -224,11 +190,7 @@ class AnalyticsRecallContract(_AnalyticsContract):
         ]
 
     def test_never_recalled(self, analytics: Analytics) -> None:
-        """
-        Served documents without a recall are listed, oldest first, then by name.
-
-        If this fails: inactive documents are listed, or an unknown id in a `not in` removes all rows.
-        """
+        """Served documents without a recall are listed, oldest first, then by name."""
         early = fact(6, "0.md")
         analytics.load([*DOCUMENTS, early], [asked(1, MAY, 2, 999)])
 
@@ -239,22 +201,14 @@ class AnalyticsRecallContract(_AnalyticsContract):
         )
 
     def test_limit(self, analytics: Analytics) -> None:
-        """
-        A limit returns the first rows of the ordered report.
-
-        If this fails: rows are cut before they are sorted.
-        """
+        """A limit returns the first rows of the ordered report."""
         analytics.load(DOCUMENTS, [])
 
         assert [row[0] for row in answer(analytics, Question.NEVER_RECALLED, 1)] == ["work/c.md"]
         assert len(answer(analytics, Question.NEVER_RECALLED, 9)) == 3
 
     def test_hits_of_strangers(self, analytics: Analytics) -> None:
-        """
-        A hit on an inactive or unknown document makes its recall an answered one, but counts for no document.
-
-        If this fails: such a recall is omitted entirely, or shown without a name.
-        """
+        """A hit on an inactive or unknown document makes its recall an answered one, but counts for no document."""
         analytics.load(DOCUMENTS, [asked(1, MAY, 4), asked(2, MAY, 999)])
 
         assert answer(analytics, Question.MOST_RECALLED) == ()
@@ -264,10 +218,8 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_use(self, analytics: Analytics) -> None:
         """
-        The report lists per month, collection and type: recalls that returned such a document, and the
-        distinct documents.
-
-        If this fails: hits are counted, or the month is that of the document.
+        The report lists per month, collection and type: recalls that returned such a document, and the distinct
+        documents.
         """
         twin = fact(5, "a2.md")
         analytics.load([*DOCUMENTS, twin], [asked(1, APRIL, 1, 5, 3), asked(2, MAY, 1), asked(3, MAY, 1)])
@@ -281,8 +233,6 @@ class AnalyticsRecallContract(_AnalyticsContract):
     def test_speed(self, analytics: Analytics) -> None:
         """
         The report lists per verb: recalls, unanswered and degraded recalls, and percentiles that are observed values.
-
-        If this fails: percentiles are interpolated, or the 95th percentile of twenty values is their maximum.
         """
         twenty = [asked(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
         odd = asked(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
@@ -294,11 +244,7 @@ class AnalyticsRecallContract(_AnalyticsContract):
         )
 
     def test_days(self, analytics: Analytics) -> None:
-        """
-        The report lists the same per day; days end at midnight UTC.
-
-        If this fails: days follow the machine's time zone.
-        """
+        """The report lists the same per day; days end at midnight UTC."""
         late, early = "2024-05-02T23:59:59.999Z", "2024-05-03T00:00:00.000Z"
         analytics.load([], [asked(1, late), asked(2, early, took_ms=5.0), asked(3, early, verb="query")])
 
@@ -310,10 +256,8 @@ class AnalyticsRecallContract(_AnalyticsContract):
 
     def test_degraded(self, analytics: Analytics) -> None:
         """
-        The report lists per verb and retriever: how often it was missing, the share of the verb's recalls,
-        and the last time.
-
-        If this fails: the share is of all recalls, or is rounded to a whole number.
+        The report lists per verb and retriever: how often it was missing, the share of the verb's recalls, and the
+        last time.
         """
         recalls = [
             asked(1, APRIL, verb="query", degraded=("vector",)),
@@ -334,11 +278,7 @@ class AnalyticsExportContract(_AnalyticsContract):
     """Export to files. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:
-        """
-        The export writes exactly the files documents, recalls and hits, in this order.
-
-        If this fails: an empty table has no file, or a temporary file remains.
-        """
+        """The export writes exactly the files documents, recalls and hits, in this order."""
         analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
 
         written = [Path(path) for path in analytics.export(str(tmp_path))]
@@ -347,11 +287,7 @@ class AnalyticsExportContract(_AnalyticsContract):
         assert sorted(tmp_path.iterdir()) == sorted(written)
 
     def test_files_are_replaced(self, analytics: Analytics, tmp_path: Path) -> None:
-        """
-        A second export overwrites the first and includes data loaded since.
-
-        If this fails: files are opened for appending, or an existing file is an error.
-        """
+        """A second export overwrites the first and includes data loaded since."""
         before = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
         analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
 
@@ -360,21 +296,13 @@ class AnalyticsExportContract(_AnalyticsContract):
         assert all(old != new for old, new in zip(before, after, strict=True))
 
     def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
-        """
-        An unwritable folder raises `InvalidInput` that names the folder.
-
-        If this fails: the engine's own error is propagated.
-        """
+        """An unwritable folder raises `InvalidInput` that names the folder."""
         with pytest.raises(InvalidInput, match="missing") as refused:
             analytics.export(str(tmp_path / "missing"))
 
         assert refused.value.code == "INVALID_PATH"
 
     def test_close_twice(self, analytics: Analytics) -> None:
-        """
-        A second close does nothing.
-
-        If this fails: the handle is released twice.
-        """
+        """A second close does nothing."""
         analytics.close()
         analytics.close()

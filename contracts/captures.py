@@ -22,10 +22,8 @@ class CaptureContract(VaultContract):
 
     def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
         """
-        A new reader starts at the first line; a known reader resumes at its stored position; positions are
-        per reader and session.
-
-        If this fails: an unknown cursor is None, or readers or sessions share one cursor.
+        A new reader starts at the first line; a known reader resumes at its stored position; positions are per reader
+        and session.
         """
         vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
         vault.captures.advance("s", "decisions", Cursor(2, 90, 1))
@@ -34,11 +32,7 @@ class CaptureContract(VaultContract):
         assert vault.captures.cursor("s", "feedback") == vault.captures.cursor("t", "decisions") == Cursor()
 
     def test_a_sighting_is_kept_whole_and_once(self, vault: Vault) -> None:
-        """
-        A sighting is returned unchanged; a second sighting with the same source is ignored.
-
-        If this fails: two columns are exchanged, or a repeated source replaces the first sighting.
-        """
+        """A sighting is returned unchanged; a second sighting with the same source is ignored."""
         document_id = save(vault)
         given = sighting(document_id)
 
@@ -49,11 +43,7 @@ class CaptureContract(VaultContract):
         assert vault.captures.sightings(document_id) == [given]
 
     def test_duplicates_are_counted_on_the_document(self, vault: Vault) -> None:
-        """
-        A document counts its sightings, ignoring repeated sources, and returns them by time.
-
-        If this fails: ``duplicate_count`` is not updated by the insert, or is updated for a known source.
-        """
+        """A document counts its sightings, ignoring repeated sources, and returns them by time."""
         document_id = save(vault)
         for source, hour in (("b", TEN), ("a", EIGHT), ("b", NINE)):
             vault.captures.add(sighting(document_id, source, seen_at=hour))
@@ -66,11 +56,7 @@ class CaptureContract(VaultContract):
         assert fetch(vault, document_id).duplicate_count == 7
 
     def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
-        """
-        The earliest sighting of a payload and type is found; the lower time bound is inclusive.
-
-        If this fails: the bound is exclusive, or the type is not compared.
-        """
+        """The earliest sighting of a payload and type is found; the lower time bound is inclusive."""
         one, two = save(vault, "one.md"), save(vault, "two.md")
         vault.captures.add(sighting(two, "b", seen_at=TEN))
         vault.captures.add(sighting(one, "a", seen_at=EIGHT))
@@ -81,11 +67,7 @@ class CaptureContract(VaultContract):
         assert earliest("p1", "preference") is earliest("p2", "decision") is None
 
     def test_what_is_not_served_is_no_duplicate(self, vault: Vault) -> None:
-        """
-        A sighting of an inactive document is not found by its payload, but its source stays known.
-
-        If this fails: a forgotten statement suppresses a new one, or is captured again from the same place.
-        """
+        """A sighting of an inactive document is not found by its payload, but its source stays known."""
         document_id = save(vault)
         vault.captures.add(sighting(document_id))
         vault.documents.deactivate([document_id], InactiveReason.FORGOTTEN)
@@ -95,11 +77,7 @@ class CaptureContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_failed_block_takes_everything_back(self, vault: Vault) -> None:
-        """
-        Cursors, sightings and uses are part of the vault's transactions.
-
-        If this fails: a killed reader has advanced without having stored its sightings.
-        """
+        """Cursors, sightings and uses are part of the vault's transactions."""
         document_id = save(vault)
 
         with pytest.raises(ValueError), vault.transactions.writing():
@@ -118,9 +96,8 @@ class CaptureForgettingContract(VaultContract):
 
     def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
         """
-        Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are unchanged.
-
-        If this fails: the rows are deleted, and a forgotten statement is captured again from the same place.
+        Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are
+        unchanged.
         """
         gone, kept = save(vault, "a.md"), save(vault, "b.md")
         vault.captures.add(sighting(gone, "s1"))
@@ -138,11 +115,7 @@ class UsageContract(VaultContract):
     """Use of surfaced documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_accesses(self, vault: Vault) -> None:
-        """
-        Each use counts as an access, with its time.
-
-        If this fails: a document that was not used counts as accessed, or the time of the access is missing.
-        """
+        """Each use counts as an access, with its time."""
         used, ignored = save(vault, "used.md"), save(vault, "ignored.md")
 
         vault.usage.note([used], NINE)
@@ -151,11 +124,7 @@ class UsageContract(VaultContract):
         assert fetch(vault, ignored) == fetch(vault, ignored)._replace(access_count=0, last_accessed_at=None)
 
     def test_pairs(self, vault: Vault) -> None:
-        """
-        Documents used together are partners of each other, the most frequent first, then by id.
-
-        If this fails: a pair is stored in one direction only, twice, or with a document that was not used.
-        """
+        """Documents used together are partners of each other, the most frequent first, then by id."""
         a, b, c = (save(vault, f"{name}.md") for name in "abc")
 
         vault.usage.note([c, a], NINE)
@@ -167,11 +136,7 @@ class UsageContract(VaultContract):
         assert vault.usage.partners(UNKNOWN) == {}
 
     def test_recall_stats(self, vault: Vault) -> None:
-        """
-        Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them.
-
-        If this fails: two columns are exchanged, or a document without recalls keeps its old statistics.
-        """
+        """Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them."""
         one = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
         two = one._replace(document_id=9)
         vault.usage.put_recall_stats([two, one])
@@ -181,11 +146,7 @@ class UsageContract(VaultContract):
         assert vault.usage.recall_stats() == {3: one._replace(recalls=5)}
 
     def test_unknown_documents(self, vault: Vault) -> None:
-        """
-        Unknown ids are ignored, and the others are counted.
-
-        If this fails: a row is created for a missing document.
-        """
+        """Unknown ids are ignored, and the others are counted."""
         known = save(vault)
 
         vault.usage.note([known, UNKNOWN], NINE)

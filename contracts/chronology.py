@@ -14,8 +14,6 @@ class ChronologyContract(VaultContract):
     def test_by_the_time_of_writing(self, vault: Vault) -> None:
         """
         The documents before and after are returned oldest first, regardless of the order in which they were saved.
-
-        If this fails: the order is by id, or the documents before are returned newest first.
         """
         third = save(vault, "3.md", authored_at=DAYS[2])
         first = save(vault, "1.md", authored_at=DAYS[0])
@@ -27,11 +25,7 @@ class ChronologyContract(VaultContract):
         assert vault.documents.written_after(focus, 9) == [third, last]
 
     def test_of_one_moment_by_id(self, vault: Vault) -> None:
-        """
-        Documents of the same time are ordered by id, and no document is returned as its own neighbour.
-
-        If this fails: only times are compared, so that documents of equal time are missing or returned twice.
-        """
+        """Documents of the same time are ordered by id, and no document is returned as its own neighbour."""
         one, two, three, four = (save(vault, f"{name}.md") for name in "dcba")
 
         assert vault.documents.written_before(three, 9) == [one, two]
@@ -39,11 +33,7 @@ class ChronologyContract(VaultContract):
         assert vault.documents.written_before(one, 9) == vault.documents.written_after(four, 9) == []
 
     def test_the_nearest(self, vault: Vault) -> None:
-        """
-        A limit returns the documents nearest to the focus on each side; a limit below 1 returns none.
-
-        If this fails: the limit returns the oldest documents, or a negative limit means no limit.
-        """
+        """A limit returns the documents nearest to the focus on each side; a limit below 1 returns none."""
         one, two, three, four, five = (save(vault, f"{number}.md") for number in range(5))
 
         assert vault.documents.written_before(three, 1) == [two]
@@ -58,11 +48,7 @@ class ChronologyContract(VaultContract):
         assert one
 
     def test_within_a_collection(self, vault: Vault) -> None:
-        """
-        With a collection only its documents are returned, and other documents do not count against the limit.
-
-        If this fails: the collection is filtered after the limit.
-        """
+        """With a collection only its documents are returned, and other documents do not count against the limit."""
         mine = save(vault, "a.md", collection="mine")
         focus = save(vault, "f.md", collection="mine")
         other = save(vault, "b.md", collection="other")
@@ -75,11 +61,7 @@ class ChronologyContract(VaultContract):
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        An inactive document is never returned, but its neighbours can still be requested.
-
-        If this fails: inactive documents are listed, or the focus has to be served.
-        """
+        """An inactive document is never returned, but its neighbours can still be requested."""
         one, gone, three = (save(vault, f"{number}.md") for number in range(3))
 
         vault.documents.deactivate([gone], reason)
@@ -91,11 +73,7 @@ class ChronologyContract(VaultContract):
         )
 
     def test_an_unknown_document_has_nothing_around_it(self, vault: Vault) -> None:
-        """
-        An unknown id has no neighbours.
-
-        If this fails: a missing focus sorts before or after all documents.
-        """
+        """An unknown id has no neighbours."""
         save(vault, "a.md")
 
         assert vault.documents.written_before(UNKNOWN, 9) == vault.documents.written_after(UNKNOWN, 9) == []

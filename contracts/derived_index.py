@@ -43,11 +43,7 @@ class CommitContract(VaultContract):
         """Return the documents that a search finds, sorted."""
 
     def test_no_marker_at_first(self, vault: Vault) -> None:
-        """
-        A new index has no marker, with or without entries.
-
-        If this fails: a missing marker is read as one at 0.
-        """
+        """A new index has no marker, with or without entries."""
         assert self.index(vault).marker() is None
 
         self.put(vault, *ids(vault, 1))
@@ -55,11 +51,7 @@ class CommitContract(VaultContract):
         assert self.index(vault).marker() is None
 
     def test_a_commit_carries_its_marker(self, vault: Vault) -> None:
-        """
-        A commit stores its entries and its marker; the marker of a later commit replaces it.
-
-        If this fails: the marker is not part of the commit, or markers accumulate and the first is read.
-        """
+        """A commit stores its entries and its marker; the marker of a later commit replaces it."""
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
             self.put(vault, one)
@@ -71,11 +63,7 @@ class CommitContract(VaultContract):
         assert (self.held(vault), self.index(vault).marker()) == ([one, two], LATER)
 
     def test_a_marker_can_go_back(self, vault: Vault) -> None:
-        """
-        A marker with a smaller number replaces a larger one, because the caller decides.
-
-        If this fails: the largest marker is read instead of the last.
-        """
+        """A marker with a smaller number replaces a larger one, because the caller decides."""
         for marker in (LATER, HERE):
             with self.index(vault).committing(marker):
                 pass
@@ -83,22 +71,14 @@ class CommitContract(VaultContract):
         assert self.index(vault).marker() == HERE
 
     def test_a_commit_without_changes_moves_the_marker(self, vault: Vault) -> None:
-        """
-        A commit without changes stores its marker too.
-
-        If this fails: an empty commit is skipped together with its marker.
-        """
+        """A commit without changes stores its marker too."""
         with self.index(vault).committing(HERE):
             pass
 
         assert self.index(vault).marker() == HERE
 
     def test_changes_without_a_marker_keep_the_old_one(self, vault: Vault) -> None:
-        """
-        A commit without a marker, and a single change outside a block, leave the marker unchanged.
-
-        If this fails: ``None`` is written as a marker.
-        """
+        """A commit without a marker, and a single change outside a block, leave the marker unchanged."""
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
             pass
@@ -111,11 +91,7 @@ class CommitContract(VaultContract):
 
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
-        """
-        Any exception rolls back entries, removals and the marker, and is propagated.
-
-        If this fails: changes are written immediately, or only `Exception` is caught.
-        """
+        """Any exception rolls back entries, removals and the marker, and is propagated."""
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
             self.put(vault, one)
@@ -128,11 +104,7 @@ class CommitContract(VaultContract):
         assert (self.held(vault), self.index(vault).marker()) == ([one], HERE)
 
     def test_blocks_follow_each_other(self, vault: Vault) -> None:
-        """
-        After a failed block another one can begin, and it does not commit the failed changes.
-
-        If this fails: the failed block's changes stay in a buffer, or its lock is not released.
-        """
+        """After a failed block another one can begin, and it does not commit the failed changes."""
         one, two = ids(vault, 2)
         with pytest.raises(ValueError), self.index(vault).committing(HERE):
             self.put(vault, one)
@@ -144,11 +116,7 @@ class CommitContract(VaultContract):
         assert (self.held(vault), self.index(vault).marker()) == ([two], LATER)
 
     def test_blocks_do_not_nest(self, vault: Vault) -> None:
-        """
-        A nested block is refused, and the outer one can continue.
-
-        If this fails: the inner block commits half of the outer one.
-        """
+        """A nested block is refused, and the outer one can continue."""
         (one,) = ids(vault, 1)
         with self.index(vault).committing(HERE):
             self.put(vault, one)
@@ -159,10 +127,8 @@ class CommitContract(VaultContract):
 
     def test_order_within_a_block_counts(self, vault: Vault) -> None:
         """
-        Within a block, changes apply in order: the last put or removal of a document decides, and two puts
-        store one entry.
-
-        If this fails: all removals are applied before, or after, all other changes.
+        Within a block, changes apply in order: the last put or removal of a document decides, and two puts store one
+        entry.
         """
         one, two, three = ids(vault, 3)
         self.put(vault, one)
@@ -176,11 +142,7 @@ class CommitContract(VaultContract):
         assert self.held(vault) == [one, three]
 
     def test_large_blocks(self, vault: Vault) -> None:
-        """
-        One block changes hundreds of documents, some of which existed before.
-
-        If this fails: the size of a statement grows with the block, or replaced entries remain.
-        """
+        """One block changes hundreds of documents, some of which existed before."""
         every = ids(vault, 300)
         with self.index(vault).committing(HERE):
             self.put(vault, *every)
@@ -193,11 +155,7 @@ class CommitContract(VaultContract):
         assert self.held(vault) == [*every[:100], *every[200:]]
 
     def test_clear_forgets_the_marker(self, vault: Vault) -> None:
-        """
-        A cleared index has neither entries nor a marker.
-
-        If this fails: the marker survives, and the next indexer relies on it.
-        """
+        """A cleared index has neither entries nor a marker."""
         (one,) = ids(vault, 1)
         with self.index(vault).committing(HERE):
             self.put(vault, one)
@@ -207,11 +165,7 @@ class CommitContract(VaultContract):
         assert (self.held(vault), self.index(vault).marker()) == ([], None)
 
     def test_optimizing_changes_no_answer(self, vault: Vault) -> None:
-        """
-        Optimizing preserves entries, marker and counts; an empty index can be optimized too.
-
-        If this fails: the marker is lost in a merge, or removed entries reappear.
-        """
+        """Optimizing preserves entries, marker and counts; an empty index can be optimized too."""
         self.index(vault).optimize()
         every = ids(vault, 6)
         for number in every:
@@ -224,11 +178,7 @@ class CommitContract(VaultContract):
         assert (self.held(vault), self.index(vault).marker()) == (every[1:], HERE)
 
     def test_a_sound_index_has_no_faults(self, vault: Vault) -> None:
-        """
-        The self-test finds no faults in an empty index or in one with entries.
-
-        If this fails: the self-test leaves data behind, or treats emptiness as a fault.
-        """
+        """The self-test finds no faults in an empty index or in one with entries."""
         assert self.index(vault).faults() == []
         with self.index(vault).committing(HERE):
             self.put(vault, *ids(vault, 2))
@@ -237,21 +187,13 @@ class CommitContract(VaultContract):
         assert self.index(vault).marker() == HERE
 
     def test_closing_twice(self, vault: Vault) -> None:
-        """
-        A second close does nothing.
-
-        If this fails: close assumes that everything is still open.
-        """
+        """A second close does nothing."""
         self.index(vault).close()
         self.index(vault).close()
 
     @needs(Capability.DURABILITY)
     def test_a_commit_is_seen_by_other_handles(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        A handle that was opened earlier sees the entries and markers of later commits.
-
-        If this fails: handles are not refreshed before they read.
-        """
+        """A handle that was opened earlier sees the entries and markers of later commits."""
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
             pass
@@ -267,11 +209,7 @@ class CommitContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_a_commit_survives(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        Committed entries and markers survive a reopen; uncommitted ones do not.
-
-        If this fails: the commit is only in memory.
-        """
+        """Committed entries and markers survive a reopen; uncommitted ones do not."""
         one, two = ids(vault, 2)
         with self.index(vault).committing(HERE):
             self.put(vault, one)

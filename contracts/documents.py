@@ -15,22 +15,14 @@ class DocumentIdentityContract(VaultContract):
     """Identity of documents by (collection, path). Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_first_save_gives_an_id(self, vault: Vault) -> None:
-        """
-        Saving returns an id above zero, under which the document is found.
-
-        If this fails: the row's id is not returned, or counting starts at zero.
-        """
+        """Saving returns an id above zero, under which the document is found."""
         saved = save(vault, "a.md")
 
         assert saved > 0
         assert fetch(vault, saved).path == "a.md"
 
     def test_same_place_same_id(self, vault: Vault) -> None:
-        """
-        The same (collection, path) keeps its id when its text changes.
-
-        If this fails: replacing deletes the row and inserts another; use an upsert.
-        """
+        """The same (collection, path) keeps its id when its text changes."""
         first = save(vault, "a.md", "One.")
         save(vault, "b.md", "Between.")
 
@@ -39,11 +31,7 @@ class DocumentIdentityContract(VaultContract):
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_id_survives_absence(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        A document that becomes inactive and is saved again keeps its id.
-
-        If this fails: deactivating deletes the row, or save only searches active documents.
-        """
+        """A document that becomes inactive and is saved again keeps its id."""
         first = save(vault, "a.md")
         vault.documents.deactivate([first], reason)
         save(vault, "b.md")
@@ -51,11 +39,7 @@ class DocumentIdentityContract(VaultContract):
         assert save(vault, "a.md") == first
 
     def test_places_are_told_apart(self, vault: Vault) -> None:
-        """
-        A different collection, path or letter case is a different document, even with equal text.
-
-        If this fails: documents are found by hash, or paths are compared without case.
-        """
+        """A different collection, path or letter case is a different document, even with equal text."""
         ids = {
             save(vault, "a.md", "Same."),
             save(vault, "A.md", "Same."),
@@ -66,11 +50,7 @@ class DocumentIdentityContract(VaultContract):
         assert len(ids) == 4
 
     def test_place_is_looked_up_exactly(self, vault: Vault) -> None:
-        """
-        `at` finds exactly one place, active or not, and no other.
-
-        If this fails: the path is matched without case or as a suffix, or inactive rows are filtered.
-        """
+        """`at` finds exactly one place, active or not, and no other."""
         saved = save(vault, "x/a.md")
 
         assert id_of(vault.documents.at("notes", "x/a.md")) == saved
@@ -83,11 +63,7 @@ class DocumentIdentityContract(VaultContract):
         assert id_of(vault.documents.at("notes", "x/a.md")) == saved
 
     def test_every_field_comes_back(self, vault: Vault) -> None:
-        """
-        A document is returned with every saved field, plus its id and revision 1.
-
-        If this fails: the differing field is not stored, or its type changes.
-        """
+        """A document is returned with every saved field, plus its id and revision 1."""
         made = document(
             "über/ノート 1.md",
             "Body.",
@@ -113,21 +89,13 @@ class DocumentIdentityContract(VaultContract):
         assert fetch(vault, saved) == made._replace(id=saved)
 
     def test_absent_fields_stay_absent(self, vault: Vault) -> None:
-        """
-        Absent values are returned as absent: no tags as an empty tuple, no stamp as None, not as zeros.
-
-        If this fails: absent values are stored as empty text or zero.
-        """
+        """Absent values are returned as absent: no tags as an empty tuple, no stamp as None, not as zeros."""
         saved = save(vault, "a.md")
 
         assert fetch(vault, saved) == document("a.md")._replace(id=saved)
 
     def test_unknown_ids(self, vault: Vault) -> None:
-        """
-        An unknown id gives an empty result everywhere and is not an error.
-
-        If this fails: the missing row reaches the code that builds the record.
-        """
+        """An unknown id gives an empty result everywhere and is not an error."""
         documents = vault.documents
 
         assert (documents.get(UNKNOWN), documents.body(UNKNOWN)) == (None, None)
@@ -136,11 +104,7 @@ class DocumentIdentityContract(VaultContract):
         assert documents.deactivate([UNKNOWN], InactiveReason.REMOVED) == 0
 
     def test_many_are_those_that_exist(self, vault: Vault) -> None:
-        """
-        `many` returns each existing id once, active or not, and omits the others.
-
-        If this fails: inactive rows are filtered, or a missing id raises.
-        """
+        """`many` returns each existing id once, active or not, and omits the others."""
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
@@ -150,11 +114,7 @@ class DocumentIdentityContract(VaultContract):
         assert vault.documents.many([]) == {}
 
     def test_many_takes_thousands(self, vault: Vault) -> None:
-        """
-        `many` accepts thousands of ids from an iterator.
-
-        If this fails: a limit on bound parameters is hit; pass the ids in batches or as one JSON array.
-        """
+        """`many` accepts thousands of ids from an iterator."""
         saved = save(vault, "a.md")
 
         assert set(vault.documents.many(iter(range(saved, saved + 40_000)))) == {saved}
@@ -164,32 +124,20 @@ class DocumentLifecycleContract(VaultContract):
     """Replacing, deactivating and reactivating documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_new_document_counts_revision_one(self, vault: Vault) -> None:
-        """
-        The first save sets revision 1, active and pending, regardless of the record's values.
-
-        If this fails: the caller's `revision_count` or `inactive` is stored unchanged.
-        """
+        """The first save sets revision 1, active and pending, regardless of the record's values."""
         saved = save(vault, "a.md", revision_count=9, inactive=InactiveReason.ARCHIVED)
 
         got = fetch(vault, saved)
         assert (got.revision_count, got.inactive, got.embed_state) == (1, None, EmbedState.PENDING)
 
     def test_another_body_is_another_revision(self, vault: Vault) -> None:
-        """
-        Each save with another body adds one revision, also if the body equals an earlier one.
-
-        If this fails: revisions are counted by distinct hash, or taken from the caller.
-        """
+        """Each save with another body adds one revision, also if the body equals an earlier one."""
         saved = [save(vault, "a.md", body) for body in ("One.", "Two.", "One.")][-1]
 
         assert fetch(vault, saved).revision_count == 3
 
     def test_same_body_is_the_same_revision(self, vault: Vault) -> None:
-        """
-        Saving the same body again changes the other fields but not the revision.
-
-        If this fails: every save counts; compare the hashes.
-        """
+        """Saving the same body again changes the other fields but not the revision."""
         save(vault, "a.md", "One.", title="Before")
 
         saved = save(vault, "a.md", "One.", title="After")
@@ -197,11 +145,7 @@ class DocumentLifecycleContract(VaultContract):
         assert (fetch(vault, saved).title, fetch(vault, saved).revision_count) == ("After", 1)
 
     def test_coming_back_is_no_revision(self, vault: Vault) -> None:
-        """
-        Only replacing an active document adds a revision; a reactivated document keeps its revision.
-
-        If this fails: reactivating is counted like replacing.
-        """
+        """Only replacing an active document adds a revision; a reactivated document keeps its revision."""
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.REMOVED)
 
@@ -210,11 +154,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, saved).revision_count == 1
 
     def test_what_the_vault_learnt_is_kept(self, vault: Vault) -> None:
-        """
-        Pin, accesses and duplicates survive a replacement that does not contain them.
-
-        If this fails: the upsert overwrites columns that do not come from the file.
-        """
+        """Pin, accesses and duplicates survive a replacement that does not contain them."""
         saved = save(
             vault,
             "a.md",
@@ -232,11 +172,7 @@ class DocumentLifecycleContract(VaultContract):
         assert got.last_accessed_at == "2024-02-02T02:02:02.000Z"
 
     def test_replacement_replaces_the_rest(self, vault: Vault) -> None:
-        """
-        All other fields have the values of the last save, cleared ones included.
-
-        If this fails: an absent new value preserves the old one (`coalesce`).
-        """
+        """All other fields have the values of the last save, cleared ones included."""
         save(
             vault, "a.md", "One.", tags=("x",), domain="work", review_by="2025-01-01", stamp=SourceStamp(1, 2)
         )
@@ -246,11 +182,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, saved) == document("a.md", "Two.")._replace(id=saved, revision_count=2)
 
     def test_touch_changes_the_stamp_alone(self, vault: Vault) -> None:
-        """
-        Touching stores the new stat values of that document and changes nothing else.
-
-        If this fails: touch bumps a time or a revision, or its condition is too wide.
-        """
+        """Touching stores the new stat values of that document and changes nothing else."""
         saved, other = save(vault, "a.md", stamp=SourceStamp(1, 2)), save(vault, "b.md")
         before, bystander = fetch(vault, saved), fetch(vault, other)
 
@@ -260,11 +192,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, other) == bystander
 
     def test_deactivate_counts_the_active(self, vault: Vault) -> None:
-        """
-        The count includes only documents that were active before, not unknown, repeated or inactive ones.
-
-        If this fails: the length of the argument is returned, or an update without `inactive is null`.
-        """
+        """The count includes only documents that were active before, not unknown, repeated or inactive ones."""
         first, second = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([first], InactiveReason.REMOVED)
 
@@ -273,11 +201,7 @@ class DocumentLifecycleContract(VaultContract):
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_remembers_why(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        An inactive document keeps its row, body, fragments and the reason.
-
-        If this fails: deactivating deletes, or stores a flag instead of the reason.
-        """
+        """An inactive document keeps its row, body, fragments and the reason."""
         saved = save(vault, "a.md", "One.")
         before = fetch(vault, saved)
 
@@ -290,11 +214,7 @@ class DocumentLifecycleContract(VaultContract):
         assert vault.documents.fragments(saved) == fragments("One.")
 
     def test_forgetting_an_inactive_document(self, vault: Vault) -> None:
-        """
-        A document that is inactive for another reason can still be forgotten.
-
-        If this fails: only active rows are updated.
-        """
+        """A document that is inactive for another reason can still be forgotten."""
         saved = save(vault, "a.md")
         vault.documents.deactivate([saved], InactiveReason.ARCHIVED)
 
@@ -304,11 +224,7 @@ class DocumentLifecycleContract(VaultContract):
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_forgotten_keeps_its_reason(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        The reason "forgotten" is never replaced by another one.
-
-        If this fails: an indexing pass that misses the file overwrites the user's request.
-        """
+        """The reason "forgotten" is never replaced by another one."""
         saved = save(vault, "a.md")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
 
@@ -316,11 +232,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, saved).inactive is InactiveReason.FORGOTTEN
 
     def test_forgotten_is_not_revived(self, vault: Vault) -> None:
-        """
-        Saving a forgotten document is refused and changes nothing.
-
-        If this fails: the upsert reactivates any row at that place; check the reason first.
-        """
+        """Saving a forgotten document is refused and changes nothing."""
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
         before = fetch(vault, saved)
@@ -333,11 +245,7 @@ class DocumentLifecycleContract(VaultContract):
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_others_are_revived(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        Saving a document that is inactive for another reason reactivates it.
-
-        If this fails: the upsert leaves the reason in its column.
-        """
+        """Saving a document that is inactive for another reason reactivates it."""
         saved = save(vault, "a.md")
         vault.documents.deactivate([saved], reason)
 
@@ -347,11 +255,7 @@ class DocumentLifecycleContract(VaultContract):
         assert vault.documents.collections() == {"notes": 1}
 
     def test_changed_text_is_pending_again(self, vault: Vault) -> None:
-        """
-        A document is synced when all of its texts have vectors, and pending again once a text has none.
-
-        If this fails: the state is only written by the embedding pass, or preserved by the upsert.
-        """
+        """A document is synced when all of its texts have vectors, and pending again once a text has none."""
         saved = save(vault, "a.md", "One.")
         embed_all(vault)
         assert fetch(vault, saved).embed_state is EmbedState.SYNCED
@@ -361,11 +265,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, saved).embed_state is EmbedState.PENDING
 
     def test_known_texts_are_synced_at_once(self, vault: Vault) -> None:
-        """
-        A document whose texts all have vectors from other documents is synced when saved.
-
-        If this fails: save sets "pending" without checking the stored vectors.
-        """
+        """A document whose texts all have vectors from other documents is synced when saved."""
         save(vault, "a.md", "One.\nTwo.")
         embed_all(vault)
 
@@ -374,11 +274,7 @@ class DocumentLifecycleContract(VaultContract):
         assert fetch(vault, saved).embed_state is EmbedState.SYNCED
 
     def test_nothing_to_embed_is_synced(self, vault: Vault) -> None:
-        """
-        A document without any text to embed is synced when saved.
-
-        If this fails: such documents stay on the worklist forever.
-        """
+        """A document without any text to embed is synced when saved."""
         saved = vault.documents.save(document("a.md", "- a"), "- a", fragments("- a", kind=FragmentKind.LINE))
 
         assert fetch(vault, saved).embed_state is EmbedState.SYNCED

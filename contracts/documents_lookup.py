@@ -12,11 +12,7 @@ class LookupContract(VaultContract):
     """Lookup of documents by id, hash, path, time and type. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_following_walks_over_the_served(self, vault: Vault) -> None:
-        """
-        Served documents above the given id are returned by id, up to the limit.
-
-        If this fails: the order is another one, or inactive documents are counted.
-        """
+        """Served documents above the given id are returned by id, up to the limit."""
         ids = [save(vault, f"{name}.md") for name in "cab"]
         gone = save(vault, "gone.md")
         ids.append(save(vault, "d.md"))
@@ -27,11 +23,7 @@ class LookupContract(VaultContract):
         assert vault.documents.following(ids[-1], 9) == vault.documents.following(0, 0) == []
 
     def test_places_are_those_of_the_served(self, vault: Vault) -> None:
-        """
-        The places of served documents are ordered by collection, then path.
-
-        If this fails: the order is by id, or inactive documents are included.
-        """
+        """The places of served documents are ordered by collection, then path."""
         for collection, path in (("z", "a.md"), ("n", "b.md"), ("n", "a.md")):
             save(vault, path, collection=collection)
         vault.documents.deactivate([save(vault, "gone.md")], InactiveReason.REMOVED)
@@ -39,11 +31,7 @@ class LookupContract(VaultContract):
         assert vault.documents.places() == [("n", "a.md"), ("n", "b.md"), ("z", "a.md")]
 
     def test_hash_prefix(self, vault: Vault) -> None:
-        """
-        A prefix of a body hash, from one digit to all 64, finds every active document with that prefix.
-
-        If this fails: the prefix is compared with a fixed length, or with the file's hash.
-        """
+        """A prefix of a body hash, from one digit to all 64, finds every active document with that prefix."""
         first, second = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
         save(vault, "c.md", "Two.")  # sha-256 begins with another digit
 
@@ -52,11 +40,7 @@ class LookupContract(VaultContract):
         assert vault.documents.by_hash(sha("Three.")) == []
 
     def test_hash_prefix_is_ordered_and_active(self, vault: Vault) -> None:
-        """
-        The results are ordered by collection and path, without inactive documents.
-
-        If this fails: the order is by id, or the reason is not checked.
-        """
+        """The results are ordered by collection and path, without inactive documents."""
         last = save(vault, "a.md", "One.", collection="z")
         second = save(vault, "b.md", "One.", collection="n")
         first = save(vault, "a.md", "One.", collection="n")
@@ -65,11 +49,7 @@ class LookupContract(VaultContract):
         assert _ids(vault.documents.by_hash(sha("One.")[:8])) == [first, second, last]
 
     def test_path_suffix(self, vault: Vault) -> None:
-        """
-        A suffix of whole path parts, up to the whole `collection/path`, finds the document.
-
-        If this fails: the collection is not part of the comparison.
-        """
+        """A suffix of whole path parts, up to the whole `collection/path`, finds the document."""
         saved = save(vault, "deep/er/plan.md")
 
         for suffix in ("plan.md", "er/plan.md", "deep/er/plan.md", "notes/deep/er/plan.md"):
@@ -79,21 +59,13 @@ class LookupContract(VaultContract):
         "suffix", ["lan.md", "r/plan.md", "plan", "PLAN.md", "%", "plan_md", "*", "x/notes/deep/er/plan.md"]
     )
     def test_path_suffix_means_whole_parts(self, vault: Vault, suffix: str) -> None:
-        """
-        A partial path component, another letter case, or a wildcard finds nothing.
-
-        If this fails: `like` is used without escaping and without a slash, or compares without case.
-        """
+        """A partial path component, another letter case, or a wildcard finds nothing."""
         save(vault, "deep/er/plan.md")
 
         assert vault.documents.by_suffix(suffix) == []
 
     def test_path_suffix_is_ordered_and_active(self, vault: Vault) -> None:
-        """
-        The results are ordered by collection and path, without inactive documents.
-
-        If this fails: the order is by id, or the reason is not checked.
-        """
+        """The results are ordered by collection and path, without inactive documents."""
         last = save(vault, "a/plan.md", collection="z")
         second = save(vault, "b/plan.md", collection="n")
         first = save(vault, "a/plan.md", collection="n")
@@ -102,11 +74,7 @@ class LookupContract(VaultContract):
         assert _ids(vault.documents.by_suffix("plan.md")) == [first, second, last]
 
     def test_list_is_newest_first(self, vault: Vault) -> None:
-        """
-        The list is ordered by time of authoring, newest first, then collection, then path.
-
-        If this fails: the list is sorted by another of the three times, or ties have no defined order.
-        """
+        """The list is ordered by time of authoring, newest first, then collection, then path."""
         old = save(vault, "a.md", authored_at="2024-01-01T00:00:00.000Z")
         tied = "2024-01-02T00:00:00.000Z"
         third = save(vault, "a.md", collection="z", authored_at=tied)
@@ -122,11 +90,7 @@ class LookupContract(VaultContract):
         ("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (None, 3)]
     )
     def test_list_limit(self, vault: Vault, limit: int | None, expected: int) -> None:
-        """
-        A limit truncates the list; below 1 the list is empty, and None means no limit.
-
-        If this fails: -1 reaches a `limit` clause, where it means no limit, or 0 is taken for None.
-        """
+        """A limit truncates the list; below 1 the list is empty, and None means no limit."""
         for name in ("a.md", "b.md", "c.md"):
             save(vault, name)
 
@@ -135,11 +99,7 @@ class LookupContract(VaultContract):
         assert [got.path for got in found] == ["a.md", "b.md", "c.md"][:expected]
 
     def test_list_honours_the_scope_before_the_limit(self, vault: Vault) -> None:
-        """
-        The oldest document of a collection is first in a list of that collection alone.
-
-        If this fails: the limit is applied before the scope.
-        """
+        """The oldest document of a collection is first in a list of that collection alone."""
         wanted = save(vault, "a.md", collection="work", authored_at="2020-01-01T00:00:00.000Z")
         for number in range(5):
             save(vault, f"{number}.md", collection="home")
@@ -149,11 +109,7 @@ class LookupContract(VaultContract):
         assert vault.documents.latest(Scope(frozenset({"nowhere"}))) == []
 
     def test_list_of_a_time(self, vault: Vault) -> None:
-        """
-        A scope with a time window lists the documents authored in it.
-
-        If this fails: the list only filters by collection.
-        """
+        """A scope with a time window lists the documents authored in it."""
         ids = [save(vault, f"{day[:10]}.md", authored_at=day) for day in DAYS]
 
         for window, expected in WINDOWS:
@@ -161,11 +117,7 @@ class LookupContract(VaultContract):
             assert vault.documents.ids(window) == {ids[number] for number in expected}
 
     def test_ids_of_an_origin(self, vault: Vault) -> None:
-        """
-        Documents match if they have one of the origins.
-
-        If this fails: a text of another origin counts as the user's, or the reverse.
-        """
+        """Documents match if they have one of the origins."""
         own = save(vault, "own.md")
         shared = save(vault, "shared.md", origin=Origin.SHARED)
         save(vault, "web.md", origin=Origin.TOOL_OUTSIDE)
@@ -178,11 +130,7 @@ class LookupContract(VaultContract):
         ) == {shared}
 
     def test_ids_of_a_kind(self, vault: Vault) -> None:
-        """
-        Served documents match if they have one of the types and, of each tag, one of its spellings.
-
-        If this fails: one matching tag is enough, every type is required, or inactive documents are included.
-        """
+        """Served documents match if they have one of the types and, of each tag, one of its spellings."""
         both = save(vault, "both.md", content_type="decision", tags=("Queue", "billing"))
         one = save(vault, "one.md", content_type="research", tags=("queue",))
         gone = save(vault, "gone.md", content_type="decision", tags=("queue",))
@@ -199,11 +147,7 @@ class LookupContract(VaultContract):
         assert vault.documents.tags(Scope(documents=frozenset({one}))) == {"queue": 1}
 
     def test_list_of_the_inactive(self, vault: Vault) -> None:
-        """
-        With `active=False` only inactive documents are listed, otherwise only active ones.
-
-        If this fails: the flag adds inactive documents instead of selecting them.
-        """
+        """With `active=False` only inactive documents are listed, otherwise only active ones."""
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
@@ -211,11 +155,7 @@ class LookupContract(VaultContract):
         assert _ids(vault.documents.latest(active=False)) == [gone]
 
     def test_sources_are_all_of_a_collection(self, vault: Vault) -> None:
-        """
-        The sources of a collection are all its documents by path, inactive ones included.
-
-        If this fails: inactive documents are filtered, so that a reappearing file looks new.
-        """
+        """The sources of a collection are all its documents by path, inactive ones included."""
         here, gone = save(vault, "a.md"), save(vault, "b.md")
         save(vault, "c.md", collection="work")
         vault.documents.deactivate([gone], InactiveReason.FORGOTTEN)
@@ -224,11 +164,7 @@ class LookupContract(VaultContract):
         assert vault.documents.sources("nowhere") == {}
 
     def test_collections_are_counted_by_name(self, vault: Vault) -> None:
-        """
-        Collections are listed by name with their number of active documents; empty ones are omitted.
-
-        If this fails: inactive documents are counted, or the order is that of insertion.
-        """
+        """Collections are listed by name with their number of active documents; empty ones are omitted."""
         for place, collection in (("a.md", "z"), ("b.md", "z"), ("c.md", "a"), ("d.md", "m")):
             save(vault, place, collection=collection)
         vault.documents.deactivate([id_of(vault.documents.at("m", "d.md"))], InactiveReason.REMOVED)
@@ -237,11 +173,7 @@ class LookupContract(VaultContract):
         assert vault.documents.collections(Scope(frozenset({"z", "m"}))) == {"z": 2}
 
     def test_empty_vault(self, vault: Vault) -> None:
-        """
-        A new vault lists, counts and finds nothing.
-
-        If this fails: the `vault` fixture returns one that is not empty, or an aggregate gives a null row.
-        """
+        """A new vault lists, counts and finds nothing."""
         documents = vault.documents
 
         assert (documents.latest(), documents.latest(active=False), dict(documents.collections())) == (

@@ -25,23 +25,14 @@ class BodyContract(VaultContract):
         ids=["empty", "plain", "crlf", "blank", "unicode", "nul", "long"],
     )
     def test_body_comes_back_exactly(self, vault: Vault, body: str) -> None:
-        """
-        A body is returned code point for code point.
-
-        If this fails: line ends or Unicode are normalised, the ends are stripped, or the text is cut at a
-        NUL.
-        """
+        """A body is returned code point for code point."""
         saved = vault.documents.save(document("a.md", body), body, [])
 
         assert vault.documents.body(saved) == body
         assert vault.documents.bodies(iter([saved, UNKNOWN])) == {saved: body}
 
     def test_shared_body_outlives_one_of_its_documents(self, vault: Vault) -> None:
-        """
-        A body that two documents share remains while one of them still uses it.
-
-        If this fails: replacing deletes the old body without checking for other users.
-        """
+        """A body that two documents share remains while one of them still uses it."""
         first, second = save(vault, "a.md", "Same."), save(vault, "b.md", "Same.")
 
         save(vault, "a.md", "Other.")
@@ -51,11 +42,7 @@ class BodyContract(VaultContract):
         assert vault.documents.fragments(second) == fragments("Same.")
 
     def test_inactive_body_is_still_there(self, vault: Vault) -> None:
-        """
-        The body of an inactive document can be read.
-
-        If this fails: the body is joined with active documents only.
-        """
+        """The body of an inactive document can be read."""
         saved = save(vault, "a.md", "One.")
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
 
@@ -67,11 +54,7 @@ class FragmentContract(VaultContract):
     """Fragments of a document. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_fragments_come_back_by_seq(self, vault: Vault) -> None:
-        """
-        Fragments are returned by `seq` with every field, in whichever order they were saved.
-
-        If this fails: the order is that of insertion, or the differing field is not stored.
-        """
+        """Fragments are returned by `seq` with every field, in whichever order they were saved."""
         body = "# One\n- 🐝 é\n"
         made = [
             Fragment(0, FragmentKind.DOCUMENT, 4, 5, 0, 13, body),
@@ -86,11 +69,7 @@ class FragmentContract(VaultContract):
         assert vault.documents.fragments(saved) == made
 
     def test_text_is_cut_by_code_points(self, vault: Vault) -> None:
-        """
-        Offsets count code points; characters outside the basic plane do not shift them.
-
-        If this fails: the text is cut from bytes or UTF-16 units.
-        """
+        """Offsets count code points; characters outside the basic plane do not shift them."""
         body = "🐝🐝 first\n東京 é second\n"
 
         saved = vault.documents.save(document("a.md", body), body, fragments(body))
@@ -98,11 +77,7 @@ class FragmentContract(VaultContract):
         assert [found.text for found in vault.documents.fragments(saved)] == ["🐝🐝 first", "東京 é second"]
 
     def test_front_matter_has_its_own_text(self, vault: Vault) -> None:
-        """
-        A front-matter fragment keeps its text, which is not part of the body.
-
-        If this fails: every fragment's text is cut out of the body.
-        """
+        """A front-matter fragment keeps its text, which is not part of the body."""
         made = [
             Fragment(0, FragmentKind.FRONT_MATTER, 2, 2, 0, 0, "owner: Ann", label="owner"),
             Fragment(1, FragmentKind.PASSAGE, 4, 4, 0, 5, "Body."),
@@ -113,11 +88,7 @@ class FragmentContract(VaultContract):
         assert vault.documents.fragments(saved) == made
 
     def test_replacement_leaves_no_old_fragment(self, vault: Vault) -> None:
-        """
-        A replacement with fewer fragments deletes all old ones.
-
-        If this fails: fragments are upserted by `seq` and the rest is not deleted.
-        """
+        """A replacement with fewer fragments deletes all old ones."""
         saved = save(vault, "a.md", "One.\nTwo.\nThree.")
 
         save(vault, "a.md", "Four.")
@@ -126,11 +97,7 @@ class FragmentContract(VaultContract):
         assert set(vault.documents.spans(keys(saved, range(3)))) == {FragmentKey(saved, 0)}
 
     def test_same_body_other_fragments(self, vault: Vault) -> None:
-        """
-        The fragments are those of the last save, even when the body is the same.
-
-        If this fails: an unchanged hash skips writing the fragments.
-        """
+        """The fragments are those of the last save, even when the body is the same."""
         saved = save(vault, "a.md", "One.\nTwo.")
         other = fragments("One.\nTwo.", kind=FragmentKind.LIST, context="Title")
 
@@ -139,11 +106,7 @@ class FragmentContract(VaultContract):
         assert vault.documents.fragments(saved) == other
 
     def test_spans_say_where(self, vault: Vault) -> None:
-        """
-        A span is its fragment without text and context, under the requested key.
-
-        If this fails: a column of the span is read from the wrong place.
-        """
+        """A span is its fragment without text and context, under the requested key."""
         made = fragments("One.\nTwo.")
         second = made[1]._replace(label="L", heading="A › B", context="Title")
         saved = vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", [made[0], second])
@@ -154,11 +117,7 @@ class FragmentContract(VaultContract):
         }
 
     def test_spans_leave_out_what_is_not_served(self, vault: Vault) -> None:
-        """
-        Keys of inactive documents and of unknown documents or fragments are omitted; all others are returned.
-
-        If this fails: spans are read without joining the documents, or a missing key raises.
-        """
+        """Keys of inactive documents and of unknown documents or fragments are omitted; all others are returned."""
         here, gone = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
@@ -168,11 +127,7 @@ class FragmentContract(VaultContract):
         assert vault.documents.spans([]) == {}
 
     def test_spans_take_thousands(self, vault: Vault) -> None:
-        """
-        `spans` accepts thousands of keys.
-
-        If this fails: a limit on bound parameters is hit; pass the keys in batches or as one JSON array.
-        """
+        """`spans` accepts thousands of keys."""
         saved = save(vault, "a.md", "One.")
 
         assert set(vault.documents.spans(keys(saved, range(40_000)))) == {FragmentKey(saved, 0)}

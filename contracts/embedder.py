@@ -22,11 +22,7 @@ class EmbedderContract(Contract):
         raise NotImplementedError("override the `embedder` fixture and return an Embedder")
 
     def test_names_its_space(self, embedder: Embedder) -> None:
-        """
-        The fingerprint is a non-empty text that does not change between calls.
-
-        If this fails: the fingerprint includes a value that changes from call to call.
-        """
+        """The fingerprint is a non-empty text that does not change between calls."""
         before = embedder.fingerprint
         embedder.embed_documents(TEXTS)
 
@@ -34,11 +30,7 @@ class EmbedderContract(Contract):
         assert embedder.fingerprint == before
 
     def test_every_vector_has_the_declared_length(self, embedder: Embedder) -> None:
-        """
-        Vectors of queries and documents hold `dimensions` float32 numbers, four bytes each.
-
-        If this fails: float64 values are returned, or only one of the two methods truncates vectors.
-        """
+        """Vectors of queries and documents hold `dimensions` float32 numbers, four bytes each."""
         vectors = [embedder.embed_query(BEES), *embedder.embed_documents(TEXTS)]
 
         assert embedder.dimensions > 0
@@ -46,50 +38,29 @@ class EmbedderContract(Contract):
 
     @pytest.mark.parametrize("text", TEXTS)
     def test_unit_length(self, embedder: Embedder, text: str) -> None:
-        """
-        The vector of a text with known words has length one and only finite components.
-
-        If this fails: normalise after truncating, not before, and in float32.
-        """
+        """The vector of a text with known words has length one and only finite components."""
         for vector in (embedder.embed_query(text), *embedder.embed_documents([text])):
             assert math.hypot(*floats(vector)) == pytest.approx(1.0, abs=1e-4)
 
     def test_text_without_a_token_is_zero(self, embedder: Embedder) -> None:
-        """
-        The empty text gives all zeros, not NaN or an error, alone and in a batch.
-
-        If this fails: the vector is divided by a length of zero.
-        """
+        """The empty text gives all zeros, not NaN or an error, alone and in a batch."""
         zeros = (0.0,) * embedder.dimensions
 
         assert floats(embedder.embed_query("")) == zeros
         assert floats(embedder.embed_documents([BEES, "", BOATS])[1]) == zeros
 
     def test_one_vector_each_in_order(self, embedder: Embedder) -> None:
-        """
-        Every text has its own vector, in the order of the texts, repeated texts included.
-
-        If this fails: texts are sorted by length for the batch and not restored to their order, or
-        deduplicated.
-        """
+        """Every text has its own vector, in the order of the texts, repeated texts included."""
         bees, boats, again = embedder.embed_documents([BEES, BOATS, BEES])
 
         assert bees == again != boats
 
     def test_no_texts_no_vectors(self, embedder: Embedder) -> None:
-        """
-        An empty list of texts gives an empty list.
-
-        If this fails: an empty batch reaches the model.
-        """
+        """An empty list of texts gives an empty list."""
         assert embedder.embed_documents([]) == []
 
     def test_same_bytes_every_time(self, embedder: Embedder) -> None:
-        """
-        The same text gives the same bytes, regardless of the other texts in the batch.
-
-        If this fails: padding affects the average, or a hash that differs between processes is used.
-        """
+        """The same text gives the same bytes, regardless of the other texts in the batch."""
         together = embedder.embed_documents(TEXTS)
         alone = [embedder.embed_documents([text])[0] for text in TEXTS]
 
@@ -97,11 +68,7 @@ class EmbedderContract(Contract):
         assert embedder.embed_query(BEES) == embedder.embed_query(BEES)
 
     def test_a_question_is_nearest_to_its_own_words(self, embedder: Embedder) -> None:
-        """
-        A query is more similar to the text that contains its words than to a text on another topic.
-
-        If this fails: queries and documents are embedded in two different spaces.
-        """
+        """A query is more similar to the text that contains its words than to a text on another topic."""
         bees, boats = embedder.embed_documents([BEES, BOATS])
         question = embedder.embed_query("bees hive")
 

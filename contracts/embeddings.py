@@ -49,11 +49,7 @@ class EmbeddingWorklistContract(VaultContract):
     """Worklist of texts to be embedded. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_pending_texts_in_reading_order(self, vault: Vault) -> None:
-        """
-        The worklist is ordered by document, then fragment, each text under its SHA-256.
-
-        If this fails: the order is by hash or by path.
-        """
+        """The worklist is ordered by document, then fragment, each text under its SHA-256."""
         save(vault, "z.md", "Zeta.\nAlpha.")
         save(vault, "a.md", "Mu.")
 
@@ -61,11 +57,7 @@ class EmbeddingWorklistContract(VaultContract):
         assert vault.embeddings.pending(10) == expected
 
     def test_each_text_once(self, vault: Vault) -> None:
-        """
-        A text that occurs in several fragments and documents is listed once, at its first occurrence.
-
-        If this fails: the worklist contains fragments instead of texts.
-        """
+        """A text that occurs in several fragments and documents is listed once, at its first occurrence."""
         save(vault, "a.md", "Same.\nOther.\nSame.")
         save(vault, "b.md", "Same.")
 
@@ -73,12 +65,7 @@ class EmbeddingWorklistContract(VaultContract):
 
     @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
     def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
-        """
-        The worklist returns the first *limit* texts; below 1 it returns none.
-
-        If this fails: -1 reaches a `limit` clause, or the limit counts fragments before texts are
-        deduplicated.
-        """
+        """The worklist returns the first *limit* texts; below 1 it returns none."""
         save(vault, "a.md", "One.\nOne.\nTwo.\nThree.")
 
         texts = [text for _, text in vault.embeddings.pending(limit)]
@@ -86,11 +73,7 @@ class EmbeddingWorklistContract(VaultContract):
         assert texts == ["One.", "Two.", "Three."][:expected]
 
     def test_context_goes_before_the_text(self, vault: Vault) -> None:
-        """
-        The embedded text is the context, a line end and the text; without a context it is the text alone.
-
-        If this fails: the context is omitted, or an empty one leaves a blank line.
-        """
+        """The embedded text is the context, a line end and the text; without a context it is the text alone."""
         body = "One."
         vault.documents.save(document("a.md", body), body, fragments(body, context="Title › 2024"))
         save(vault, "b.md", "One.")
@@ -98,21 +81,13 @@ class EmbeddingWorklistContract(VaultContract):
         assert pending_texts(vault) == ["Title › 2024\nOne.", "One."]
 
     def test_ends_are_stripped(self, vault: Vault) -> None:
-        """
-        White space at both ends is not embedded, so it does not make a different text.
-
-        If this fails: hash after stripping.
-        """
+        """White space at both ends is not embedded, so it does not make a different text."""
         save(vault, "a.md", "  One. \t\nOne.")
 
         assert vault.embeddings.pending(10) == [(sha("One."), "One.")]
 
     def test_blank_texts_are_never_embedded(self, vault: Vault) -> None:
-        """
-        A fragment that contains only white space has no text to embed.
-
-        If this fails: emptiness is checked before stripping.
-        """
+        """A fragment that contains only white space has no text to embed."""
         body = " \n\t\nOne."
         blank = Fragment(0, FragmentKind.PASSAGE, 1, 2, 0, 3, body[:3])
         vault.documents.save(document("a.md", body), body, [blank])
@@ -121,22 +96,14 @@ class EmbeddingWorklistContract(VaultContract):
 
     @pytest.mark.parametrize("kind", FragmentKind)
     def test_lines_are_never_embedded(self, vault: Vault, kind: FragmentKind) -> None:
-        """
-        Fragments are embedded, except those of the kinds in `NEVER_EMBEDDED`.
-
-        If this fails: the condition on the kind is wrong.
-        """
+        """Fragments are embedded, except those of the kinds in `NEVER_EMBEDDED`."""
         vault.documents.save(document("a.md", "One."), "One.", fragments("One.", kind=kind))
 
         assert pending_texts(vault) == ([] if kind in NEVER_EMBEDDED else ["One."])
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_inactive_documents_leave_the_worklist(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        The texts of an inactive document are not pending, unless an active one contains them too.
-
-        If this fails: the worklist is not joined with the documents.
-        """
+        """The texts of an inactive document are not pending, unless an active one contains them too."""
         gone = save(vault, "a.md", "One.\nTwo.")
         save(vault, "b.md", "Two.")
 
@@ -146,11 +113,7 @@ class EmbeddingWorklistContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(pending=1)
 
     def test_replaced_texts_leave_the_worklist(self, vault: Vault) -> None:
-        """
-        A text that an edit removed is no longer pending.
-
-        If this fails: the worklist is a queue that save appends to; derive it from the fragments.
-        """
+        """A text that an edit removed is no longer pending."""
         save(vault, "a.md", "One.\nTwo.")
 
         save(vault, "a.md", "Two.\nThree.")
@@ -158,11 +121,7 @@ class EmbeddingWorklistContract(VaultContract):
         assert pending_texts(vault) == ["Two.", "Three."]
 
     def test_stored_texts_leave_the_worklist(self, vault: Vault) -> None:
-        """
-        A text with a vector is not pending, and is not embedded again when it reappears.
-
-        If this fails: vectors are stored by fragment instead of by text.
-        """
+        """A text with a vector is not pending, and is not embedded again when it reappears."""
         save(vault, "a.md", "One.\nTwo.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         assert pending_texts(vault) == ["Two."]
@@ -177,22 +136,14 @@ class EmbeddingStorageContract(VaultContract):
     """Storage of vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_new_store_is_empty(self, vault: Vault) -> None:
-        """
-        A new store has no model, no texts and no vectors.
-
-        If this fails: a default fingerprint is written when the vault is created.
-        """
+        """A new store has no model, no texts and no vectors."""
         assert vault.embeddings.fingerprint() is None
         assert vault.embeddings.pending(10) == []
         assert vault.embeddings.counts() == EmbeddingCounts()
         assert vault.embeddings.clean() == 0
 
     def test_every_fragment_with_the_text_has_the_vector(self, vault: Vault) -> None:
-        """
-        Each active fragment whose text a vector embeds has this vector, in any document.
-
-        If this fails: only the first fragment, or only one document's, is looked up.
-        """
+        """Each active fragment whose text a vector embeds has this vector, in any document."""
         first, second = save(vault, "a.md", "One.\nTwo.\nOne."), save(vault, "b.md", "Two.")
         gone = save(vault, "c.md", "One.")
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
@@ -209,11 +160,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.of_document(gone) == []
 
     def test_lines_have_none(self, vault: Vault) -> None:
-        """
-        A line fragment with the same text as a passage has no vector.
-
-        If this fails: fragments are found by text regardless of their kind.
-        """
+        """A line fragment with the same text as a passage has no vector."""
         passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
         saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
 
@@ -223,11 +170,7 @@ class EmbeddingStorageContract(VaultContract):
         assert [hit.key for hit in vault.embeddings.search(VECTOR_A, 9)] == [(saved, 0)]
 
     def test_a_vector_replaces_another(self, vault: Vault) -> None:
-        """
-        A text that is stored again has the later vector, and counts once.
-
-        If this fails: the earlier vector remains next to the later one.
-        """
+        """A text that is stored again has the later vector, and counts once."""
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
@@ -239,32 +182,20 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.count() == 1
 
     def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
-        """
-        The vector of a text that was removed before it was stored is kept as an orphan without a fragment.
-
-        If this fails: an unknown text raises, or is dropped silently.
-        """
+        """The vector of a text that was removed before it was stored is kept as an orphan without a fragment."""
         vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
 
         assert vault.embeddings.search(VECTOR_A, 9) == []
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
 
     def test_storing_nothing(self, vault: Vault) -> None:
-        """
-        Storing no vectors changes nothing: there is still no model.
-
-        If this fails: the fingerprint is written before the vectors are checked.
-        """
+        """Storing no vectors changes nothing: there is still no model."""
         vault.embeddings.store(MODEL, {})
 
         assert vault.embeddings.fingerprint() is None
 
     def test_fingerprint_is_that_of_the_vectors(self, vault: Vault) -> None:
-        """
-        The fingerprint is that of the stored vectors.
-
-        If this fails: the fingerprint is not stored with the first vectors.
-        """
+        """The fingerprint is that of the stored vectors."""
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
 
@@ -272,10 +203,8 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_other_model_is_refused(self, vault: Vault) -> None:
         """
-        While vectors are stored, those of another model are refused; the error names both models and nothing
-        is stored.
-
-        If this fails: the fingerprint is overwritten, or compared after writing.
+        While vectors are stored, those of another model are refused; the error names both models and nothing is
+        stored.
         """
         saved = save(vault, "a.md", "One.\nTwo.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
@@ -290,11 +219,7 @@ class EmbeddingStorageContract(VaultContract):
 
     @pytest.mark.parametrize("bad", REFUSED.values(), ids=REFUSED)
     def test_bad_vector_refuses_the_batch(self, vault: Vault, bad: Vector) -> None:
-        """
-        One bad vector in a batch prevents the whole batch from being stored.
-
-        If this fails: vectors are written one by one during the checks.
-        """
+        """One bad vector in a batch prevents the whole batch from being stored."""
         saved = save(vault, "a.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
@@ -308,11 +233,7 @@ class EmbeddingStorageContract(VaultContract):
         "bad", [b"", raw_vector(0, 0, 0), unit_vector(1, 2)], ids=["empty", "zeros", "length"]
     )
     def test_bad_first_batch_leaves_no_model(self, vault: Vault, bad: Vector) -> None:
-        """
-        A refused first batch, for example with mixed lengths, leaves no vector and no fingerprint.
-
-        If this fails: lengths are compared with the stored vectors but not within the batch.
-        """
+        """A refused first batch, for example with mixed lengths, leaves no vector and no fingerprint."""
         with pytest.raises(BadVector):
             vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): bad})
 
@@ -320,11 +241,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts()
 
     def test_lone_vector_of_another_length(self, vault: Vault) -> None:
-        """
-        A batch of equal lengths is refused if the stored vectors have another length.
-
-        If this fails: lengths are compared within the batch but not with the stored vectors.
-        """
+        """A batch of equal lengths is refused if the stored vectors have another length."""
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
 
         with pytest.raises(BadVector):
@@ -333,11 +250,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
 
     def test_rounding_is_no_error(self, vault: Vault) -> None:
-        """
-        A vector with many components whose length is one except for rounding is stored.
-
-        If this fails: the tolerance is tighter than the precision of models, or a number that no int8 can hold overflows.
-        """
+        """A vector with many components whose length is one except for rounding is stored."""
         saved = save(vault, "a.md", "One.")
         vector = unit_vector(*(math.sin(n) for n in range(1, 1025)))
 
@@ -346,11 +259,7 @@ class EmbeddingStorageContract(VaultContract):
         assert_vectors(vault.embeddings.of_document(saved), [vector_of(saved, 0, vector)])
 
     def test_of_document_in_fragment_order(self, vault: Vault) -> None:
-        """
-        A document's vectors are returned in fragment order; fragments without a vector are omitted.
-
-        If this fails: the order is by text hash or by insertion.
-        """
+        """A document's vectors are returned in fragment order; fragments without a vector are omitted."""
         saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(12)))
         vectors = {sha(f"Text {n}."): unit_vector(n, 1) for n in range(11, 0, -1)}
         vault.embeddings.store(MODEL, vectors)
@@ -362,11 +271,7 @@ class EmbeddingStorageContract(VaultContract):
         )
 
     def test_inactive_documents_are_not_found(self, vault: Vault) -> None:
-        """
-        Fragments of inactive documents are not found, and take no place of those that are found.
-
-        If this fails: the nearest texts are selected before the documents are filtered.
-        """
+        """Fragments of inactive documents are not found, and take no place of those that are found."""
         first, second = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         gone = [save(vault, f"{n}.md", f"Gone {n}.") for n in range(30)]
         vectors = {sha(f"Gone {n}."): VECTOR_B for n in range(30)}
@@ -380,11 +285,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.search(VECTOR_B, 1) == hits[:1]
 
     def test_rebuilding_keeps_every_vector(self, vault: Vault) -> None:
-        """
-        Sound vectors have no faults, and rebuilding loses none of them.
-
-        If this fails: the table is emptied, or its rows are not those of the texts any more.
-        """
+        """Sound vectors have no faults, and rebuilding loses none of them."""
         saved = save(vault, "a.md", "One.\nTwo.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B})
         before = vault.embeddings.of_document(saved), vault.embeddings.search(VECTOR_A, 9)
@@ -396,11 +297,7 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.faults() == []
 
     def test_of_document_that_is_not_served(self, vault: Vault) -> None:
-        """
-        An inactive or unknown document has no vectors; a reactivated one has its vectors again.
-
-        If this fails: the vectors of an inactive document are deleted, or still returned.
-        """
+        """An inactive or unknown document has no vectors; a reactivated one has its vectors again."""
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         vault.documents.deactivate([saved], InactiveReason.REMOVED)

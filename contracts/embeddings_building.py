@@ -27,11 +27,7 @@ class EmbeddingBuildingContract(VaultContract):
     """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_at_first_there_is_none(self, vault: Vault) -> None:
-        """
-        Without a space being built, its worklist and counts are empty, and nothing can take over.
-
-        If this fails: a space is created with the vault, or the serving one is read instead.
-        """
+        """Without a space being built, its worklist and counts are empty, and nothing can take over."""
         served(vault, "One.")
 
         assert vault.embeddings.building() is None
@@ -41,11 +37,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert vault.embeddings.fingerprint() == MODEL
 
     def test_nothing_goes_into_a_space_that_was_not_begun(self, vault: Vault) -> None:
-        """
-        Vectors are refused if no space is being built, or if it was begun for another model.
-
-        If this fails: storing creates a space, so that an overtaken run would recreate it.
-        """
+        """Vectors are refused if no space is being built, or if it was begun for another model."""
         served(vault, "One.")
         with pytest.raises(ModelMismatch):
             vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, building=True)
@@ -57,11 +49,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
 
     def test_everything_waits_for_it(self, vault: Vault) -> None:
-        """
-        In a new space every text of an active document is pending, in reading order and each once.
-
-        If this fails: the worklist only contains incomplete documents.
-        """
+        """In a new space every text of an active document is pending, in reading order and each once."""
         served(vault, "Two.\nOne.\nTwo.")
         save(vault, "new.md", "Three.")
         gone = save(vault, "gone.md", "Four.")
@@ -75,11 +63,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=3)
 
     def test_a_space_being_built_is_not_searched(self, vault: Vault) -> None:
-        """
-        Until it takes over, a space is visible only through its own worklist and counts.
-
-        If this fails: a query about vectors does not filter by space.
-        """
+        """Until it takes over, a space is visible only through its own worklist and counts."""
         number = served(vault, "One.\nTwo.")
         save(vault, "new.md", "Three.")
         before = seen(vault, number)
@@ -92,11 +76,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(stored=2, pending=1)
 
     def test_both_take_in_what_is_new(self, vault: Vault) -> None:
-        """
-        Each space has its own worklist: a text embedded for one is still pending for the other.
-
-        If this fails: a vector of any space removes its text from both worklists.
-        """
+        """Each space has its own worklist: a text embedded for one is still pending for the other."""
         served(vault, "One.")
         begin_with(vault, {"One.": SHORT_A})
 
@@ -108,11 +88,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert_vectors(vault.embeddings.of_document(number), [vector_of(number, 0, VECTOR_B)])
 
     def test_what_changed_behind_the_last_text_is_not_forgotten(self, vault: Vault) -> None:
-        """
-        A document changed after its texts were passed is pending again.
-
-        If this fails: everything before the last stored text is assumed to be embedded.
-        """
+        """A document changed after its texts were passed is pending again."""
         served(vault, "One.", path="a.md")
         save(vault, "b.md", "Two.")
         begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B})
@@ -123,11 +99,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert vault.embeddings.take_over() is False
 
     def test_bad_vectors_are_refused(self, vault: Vault) -> None:
-        """
-        Lengths are compared with the vectors of the same space, and a bad batch is not stored at all.
-
-        If this fails: vectors must have the length of the serving space, or any length.
-        """
+        """Lengths are compared with the vectors of the same space, and a bad batch is not stored at all."""
         served(vault, "One.\nTwo.")
         begin_with(vault, {"One.": SHORT_A})
 
@@ -137,11 +109,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert pending_of_build(vault) == ["Two."]
 
     def test_how_far_it_is(self, vault: Vault) -> None:
-        """
-        `building` returns the fingerprint and a share from 0 to 1 that grows as texts are stored in order.
-
-        If this fails: the share is that of the serving vectors.
-        """
+        """`building` returns the fingerprint and a share from 0 to 1 that grows as texts are stored in order."""
         for name in "abcd":
             served(vault, f"Text {name}.", path=f"{name}.md")
         vault.embeddings.begin(OTHER)
@@ -154,10 +122,8 @@ class EmbeddingBuildingContract(VaultContract):
 
     def test_failures_of_its_own(self, vault: Vault) -> None:
         """
-        A text that failed for good in one space leaves that worklist only; the serving space and the
-        documents are unchanged.
-
-        If this fails: failures are counted by text across models.
+        A text that failed for good in one space leaves that worklist only; the serving space and the documents are
+        unchanged.
         """
         number = served(vault, "One.")
         both = save(vault, "new.md", "Two.")
@@ -174,11 +140,7 @@ class EmbeddingBuildingContract(VaultContract):
         assert state(vault, both) is EmbedState.PENDING
 
     def test_cleaning_looks_at_both(self, vault: Vault) -> None:
-        """
-        Cleaning deletes unused vectors and failures from both spaces, but counts only serving ones.
-
-        If this fails: unused vectors take over, or cleaning discards the space being built.
-        """
+        """Cleaning deletes unused vectors and failures from both spaces, but counts only serving ones."""
         gone = served(vault, "One.\nTwo.\nThree.")
         served(vault, "Four.", path="kept.md")
         begin_with(vault, {"One.": SHORT_A})
@@ -195,11 +157,7 @@ class EmbeddingTakeOverContract(VaultContract):
 
     @pytest.mark.parametrize("model", [OTHER, MODEL])
     def test_takes_over_as_a_whole(self, vault: Vault, model: str) -> None:
-        """
-        Once nothing is pending, the new vectors, of another model or the same one, replace the old ones.
-
-        If this fails: some of the old vectors are still returned, or spaces are distinguished by fingerprint.
-        """
+        """Once nothing is pending, the new vectors, of another model or the same one, replace the old ones."""
         number = served(vault, "One.\nTwo.")
         begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B}, model)
 
@@ -215,11 +173,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.take_over() is False
 
     def test_not_before_it_is_complete(self, vault: Vault) -> None:
-        """
-        While one text is pending, taking over is refused and changes nothing.
-
-        If this fails: a text that had a vector has none afterwards.
-        """
+        """While one text is pending, taking over is refused and changes nothing."""
         number = served(vault, "One.\nTwo.")
         begin_with(vault, {"One.": SHORT_A})
         before = seen(vault, number)
@@ -231,10 +185,8 @@ class EmbeddingTakeOverContract(VaultContract):
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
         """
-        A document whose text failed with the new model becomes failed; one that failed with the old model
-        only becomes synced.
-
-        If this fails: states and failures are still those of the old model.
+        A document whose text failed with the new model becomes failed; one that failed with the old model only
+        becomes synced.
         """
         lost = served(vault, "One.", path="lost.md")
         won = save(vault, "won.md", "Two.")
@@ -250,11 +202,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1, failed=1)
 
     def test_beginning_again_begins_empty(self, vault: Vault) -> None:
-        """
-        Beginning a space replaces the one begun before, even for the same model, and starts without vectors.
-
-        If this fails: two spaces are built at once, or vectors of an abandoned space are reused.
-        """
+        """Beginning a space replaces the one begun before, even for the same model, and starts without vectors."""
         served(vault, "One.")
         for fingerprint in (OTHER, OTHER, "model-c"):
             vault.embeddings.begin(fingerprint)
@@ -265,11 +213,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.fingerprint() == "model-c"
 
     def test_giving_up(self, vault: Vault) -> None:
-        """
-        An abandoned space is deleted with its failures, and the serving one is unchanged.
-
-        If this fails: failures of an abandoned space count for the next one.
-        """
+        """An abandoned space is deleted with its failures, and the serving one is unchanged."""
         number = served(vault, "One.")
         before = seen(vault, number)
         vault.embeddings.give_up()
@@ -286,11 +230,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert pending_of_build(vault) == ["One."]
 
     def test_discarding_in_parts(self, vault: Vault) -> None:
-        """
-        Replaced or abandoned vectors are deleted in limited batches until none remain.
-
-        If this fails: serving vectors are deleted too, or everything is deleted in one transaction.
-        """
+        """Replaced or abandoned vectors are deleted in limited batches until none remain."""
         number = served(vault, "One.\nTwo.\nThree.")
         vault.embeddings.begin("model-c")
         vault.embeddings.store("model-c", {sha("One."): SHORT_A}, building=True)
@@ -305,11 +245,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert seen(vault, number) == before
 
     def test_indexes_of_the_old_vectors_are_outdated(self, vault: Vault) -> None:
-        """
-        Taking over outdates every vector index, serving or building, but no lexical index.
-
-        If this fails: an external index answers queries of one model with vectors of another.
-        """
+        """Taking over outdates every vector index, serving or building, but no lexical index."""
         served(vault, "One.")
         records = [vault.outbox.register(role, "tantivy") for role in (Role.LEXICAL, *[Role.VECTORS] * 2)]
         vault.outbox.serve(records[1], Role.VECTORS)
@@ -323,11 +259,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert newer.generation not in outdated(vault)
 
     def test_no_change_for_indexes_before(self, vault: Vault) -> None:
-        """
-        Changes in the space being built are not logged for external indexes.
-
-        If this fails: an index is filled with vectors of both models.
-        """
+        """Changes in the space being built are not logged for external indexes."""
         served(vault, "One.")
         vault.outbox.register(Role.VECTORS, "lancedb")
         before = vault.outbox.head()
@@ -340,11 +272,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.outbox.after(before, Role.VECTORS).document_ids == ()
 
     def test_a_transaction_that_fails_takes_it_back(self, vault: Vault) -> None:
-        """
-        Taking over is part of the surrounding transaction.
-
-        If this fails: the new model serves with an index of the old one.
-        """
+        """Taking over is part of the surrounding transaction."""
         number = served(vault, "One.")
         begin_with(vault, {"One.": SHORT_A})
         before = seen(vault, number)

@@ -22,11 +22,7 @@ class EmbeddingStateContract(VaultContract):
     """Failures, states and counts of embeddings. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_synced_when_complete(self, vault: Vault) -> None:
-        """
-        A document is pending until its last text has a vector, then synced; other documents are unaffected.
-
-        If this fails: one vector marks the document as complete, or other documents are marked as well.
-        """
+        """A document is pending until its last text has a vector, then synced; other documents are unaffected."""
         saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         assert state(vault, saved) is EmbedState.PENDING
@@ -36,11 +32,7 @@ class EmbeddingStateContract(VaultContract):
         assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
 
     def test_documents_without_a_vector_are_counted(self, vault: Vault) -> None:
-        """
-        A document counts until its last text has a vector; an inactive one does not count.
-
-        If this fails: texts are counted instead of documents, or inactive documents are included.
-        """
+        """A document counts until its last text has a vector; an inactive one does not count."""
         save(vault, "a.md", "One.\nTwo.")
         gone = save(vault, "b.md", "Three.\nFour.")
         assert vault.embeddings.documents_without() == 2
@@ -52,11 +44,7 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.documents_without() == 0
 
     def test_three_failures(self, vault: Vault) -> None:
-        """
-        A text leaves the worklist at its third failure, not before, and its documents become failed.
-
-        If this fails: the count is off by one, or only the first document is marked.
-        """
+        """A text leaves the worklist at its third failure, not before, and its documents become failed."""
         both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
         for _ in range(2):
             vault.embeddings.fail([sha("One.")], "timed out")
@@ -69,11 +57,7 @@ class EmbeddingStateContract(VaultContract):
         assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
 
     def test_failures_are_counted_by_text(self, vault: Vault) -> None:
-        """
-        Each text counts its own failures; failing an empty list changes nothing.
-
-        If this fails: attempts are counted per call or per document.
-        """
+        """Each text counts its own failures; failing an empty list changes nothing."""
         save(vault, "a.md", "One.\nTwo.")
 
         vault.embeddings.fail([sha("One."), sha("Two.")], "x")
@@ -85,11 +69,7 @@ class EmbeddingStateContract(VaultContract):
         assert pending_texts(vault) == ["Two."]
 
     def test_success_after_failure(self, vault: Vault) -> None:
-        """
-        A vector for a text that failed for good makes its document synced.
-
-        If this fails: a failure takes precedence over a vector.
-        """
+        """A vector for a text that failed for good makes its document synced."""
         saved = save(vault, "a.md", "One.")
         give_up(vault, "One.")
 
@@ -99,11 +79,7 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
 
     def test_counts_are_of_texts(self, vault: Vault) -> None:
-        """
-        Each text of active documents is counted once by its state; orphaned vectors are counted separately.
-
-        If this fails: fragments or inactive documents are counted, or an orphan counts as stored.
-        """
+        """Each text of active documents is counted once by its state; orphaned vectors are counted separately."""
         save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
         save(vault, "b.md", "One.\nFour.")
         gone = save(vault, "c.md", "Five.\nSix.\nOne.")
@@ -115,11 +91,7 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
 
     def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
-        """
-        Cleaning deletes exactly the vectors that no active document uses and returns their number.
-
-        If this fails: usage is checked in one document only, or inactive ones count as users.
-        """
+        """Cleaning deletes exactly the vectors that no active document uses and returns their number."""
         here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B, sha("Three."): VECTOR_B})
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
@@ -130,11 +102,7 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
 
     def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
-        """
-        A document reactivated after its vectors were deleted is pending again.
-
-        If this fails: its state is preserved while it is inactive.
-        """
+        """A document reactivated after its vectors were deleted is pending again."""
         saved = save(vault, "a.md", "One.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
         vault.documents.deactivate([saved], InactiveReason.REMOVED)
@@ -146,11 +114,7 @@ class EmbeddingStateContract(VaultContract):
         assert state(vault, saved) is EmbedState.PENDING
 
     def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
-        """
-        Cleaning deletes the failures of unused texts; a failed text in use stays failed.
-
-        If this fails: failures are not cleaned, or all of them are.
-        """
+        """Cleaning deletes the failures of unused texts; a failed text in use stays failed."""
         save(vault, "a.md", "One.")
         gone = save(vault, "b.md", "Two.")
         give_up(vault, "One.", "Two.")
@@ -162,11 +126,7 @@ class EmbeddingStateContract(VaultContract):
         assert pending_texts(vault) == ["Two."]
 
     def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
-        """
-        After cleaning deleted the last vector there is no model, and any other may begin, with any length.
-
-        If this fails: the fingerprint outlives its vectors.
-        """
+        """After cleaning deleted the last vector there is no model, and any other may begin, with any length."""
         vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
 
         assert vault.embeddings.clean() == 1
@@ -176,11 +136,7 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.fingerprint() == "model-b"
 
     def test_clear_starts_over(self, vault: Vault) -> None:
-        """
-        Clearing deletes vectors, failures and model; every text is pending, and another model may begin.
-
-        If this fails: failures or the documents' states remain.
-        """
+        """Clearing deletes vectors, failures and model; every text is pending, and another model may begin."""
         synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Gone."): VECTOR_B})
         give_up(vault, "Two.")

@@ -41,11 +41,7 @@ class EntityMentionContract(VaultContract):
     """Mentions of entities, and search by name. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_mentions_are_kept(self, vault: Vault) -> None:
-        """
-        A document's entities are returned by id, with their kinds and counts; a repeated mention counts once.
-
-        If this fails: a column is missing, the caller's count is stored, or a mention that is not new is counted.
-        """
+        """A document's entities are returned by id, with their kinds and counts; a repeated mention counts once."""
         service = entity("Redis", "service")
         saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7), ANN)
         vault.entities.set_mentions(saved, [ANN, service])
@@ -56,11 +52,7 @@ class EntityMentionContract(VaultContract):
         assert beside(vault, saved) == [(other, 1)]
 
     def test_mentions_are_replaced(self, vault: Vault) -> None:
-        """
-        New mentions of a document replace its former ones, also in the counts.
-
-        If this fails: mentions are added instead of replaced, or the old counts remain.
-        """
+        """New mentions of a document replace its former ones, also in the counts."""
         saved = mentioning(vault, "a.md", ANN, BOB)
 
         vault.entities.set_mentions(saved, [BOB, CYD])
@@ -71,8 +63,6 @@ class EntityMentionContract(VaultContract):
     def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
         """
         Merging turns mentions of one entity into mentions of the other, once per document, and deletes the first.
-
-        If this fails: counts are added up, or mentions of inactive documents are not changed.
         """
         concept, service = entity("Ledger", "concept"), entity("Ledger", "service")
         both = mentioning(vault, "both.md", concept, service, ANN)
@@ -91,11 +81,7 @@ class EntityMentionContract(VaultContract):
         assert [one.id for one in vault.entities.mentions(hidden)] == [service.id]
 
     def test_what_cannot_be_merged(self, vault: Vault) -> None:
-        """
-        Merging an unknown entity, or one into itself, changes nothing; the target may be unknown before.
-
-        If this fails: an entity is deleted by being merged into itself.
-        """
+        """Merging an unknown entity, or one into itself, changes nothing; the target may be unknown before."""
         saved = mentioning(vault, "a.md", ANN)
 
         assert not vault.entities.merge(BOB.id, CYD)
@@ -105,11 +91,7 @@ class EntityMentionContract(VaultContract):
         assert vault.entities.known([BOB.id, CYD.id]) == {}
 
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
-        """
-        The first name and kind of an id are retained; later variants are ignored.
-
-        If this fails: an upsert replaces the canonical name by a variant.
-        """
+        """The first name and kind of an id are retained; later variants are ignored."""
         mentioning(vault, "a.md", ANN)
         mentioning(vault, "b.md", ANN._replace(name="Annie", kind="tool"))
 
@@ -119,11 +101,7 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "annie") == []
 
     def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:
-        """
-        Mentions of an unknown document are refused, and nothing is stored.
-
-        If this fails: rows refer to a missing document, or the entity is stored without it.
-        """
+        """Mentions of an unknown document are refused, and nothing is stored."""
         with pytest.raises(InvalidInput):
             vault.entities.set_mentions(UNKNOWN, [ANN])
 
@@ -131,11 +109,7 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "ann") == []
 
     def test_every_word_begins_a_word(self, vault: Vault) -> None:
-        """
-        Search matches prefixes of the words of a name, in any order and case, with or without accents.
-
-        If this fails: one matching word is enough, only whole words match, or the name is compared as one text.
-        """
+        """Search matches prefixes of the words of a name, in any order and case, with or without accents."""
         mentioning(vault, "a.md", entity("José Vega-Ruiz"), entity("Josefina Roth"))
 
         assert [name for name, _ in found(vault, "jose")] == ["Josefina Roth", "José Vega-Ruiz"]
@@ -147,19 +121,13 @@ class EntityMentionContract(VaultContract):
     def test_operators_are_words(self, vault: Vault, text: str) -> None:
         """
         Operators of the search engine are ordinary words; punctuation alone matches nothing and raises no error.
-
-        If this fails: the text is passed to a full-text engine unescaped.
         """
         mentioning(vault, "a.md", ANN, BOB)
 
         assert found(vault, text) == []
 
     def test_the_most_mentioned_first(self, vault: Vault) -> None:
-        """
-        Matches are ordered by number of mentions, then by id, up to the limit.
-
-        If this fails: the order is that of the full-text engine, or the limit is applied before the order.
-        """
+        """Matches are ordered by number of mentions, then by id, up to the limit."""
         al, ali, alma = map(entity, ("Al", "Ali", "Alma"))
         mentioning(vault, "a.md", alma, ali, al)
         mentioning(vault, "b.md", alma)
@@ -169,11 +137,7 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "al", 0) == found(vault, "al", -1) == []
 
     def test_who_mentions_it(self, vault: Vault) -> None:
-        """
-        `mentioning` returns the served documents that mention an entity, highest ids first, up to the limit.
-
-        If this fails: inactive documents are included, or the limit is applied before the order.
-        """
+        """`mentioning` returns the served documents that mention an entity, highest ids first, up to the limit."""
         numbers = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(4)]
         mentioning(vault, "other.md", BOB)
         vault.documents.deactivate(numbers[3:], InactiveReason.ARCHIVED)
@@ -187,8 +151,6 @@ class EntityMentionContract(VaultContract):
     def test_what_is_not_served_is_not_mentioned(self, vault: Vault, reason: InactiveReason) -> None:
         """
         Deactivating a document removes its mentions from all results; an entity without other mentions is not found.
-
-        If this fails: counts are updated when a document is saved, but not when it is deactivated.
         """
         gone = mentioning(vault, "a.md", ANN, BOB)
         mentioning(vault, "b.md", BOB)
@@ -201,11 +163,7 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "bob") == [("Bob", 1)]
 
     def test_what_comes_back_mentions_again(self, vault: Vault) -> None:
-        """
-        A reactivated document has its mentions and counts again; they can be set while it is inactive.
-
-        If this fails: mentions are deleted with the document, or counted twice when it is saved again.
-        """
+        """A reactivated document has its mentions and counts again; they can be set while it is inactive."""
         kept = mentioning(vault, "a.md", ANN)
         vault.documents.deactivate([kept], InactiveReason.REMOVED)
         vault.entities.set_mentions(kept, [ANN, BOB])
@@ -219,11 +177,7 @@ class EntityMentionContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_failed_block_leaves_mentions_as_they_were(self, vault: Vault) -> None:
-        """
-        Mentions and their counts are part of the vault's transactions.
-
-        If this fails: mentions are missing from the snapshot, or counted outside of the transaction.
-        """
+        """Mentions and their counts are part of the vault's transactions."""
         saved = mentioning(vault, "a.md", ANN, BOB)
         other = mentioning(vault, "b.md", BOB)
 
@@ -242,11 +196,7 @@ class EntityForgettingContract(VaultContract):
 
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
     def test_names_go_with_the_last_mention(self, vault: Vault, reason: InactiveReason | None) -> None:
-        """
-        Forgetting deletes entities that only this document mentioned; the others keep their counts.
-
-        If this fails: entities remain, or counts are reduced twice for an inactive document.
-        """
+        """Forgetting deletes entities that only this document mentioned; the others keep their counts."""
         gone, kept = mentioning(vault, "a.md", ANN, BOB), mentioning(vault, "b.md", BOB, CYD)
         if reason:
             vault.documents.deactivate([gone], reason)
@@ -267,8 +217,6 @@ class EntityNeighbourContract(VaultContract):
     def test_by_what_occurs_together(self, vault: Vault) -> None:
         """
         A document that mentions an entity co-occurring with one of the given document's entities is a neighbour.
-
-        If this fails: only documents that share an entity are found, or a negative limit takes from the end.
         """
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
@@ -279,11 +227,7 @@ class EntityNeighbourContract(VaultContract):
         assert [beside(vault, seed, limit=limit) for limit in (-1, 0, 1)] == [[], [], [(pair, 1)]]
 
     def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
-        """
-        A neighbour has the count of its most frequent pair, and higher counts come first.
-
-        If this fails: counts of several pairs are added up, or the last one wins.
-        """
+        """A neighbour has the count of its most frequent pair, and higher counts come first."""
         seed = mentioning(vault, "seed.md", ANN, DEE)
         pairs = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(3)]
         rare = mentioning(vault, "rare.md", DEE, CYD)
@@ -295,11 +239,7 @@ class EntityNeighbourContract(VaultContract):
         assert beside(vault, seed)[-1] == (rare, 1)
 
     def test_seeds_are_not_their_own_neighbours(self, vault: Vault) -> None:
-        """
-        The given documents are never returned, even if they are reached from one another.
-
-        If this fails: only the document that a mention came from is excluded.
-        """
+        """The given documents are never returned, even if they are reached from one another."""
         one = mentioning(vault, "1.md", ANN, BOB)
         two = mentioning(vault, "2.md", ANN, BOB)
         three = mentioning(vault, "3.md", BOB)
@@ -308,22 +248,14 @@ class EntityNeighbourContract(VaultContract):
         assert beside(vault, one, two, three) == []
 
     def test_nothing_near(self, vault: Vault) -> None:
-        """
-        Unknown documents, an empty list, and documents whose entity co-occurs with nothing have no neighbours.
-
-        If this fails: an empty list is treated as all documents.
-        """
+        """Unknown documents, an empty list, and documents whose entity co-occurs with nothing have no neighbours."""
         seed = mentioning(vault, "seed.md", ANN)
         mentioning(vault, "other.md", ANN)
 
         assert beside(vault) == beside(vault, UNKNOWN) == beside(vault, seed) == []
 
     def test_thirty_companions(self, vault: Vault) -> None:
-        """
-        Exactly the thirty most frequent companions are followed, ties by id.
-
-        If this fails: the limit is applied before the order, or not at all.
-        """
+        """Exactly the thirty most frequent companions are followed, ties by id."""
         companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
         seed = mentioning(vault, "seed.md", ANN)
         for one in companions:
@@ -339,8 +271,6 @@ class EntityNeighbourContract(VaultContract):
     def test_ten_documents_each(self, vault: Vault) -> None:
         """
         Ten documents with the highest ids are taken from each companion; given and inactive documents do not count.
-
-        If this fails: the limit of ten is applied before given and inactive documents are excluded.
         """
         seed = mentioning(vault, "seed.md", ANN, BOB)
         numbers = [mentioning(vault, f"{n}.md", BOB) for n in range(DOCUMENTS_EACH + 2)]
@@ -349,11 +279,7 @@ class EntityNeighbourContract(VaultContract):
         assert [number for number, _ in beside(vault, seed)] == numbers[1:-1]
 
     def test_a_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
-        """
-        Documents outside the scope do not count against the limit; pair counts cover the whole vault.
-
-        If this fails: the scope is applied to the result, or to the pair counts.
-        """
+        """Documents outside the scope do not count against the limit; pair counts cover the whole vault."""
         seed = mentioning(vault, "seed.md", ANN, BOB)
         mine = mentioning(vault, "mine.md", ANN, BOB, collection="mine", authored_at=DAYS[0])
         for n in range(DOCUMENTS_EACH):
@@ -365,11 +291,7 @@ class EntityNeighbourContract(VaultContract):
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_near_to_nothing(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        An inactive document is no neighbour, contributes to no pair, and has no neighbours itself.
-
-        If this fails: a forgotten document still contributes to pair counts.
-        """
+        """An inactive document is no neighbour, contributes to no pair, and has no neighbours itself."""
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
         bob = mentioning(vault, "bob.md", BOB, CYD)
@@ -382,11 +304,7 @@ class EntityNeighbourContract(VaultContract):
         assert beside(vault, bob) == []
 
     def test_what_comes_back_is_near_again(self, vault: Vault) -> None:
-        """
-        A reactivated document contributes to its pairs again, once.
-
-        If this fails: pairs are counted at every save.
-        """
+        """A reactivated document contributes to its pairs again, once."""
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
         vault.documents.deactivate([pair], InactiveReason.REMOVED)

@@ -33,11 +33,7 @@ class FileScanContract(_FileContract):
     """Scan of a file tree. Supply ``files`` and ``place``."""
 
     def test_every_wanted_file_sorted(self, files: FileSource, place: Place) -> None:
-        """
-        All files at any depth are returned sorted by their whole path, compared as text.
-
-        If this fails: the order is that of the traversal; sort the whole paths at the end.
-        """
+        """All files at any depth are returned sorted by their whole path, compared as text."""
         tree = [
             "a.md",
             "a/b.md",
@@ -53,11 +49,7 @@ class FileScanContract(_FileContract):
         assert paths(scan(files, root)) == sorted(tree)
 
     def test_stamps_say_size_and_time(self, files: FileSource, place: Place) -> None:
-        """
-        A stamp holds the size in bytes and the time of modification in nanoseconds.
-
-        If this fails: characters are counted, or the time is a float of seconds.
-        """
+        """A stamp holds the size in bytes and the time of modification in nanoseconds."""
         root = place({"a.md": "é🐝".encode(), "empty.md": b""})
 
         stamps = [file.stamp for file in scan(files, root).files]
@@ -66,21 +58,13 @@ class FileScanContract(_FileContract):
         assert all(type(stamp.mtime_ns) is int and stamp.mtime_ns > 0 for stamp in stamps)
 
     def test_scanning_again_gives_the_same(self, files: FileSource, place: Place) -> None:
-        """
-        Two scans of an unchanged tree are equal, stamps included.
-
-        If this fails: the result includes data about the scan itself.
-        """
+        """Two scans of an unchanged tree are equal, stamps included."""
         root = place({"a.md": b"x", "b/c.md": b"y"})
 
         assert scan(files, root) == scan(files, root)
 
     def test_wanted_is_asked_with_relative_paths(self, files: FileSource, place: Place) -> None:
-        """
-        `wanted` is called once for each file with its path relative to the root, with forward slashes.
-
-        If this fails: `wanted` gets the file's name alone, or its absolute path.
-        """
+        """`wanted` is called once for each file with its path relative to the root, with forward slashes."""
         root = place({"a.md": b"", "b/c.md": b"", "b/d.txt": b""})
         asked: list[str] = []
 
@@ -90,11 +74,7 @@ class FileScanContract(_FileContract):
         assert paths(found) == ["a.md", "b/c.md"]
 
     def test_dotted_names_are_asked_first(self, files: FileSource, place: Place) -> None:
-        """
-        In each folder, files and folders whose names begin with a dot are asked for before the others.
-
-        If this fails: a file such as .gitignore is seen after the files that it excludes.
-        """
+        """In each folder, files and folders whose names begin with a dot are asked for before the others."""
         root = place({"!a.md": b"", ".z": b"", ".y/b.md": b"", "c/!d.md": b"", "c/.e": b""})
         asked: list[str] = []
 
@@ -104,11 +84,7 @@ class FileScanContract(_FileContract):
         assert asked.index("c/.e") < asked.index("c/!d.md")
 
     def test_enter_prunes_unseen(self, files: FileSource, place: Place) -> None:
-        """
-        A folder that `enter` refuses is not read: no file below it is passed to `wanted` or returned.
-
-        If this fails: `enter` filters the result instead of the traversal.
-        """
+        """A folder that `enter` refuses is not read: no file below it is passed to `wanted` or returned."""
         root = place({"keep/a.md": b"", "skip/b.md": b"", "skip/deep/c.md": b"", "keep/skip/d.md": b""})
         entered: list[str] = []
         wanted: list[str] = []
@@ -119,20 +95,12 @@ class FileScanContract(_FileContract):
         assert sorted(wanted) == paths(found) == ["keep/a.md", "keep/skip/d.md"]
 
     def test_empty_folder_is_there(self, files: FileSource, place: Place) -> None:
-        """
-        An empty folder has no files but exists, so its former files are known to be deleted.
-
-        If this fails: an empty folder is treated as a missing one.
-        """
+        """An empty folder has no files but exists, so its former files are known to be deleted."""
         assert scan(files, place({})) == Scan(files=(), root_exists=True, unreadable=())
 
     @pytest.mark.parametrize("below", ["/missing", "/a.md"])
     def test_root_that_is_no_folder(self, files: FileSource, place: Place, below: str) -> None:
-        """
-        A root that is missing or a file gives no files and `root_exists=False`.
-
-        If this fails: an empty traversal is treated as an empty folder, or an error is propagated.
-        """
+        """A root that is missing or a file gives no files and `root_exists=False`."""
         root = place({"a.md": b"x"}) + below
 
         found = scan(files, root)
@@ -147,20 +115,12 @@ class FileReadContract(_FileContract):
         "content", [b"", b"plain\n", b"\xef\xbb\xbfwith\r\nends\r", b"\xff\xfe\x00", b"x" * 100_000]
     )
     def test_bytes_come_back_exactly(self, files: FileSource, place: Place, content: bytes) -> None:
-        """
-        A file's bytes are returned unchanged.
-
-        If this fails: the file is opened as text.
-        """
+        """A file's bytes are returned unchanged."""
         assert files.read(place({"deep/a b.md": content}), "deep/a b.md") == content
 
     @pytest.mark.parametrize("path", ["missing.md", "folder/missing.md", "folder", "a.md/b.md"])
     def test_what_is_no_file(self, files: FileSource, place: Place, path: str) -> None:
-        """
-        A missing file raises `SourceMissing`, a folder another `SourceUnreadable`, which names the path.
-
-        If this fails: the platform's own error is propagated.
-        """
+        """A missing file raises `SourceMissing`, a folder another `SourceUnreadable`, which names the path."""
         root = place({"a.md": b"x", "folder/b.md": b"x"})
 
         with pytest.raises(SourceUnreadable) as refused:
@@ -172,22 +132,14 @@ class FileReadContract(_FileContract):
 
     @pytest.mark.parametrize("path", ["../secret.md", "deep/../../secret.md", "../inside-not/x.md"])
     def test_outside_of_the_root(self, files: FileSource, place: Place, path: str) -> None:
-        """
-        An existing file outside the root is refused, even in a folder whose name begins like the root's.
-
-        If this fails: the path is joined without being resolved, or compared as text without a slash.
-        """
+        """An existing file outside the root is refused, even in a folder whose name begins like the root's."""
         outer = place({"inside/deep/a.md": b"x", "secret.md": b"no", "inside-not/x.md": b"no"})
 
         with pytest.raises(SourceUnreadable):
             files.read(outer + "/inside", path)
 
     def test_absolute_path(self, files: FileSource, place: Place) -> None:
-        """
-        An absolute path to a file outside the root is refused.
-
-        If this fails: joining an absolute path drops the root.
-        """
+        """An absolute path to a file outside the root is refused."""
         outer = place({"inside/a.md": b"x", "secret.md": b"no"})
 
         with pytest.raises(SourceUnreadable):
@@ -198,11 +150,7 @@ class FileAboveContract(_FileContract):
     """Reading of files above a folder. Supply ``files`` and ``place``."""
 
     def test_nearest_first_up_to_the_mark(self, files: FileSource, place: Place) -> None:
-        """
-        The file is read in each folder above, up to the folder with the mark, and not in the folder itself.
-
-        If this fails: the order is that of the path, or files above the mark are read.
-        """
+        """The file is read in each folder above, up to the folder with the mark, and not in the folder itself."""
         outer = place(
             {"top/.mark/x": b"", "top/rule": b"1", "top/a/b/rule": b"2", "top/a/b/c/rule": b"3", "rule": b"0"}
         )
@@ -213,11 +161,7 @@ class FileAboveContract(_FileContract):
         ]
 
     def test_nothing_without_the_mark_above(self, files: FileSource, place: Place) -> None:
-        """
-        If no folder has the mark, or only the folder itself, nothing is returned.
-
-        If this fails: files of unrelated folders are read.
-        """
+        """If no folder has the mark, or only the folder itself, nothing is returned."""
         outer = place({"rule": b"0", "a/rule": b"1", "a/b/x": b"", "c/.no-such-mark/x": b""})
 
         assert files.read_above(f"{outer}/a/b", "rule", up_to=".no-such-mark") == []
@@ -241,8 +185,6 @@ class FileLinkContract(_FileContract):
         Links to files and folders, dangling ones too, are neither followed nor passed to `wanted` and `enter`.
 
         They are named in ``links``.
-
-        If this fails: use `is_file(follow_symlinks=False)` and similar calls.
         """
         root = place({"a.md": b"x", "folder/b.md": b"y"})
         for name, target in (("file.md", "a.md"), ("shortcut", "folder"), ("nowhere.md", "missing")):
@@ -256,11 +198,7 @@ class FileLinkContract(_FileContract):
         assert asked == ["folder"]
 
     def test_circle_ends(self, files: FileSource, place: Place, link: Link) -> None:
-        """
-        A link to a parent folder does not cause an endless scan.
-
-        If this fails: links to folders are followed.
-        """
+        """A link to a parent folder does not cause an endless scan."""
         root = place({"folder/b.md": b"y"})
         link(root, "folder/up", "folder")
 
@@ -271,9 +209,8 @@ class FileLinkContract(_FileContract):
         self, files: FileSource, place: Place, link: Link, path: str
     ) -> None:
         """
-        A file outside the root is not read through a link inside it, whether the link is to the file or to its folder.
-
-        If this fails: paths are compared before resolving links, not after.
+        A file outside the root is not read through a link inside it, whether the link is to the file or to its
+        folder.
         """
         outer = place({"inside/a.md": b"x", "elsewhere/secret.md": b"no"})
         link(outer, "inside/door.md", "elsewhere/secret.md")
@@ -297,11 +234,7 @@ class FileSealContract(_FileContract):
         raise NotImplementedError("override the `seal` fixture: a function that takes the right to read away")
 
     def test_sealed_folder_is_named(self, files: FileSource, place: Place, seal: Seal) -> None:
-        """
-        A folder that cannot be listed is reported as unreadable, and the rest is scanned.
-
-        If this fails: the error ends the scan, or is ignored, so that files look deleted.
-        """
+        """A folder that cannot be listed is reported as unreadable, and the rest is scanned."""
         root = place({"a.md": b"x", "closed/b.md": b"y", "open/c.md": b"z"})
         seal(root, "closed")
 
@@ -311,11 +244,7 @@ class FileSealContract(_FileContract):
         assert found.root_exists
 
     def test_sealed_file_is_scanned_and_not_read(self, files: FileSource, place: Place, seal: Seal) -> None:
-        """
-        An unreadable file is found by a scan, which opens no files; reading it is refused.
-
-        If this fails: the scan opens files, or the platform's own error is propagated.
-        """
+        """An unreadable file is found by a scan, which opens no files; reading it is refused."""
         root = place({"a.md": b"x"})
         seal(root, "a.md")
 

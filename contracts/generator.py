@@ -38,11 +38,7 @@ class GeneratorContract(Contract):
         raise NotImplementedError("override the `generator` fixture and return a Generator")
 
     def test_names_itself(self, generator: Generator) -> None:
-        """
-        The fingerprint is a non-empty text that does not change between calls.
-
-        If this fails: the fingerprint includes a value that changes from call to call.
-        """
+        """The fingerprint is a non-empty text that does not change between calls."""
         before = generator.fingerprint
         generator.generate("Why do bees swarm?", timeout_s=IN_TIME_S, max_tokens=4)
 
@@ -50,21 +46,13 @@ class GeneratorContract(Contract):
         assert generator.fingerprint == before
 
     def test_same_answer_to_the_same_prompt(self, generator: Generator) -> None:
-        """
-        At temperature 0 a prompt always has the same answer.
-
-        If this fails: the temperature is not sent, or its default is the model's own.
-        """
+        """At temperature 0 a prompt always has the same answer."""
         answers = {generator.generate("When?", timeout_s=IN_TIME_S, max_tokens=12) for _ in range(3)}
 
         assert len(answers) == 1
 
     def test_an_answer_is_no_longer_than_asked(self, generator: Generator) -> None:
-        """
-        An answer limited to a few tokens is short, and a prefix of the longer answer.
-
-        If this fails: max_tokens is not sent, or under a name that the server does not know.
-        """
+        """An answer limited to a few tokens is short, and a prefix of the longer answer."""
         short = generator.generate("Name a bee.", timeout_s=IN_TIME_S, max_tokens=3)
         longer = generator.generate("Name a bee.", timeout_s=IN_TIME_S, max_tokens=40)
 
@@ -72,11 +60,7 @@ class GeneratorContract(Contract):
         assert longer.startswith(short.rstrip("\ufffd"))  # a token may be half a character
 
     def test_an_answer_by_schema(self, generator: Generator) -> None:
-        """
-        With a schema the answer is JSON of that shape.
-
-        If this fails: the schema is not sent, or in a form that the server ignores.
-        """
+        """With a schema the answer is JSON of that shape."""
         answer = generator.generate(
             "Why or when? Answer as JSON.", timeout_s=IN_TIME_S, max_tokens=400, schema=VERDICT
         )
@@ -87,28 +71,16 @@ class GeneratorContract(Contract):
 
     @pytest.mark.parametrize("prompt", ODD_PROMPTS.values(), ids=ODD_PROMPTS)
     def test_any_text_is_a_prompt(self, generator: Generator, prompt: str) -> None:
-        """
-        Any text that a note may contain is a valid prompt.
-
-        If this fails: the prompt is inserted into a request without being encoded.
-        """
+        """Any text that a note may contain is a valid prompt."""
         assert isinstance(generator.generate(prompt, timeout_s=IN_TIME_S, max_tokens=4), str)
 
     def test_too_long_a_prompt(self, generator: Generator) -> None:
-        """
-        A prompt beyond the model's context is refused as too long, not truncated silently.
-
-        If this fails: translate the server's own error, which is often a plain 400 or 500.
-        """
+        """A prompt beyond the model's context is refused as too long, not truncated silently."""
         with pytest.raises(InputTooLong):
             generator.generate(LONG_PROMPT, timeout_s=IN_TIME_S, max_tokens=4)
 
     @pytest.mark.parametrize("timeout_s", [0.0, -1.0])
     def test_no_time_left(self, generator: Generator, timeout_s: float) -> None:
-        """
-        Without remaining time the error is `ModelUnavailable`, not a refusal.
-
-        If this fails: 0 is treated as no limit.
-        """
+        """Without remaining time the error is `ModelUnavailable`, not a refusal."""
         with pytest.raises(ModelUnavailable):
             generator.generate("Now?", timeout_s=timeout_s, max_tokens=4)

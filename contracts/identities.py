@@ -15,8 +15,6 @@ class IdentityContract(VaultContract):
     def test_holding(self, vault: Vault) -> None:
         """
         Every document with exactly this body is found, active or not, by collection and path, except forgotten ones.
-
-        If this fails: inactive documents are omitted, or a prefix of the hash is enough.
         """
         served = save(vault, "b.md", "One.")
         removed, archived, forgotten = (save(vault, f"{name}.md", "One.") for name in "acd")
@@ -33,11 +31,7 @@ class IdentityContract(VaultContract):
         assert vault.documents.holding(sha("Three.")) == []
 
     def test_moving(self, vault: Vault) -> None:
-        """
-        A moved document keeps its id and all other fields; the former place is empty.
-
-        If this fails: the place is the identity of the row, or the pin is lost.
-        """
+        """A moved document keeps its id and all other fields; the former place is empty."""
         moved = save(vault, "a.md", "One.")
         vault.documents.pin(moved, True)
         before = fetch(vault, moved)
@@ -52,8 +46,6 @@ class IdentityContract(VaultContract):
     def test_moving_to_a_known_place(self, vault: Vault) -> None:
         """
         Moving to an occupied place exchanges the two documents; moving to the document's own place changes nothing.
-
-        If this fails: two documents have one place, or one of them is lost.
         """
         first, second = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
         vault.documents.deactivate([second], InactiveReason.REMOVED)
@@ -68,11 +60,7 @@ class IdentityContract(VaultContract):
         assert fetch(vault, second).inactive is InactiveReason.REMOVED
 
     def test_marks_of_forgotten_bodies(self, vault: Vault) -> None:
-        """
-        An added body is recognised by its hash, even if added twice; any other body is not.
-
-        If this fails: the salt differs between adding and checking, or adding a body twice fails.
-        """
+        """An added body is recognised by its hash, even if added twice; any other body is not."""
         assert not vault.forgotten_texts.holds(sha("One."))
         with vault.transactions.writing():
             vault.forgotten_texts.add([sha("One."), sha("Two.")])
@@ -83,11 +71,7 @@ class IdentityContract(VaultContract):
         assert not vault.forgotten_texts.holds(sha("Three."))
 
     def test_a_mark_is_part_of_its_transaction(self, vault: Vault) -> None:
-        """
-        A fingerprint added in a rolled-back transaction is not recognised.
-
-        If this fails: a note whose forgetting failed hides its copies.
-        """
+        """A fingerprint added in a rolled-back transaction is not recognised."""
         try:
             with vault.transactions.writing():
                 vault.forgotten_texts.add([sha("One.")])

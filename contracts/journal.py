@@ -19,11 +19,7 @@ class JournalContract(VaultContract):
     """Log of automatic maintenance, and undoing of replacements. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_an_empty_journal(self, vault: Vault) -> None:
-        """
-        An empty log returns no runs or replacements, and unknown ids can be neither updated nor undone.
-
-        If this fails: an unknown id raises, or is stored.
-        """
+        """An empty log returns no runs or replacements, and unknown ids can be neither updated nor undone."""
         vault.journal.update(replace(HEAVY, id=UNKNOWN))
         assert vault.journal.run(UNKNOWN) is None
         assert vault.journal.runs(9) == []
@@ -31,11 +27,7 @@ class JournalContract(VaultContract):
         assert vault.journal.undo(1, NINE) is False
 
     def test_runs_come_back_whole(self, vault: Vault) -> None:
-        """
-        A run is returned as begun, then as last updated; other runs are unchanged.
-
-        If this fails: two columns are exchanged, or metrics are returned as text.
-        """
+        """A run is returned as begun, then as last updated; other runs are unchanged."""
         first, second = vault.journal.begin(HEAVY), vault.journal.begin(LIGHT)
         done = replace(
             HEAVY,
@@ -58,11 +50,7 @@ class JournalContract(VaultContract):
         assert (vault.journal.run(first), vault.journal.run(second)) == (done, replace(LIGHT, id=second))
 
     def test_the_last_runs(self, vault: Vault) -> None:
-        """
-        The newest runs are returned first, of all lanes or of one, up to the limit.
-
-        If this fails: the limit is applied before the lane is filtered.
-        """
+        """The newest runs are returned first, of all lanes or of one, up to the limit."""
         one, two, three = (vault.journal.begin(run) for run in (HEAVY, LIGHT, LIGHT))
 
         assert [run.id for run in vault.journal.runs(2)] == [three, two]
@@ -72,11 +60,7 @@ class JournalContract(VaultContract):
         assert vault.journal.runs(0) == vault.journal.runs(-1) == vault.journal.runs(9, "none") == []
 
     def test_old_runs_go(self, vault: Vault) -> None:
-        """
-        Runs that began before a time are deleted, oldest first; their ids are never reused.
-
-        If this fails: the bound is inclusive, or ids are derived from the number of runs.
-        """
+        """Runs that began before a time are deleted, oldest first; their ids are never reused."""
         one, two, three = (vault.journal.begin(run) for run in (HEAVY, HEAVY, LIGHT))
 
         assert vault.journal.trim(EIGHT) == 0
@@ -87,10 +71,8 @@ class JournalContract(VaultContract):
 
     def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
         """
-        A replacement is found by either document while in effect; undoing it works once and removes it from
-        the results.
-
-        If this fails: an undone replacement is still returned, or all of them are undone.
+        A replacement is found by either document while in effect; undoing it works once and removes it from the
+        results.
         """
         one = vault.journal.replace(MERGED)
         two = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
@@ -109,11 +91,7 @@ class JournalContract(VaultContract):
         assert vault.journal.replacements(3, undone=True) == []
 
     def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """
-        A failed transaction stores neither new runs nor updates of older ones.
-
-        If this fails: the log is written through a separate connection.
-        """
+        """A failed transaction stores neither new runs nor updates of older ones."""
         older = vault.journal.begin(LIGHT)
         with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.journal.begin(HEAVY)

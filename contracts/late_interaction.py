@@ -36,22 +36,14 @@ class LateInteractionContract(Contract):
         raise NotImplementedError("override the `late` fixture and return a LateInteraction")
 
     def test_a_row_for_each_text_and_a_column_for_each_word(self, late: LateInteraction) -> None:
-        """
-        There is one row per text, and one column and one weight per word.
-
-        If this fails: equal texts or words were merged, or texts without words were omitted.
-        """
+        """There is one row per text, and one column and one weight per word."""
         matches = late.compare((*QUESTION, "kettle"), (*TEXTS, (), TEXTS[0]))
 
         assert len(matches.weights) == 4
         assert [len(row) for row in matches.nearest] == [4] * 5
 
     def test_numbers_in_their_bounds(self, late: LateInteraction) -> None:
-        """
-        Weights are not negative and sum to 1; every similarity is between 0 and 1 inclusive.
-
-        If this fails: raw dot products or cosines are returned; cosines may be below 0 or slightly above 1.
-        """
+        """Weights are not negative and sum to 1; every similarity is between 0 and 1 inclusive."""
         matches = late.compare(QUESTION, (*TEXTS, QUESTION))
 
         assert math.isclose(math.fsum(matches.weights), 1.0, abs_tol=NEARLY)
@@ -59,31 +51,19 @@ class LateInteractionContract(Contract):
         assert all(0.0 <= near <= 1.0 for row in matches.nearest for near in row)
 
     def test_a_word_is_nearest_to_itself(self, late: LateInteraction) -> None:
-        """
-        A word that the text contains has similarity 1, at any position.
-
-        If this fails: the maximum over the text's words is not taken, or vectors are not normalised.
-        """
+        """A word that the text contains has similarity 1, at any position."""
         for word in QUESTION:
             ((near,),) = late.compare((word,), (("bees", word, "honey"),)).nearest
             assert near == pytest.approx(1.0, abs=NEARLY)
 
     def test_another_word_is_further_away(self, late: LateInteraction) -> None:
-        """
-        A word that the text does not contain has a lower similarity than one that it contains.
-
-        If this fails: all words have the same vector.
-        """
+        """A word that the text does not contain has a lower similarity than one that it contains."""
         ((held,), (strange,)) = late.compare(("kettle",), (("kettle",), ("tomatoes", "sun"))).nearest
 
         assert strange < held - 0.1
 
     def test_the_order_of_the_words_plays_no_part(self, late: LateInteraction) -> None:
-        """
-        Reversing a text changes nothing; reversing the query reverses the columns and the weights.
-
-        If this fails: vectors depend on the position.
-        """
+        """Reversing a text changes nothing; reversing the query reverses the columns and the weights."""
         matches = late.compare(QUESTION, TEXTS)
 
         turned = late.compare(QUESTION[::-1], [text[::-1] for text in TEXTS])
@@ -92,19 +72,11 @@ class LateInteractionContract(Contract):
         assert turned.weights == pytest.approx(matches.weights[::-1], abs=1e-12)
 
     def test_rows_are_in_the_order_of_the_texts(self, late: LateInteraction) -> None:
-        """
-        Reversing the texts reverses the rows.
-
-        If this fails: rows are sorted, or the row offset is wrong.
-        """
+        """Reversing the texts reverses the rows."""
         assert late.compare(QUESTION, TEXTS[::-1]).nearest == late.compare(QUESTION, TEXTS).nearest[::-1]
 
     def test_other_texts_do_not_matter(self, late: LateInteraction) -> None:
-        """
-        A text has exactly the same numbers alone and among others.
-
-        If this fails: numbers are scaled per call, or summed in an order that depends on the batch.
-        """
+        """A text has exactly the same numbers alone and among others."""
         alone = [late.compare(QUESTION, [text]) for text in TEXTS]
 
         together = late.compare(QUESTION, [*TEXTS, ("so", "many", "other", "words"), ()])
@@ -113,53 +85,33 @@ class LateInteractionContract(Contract):
         assert {together.weights} == {matches.weights for matches in alone}
 
     def test_words_that_come_again_change_nothing(self, late: LateInteraction) -> None:
-        """
-        Repeating the words of a text does not change its similarities.
-
-        If this fails: similarities are summed instead of taking the maximum.
-        """
+        """Repeating the words of a text does not change its similarities."""
         often = [text * 3 for text in TEXTS]
 
         assert late.compare(QUESTION, often).nearest == late.compare(QUESTION, TEXTS).nearest
 
     def test_more_words_bring_a_text_no_further_away(self, late: LateInteraction) -> None:
-        """
-        Adding words to a text never lowers its similarity to any word of the query.
-
-        If this fails: the mean over the text's words is taken, which penalises long texts.
-        """
+        """Adding words to a text never lowers its similarity to any word of the query."""
         short, long = late.compare(QUESTION, [TEXTS[0], TEXTS[0] + TEXTS[1] + TEXTS[2]]).nearest
 
         assert all(after >= before for before, after in zip(short, long, strict=True))
 
     def test_what_is_not_known_is_near_to_nothing(self, late: LateInteraction) -> None:
-        """
-        A text without words has similarity 0 to every word.
-
-        If this fails: an empty text gets the numbers of the next one.
-        """
+        """A text without words has similarity 0 to every word."""
         matches = late.compare(QUESTION, [(), TEXTS[0], (), ()])
 
         assert [matches.nearest[n] for n in (0, 2, 3)] == [(0.0,) * len(QUESTION)] * 3
         assert matches.nearest[1] == late.compare(QUESTION, TEXTS[:1]).nearest[0]
 
     def test_nothing_to_compare(self, late: LateInteraction) -> None:
-        """
-        Without words there are no weights and one empty row per text; without texts there are only weights.
-
-        If this fails: an empty list reaches the arithmetic.
-        """
+        """Without words there are no weights and one empty row per text; without texts there are only weights."""
         assert late.compare((), TEXTS) == WordSimilarities((), ((), (), ()))
         assert late.compare((), ()) == WordSimilarities((), ())
         assert late.compare(QUESTION, ()) == WordSimilarities(late.compare(QUESTION, TEXTS).weights, ())
 
     @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
     def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:
-        """
-        No word raises an error, and weights and similarities stay in their bounds.
-
-        If this fails: a word without tokens, or one that UTF-8 cannot encode, reaches the model.
-        """
+        """No word raises an error, and weights and similarities stay in their bounds."""
         for words in ([word], [word, "kettle"]):
             matches = late.compare(words, [[word], ["kettle"], []])
             assert math.isclose(math.fsum(matches.weights), 1.0, abs_tol=NEARLY)
@@ -167,11 +119,7 @@ class LateInteractionContract(Contract):
 
     @pytest.mark.parametrize("words", UNSPACED.values(), ids=UNSPACED)
     def test_scripts_without_spaces(self, late: LateInteraction, words: Sequence[str]) -> None:
-        """
-        Pairs of characters are words like any others: similar to themselves and distinct from each other.
-
-        If this fails: all characters without a vector are treated as the same unknown one.
-        """
+        """Pairs of characters are words like any others: similar to themselves and distinct from each other."""
         matches = late.compare(words, [words, words[:1], ["kettle"]])
 
         assert matches.nearest[0] == pytest.approx([1.0] * len(words), abs=NEARLY)
@@ -180,11 +128,7 @@ class LateInteractionContract(Contract):
         assert max(matches.nearest[2]) < 0.5
 
     def test_ten_thousand_texts(self, late: LateInteraction) -> None:
-        """
-        Each of ten thousand texts has its own row.
-
-        If this fails: texts are compared in batches, and one of them is lost.
-        """
+        """Each of ten thousand texts has its own row."""
         texts = [("kettle",) if n % 1000 == 7 else ("tomatoes", f"plant{n % 50}") for n in range(10_000)]
 
         nearest = late.compare(("kettle",), texts).nearest
@@ -194,11 +138,7 @@ class LateInteractionContract(Contract):
         assert found == list(range(7, 10_000, 1000))
 
     def test_several_at_once(self, late: LateInteraction) -> None:
-        """
-        Concurrent queries with words not seen before give the same results as sequential ones.
-
-        If this fails: the vocabulary is read while another thread adds to it.
-        """
+        """Concurrent queries with words not seen before give the same results as sequential ones."""
         asked = [[f"word{n}", f"thing{n % 7}", "kettle"] for n in range(40)]
         texts = [(f"word{n}", f"thing{n}") for n in range(20)]
 

@@ -54,43 +54,27 @@ class LeaseAcquireContract(_LeaseContract):
     """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_free_name_is_granted(self, leases: LeaseStore) -> None:
-        """
-        A free name is granted until `now_ms + ttl_ms`, with the requested name and holder.
-
-        If this fails: the lease is built from the wrong arguments, most likely its expiry.
-        """
+        """A free name is granted until `now_ms + ttl_ms`, with the requested name and holder."""
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
 
         assert lease is not None
         assert (lease.name, lease.holder, lease.expires_ms) == ("index", "a", T0 + 100)
 
     def test_second_holder_waits(self, leases: LeaseStore) -> None:
-        """
-        While one holder's lease is live, up to its last millisecond, another holder gets None.
-
-        If this fails: check and write are two statements, or `now_ms` is ignored.
-        """
+        """While one holder's lease is live, up to its last millisecond, another holder gets None."""
         acquired(leases, "a", ttl_ms=100)
 
         assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100) is None
         assert leases.acquire("index", "b", now_ms=T0 + 99, ttl_ms=100) is None
 
     def test_expiry_is_exclusive(self, leases: LeaseStore) -> None:
-        """
-        At exactly `expires_ms` any holder can acquire the lease.
-
-        If this fails: compare with `<=`, not `<`.
-        """
+        """At exactly `expires_ms` any holder can acquire the lease."""
         acquired(leases, "a", ttl_ms=100)
 
         assert leases.acquire("index", "b", now_ms=T0 + 100, ttl_ms=100)
 
     def test_shortest_lease(self, leases: LeaseStore) -> None:
-        """
-        A lease of one millisecond is live at its own instant and expired at the next.
-
-        If this fails: times are rounded, or stored in seconds.
-        """
+        """A lease of one millisecond is live at its own instant and expired at the next."""
         lease = acquired(leases, "a", ttl_ms=1)
 
         leases.check(lease, now_ms=T0)
@@ -98,11 +82,7 @@ class LeaseAcquireContract(_LeaseContract):
         assert leases.acquire("index", "b", now_ms=T0 + 1, ttl_ms=1)
 
     def test_refusal_changes_nothing(self, leases: LeaseStore) -> None:
-        """
-        A refused attempt neither extends nor shortens the live lease.
-
-        If this fails: the row is written before the condition is checked.
-        """
+        """A refused attempt neither extends nor shortens the live lease."""
         lease = acquired(leases, "a", ttl_ms=100)
 
         leases.acquire("index", "b", now_ms=T0 + 50, ttl_ms=1000)
@@ -111,11 +91,7 @@ class LeaseAcquireContract(_LeaseContract):
         assert acquired(leases, "b", now_ms=T0 + 100)
 
     def test_holder_waits_too(self, leases: LeaseStore) -> None:
-        """
-        A live lease is refused to its own holder, because two threads of one process are two workers.
-
-        If this fails: the condition says `or holder = :holder`.
-        """
+        """A live lease is refused to its own holder, because two threads of one process are two workers."""
         lease = acquired(leases, "a", ttl_ms=100)
 
         assert leases.acquire("index", "a", now_ms=T0 + 50, ttl_ms=100) is None
@@ -124,10 +100,8 @@ class LeaseAcquireContract(_LeaseContract):
 
     def test_token_is_sixteen_bytes(self, leases: LeaseStore) -> None:
         """
-        A token is 32 lower-case hex digits, and `current` returns it unchanged, even if it consists of
-        decimal digits only.
-
-        If this fails: the token is a number, or is stored in a column that converts it to one.
+        A token is 32 lower-case hex digits, and `current` returns it unchanged, even if it consists of decimal digits
+        only.
         """
         lease = acquired(leases, "a")
 
@@ -135,11 +109,7 @@ class LeaseAcquireContract(_LeaseContract):
         assert leases.current("index", now_ms=T0) == lease
 
     def test_no_token_is_given_twice(self, leases: LeaseStore) -> None:
-        """
-        Every acquisition has a new token, after an expiry and after a release, for any holder.
-
-        If this fails: the token is derived from the name, the holder or the time, or is reset by a release.
-        """
+        """Every acquisition has a new token, after an expiry and after a release, for any holder."""
         given = [acquired(leases, "a", now_ms=T0 + 200 * n, ttl_ms=100) for n in range(20)]
         leases.release(given[-1])
         for _ in range(20):
@@ -149,11 +119,7 @@ class LeaseAcquireContract(_LeaseContract):
         assert len({lease.token for lease in given}) == 40
 
     def test_names_are_independent(self, leases: LeaseStore) -> None:
-        """
-        A lease on one name does not block another name.
-
-        If this fails: the holder is looked up without the name.
-        """
+        """A lease on one name does not block another name."""
         index = acquired(leases, "a")
 
         embed = leases.acquire("embed", "b", now_ms=T0, ttl_ms=100)
@@ -167,11 +133,7 @@ class LeaseRenewContract(_LeaseContract):
     """Renewal of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_renewal_extends_and_keeps_the_token(self, leases: LeaseStore) -> None:
-        """
-        Renewing moves the expiry to `now_ms + ttl_ms` and changes nothing else.
-
-        If this fails: renew is implemented as another acquire, or adds to the old expiry.
-        """
+        """Renewing moves the expiry to `now_ms + ttl_ms` and changes nothing else."""
         lease = acquired(leases, "a", ttl_ms=100)
 
         renewed = leases.renew(lease, now_ms=T0 + 60, ttl_ms=100)
@@ -179,11 +141,7 @@ class LeaseRenewContract(_LeaseContract):
         assert renewed == lease._replace(expires_ms=T0 + 160)
 
     def test_renewal_is_stored(self, leases: LeaseStore) -> None:
-        """
-        After a renewal other holders are refused until the new expiry.
-
-        If this fails: the new expiry is returned but not stored.
-        """
+        """After a renewal other holders are refused until the new expiry."""
         leases.renew(acquired(leases, "a", ttl_ms=100), now_ms=T0 + 60, ttl_ms=100)
 
         assert leases.acquire("index", "b", now_ms=T0 + 159, ttl_ms=100) is None
@@ -192,8 +150,6 @@ class LeaseRenewContract(_LeaseContract):
     def test_expired_lease_that_nobody_took(self, leases: LeaseStore) -> None:
         """
         An expired lease can be renewed as long as no other holder acquired it, because no other holder did any work.
-
-        If this fails: renew checks the expiry; the token alone tells whether the lease was acquired again.
         """
         lease = acquired(leases, "a", ttl_ms=100)
         with pytest.raises(LeaseLost):
@@ -206,9 +162,8 @@ class LeaseRenewContract(_LeaseContract):
 
     def test_taken_and_given_back_is_lost(self, leases: LeaseStore) -> None:
         """
-        A lease that was taken over stays lost after the other holder's release, even if that holder has the same name.
-
-        If this fails: a released name can be renewed with an old token, or under the same holder's name.
+        A lease that was taken over stays lost after the other holder's release, even if that holder has the same
+        name.
         """
         lost = acquired(leases, "a", ttl_ms=100)
         for holder in ("b", "a"):
@@ -220,11 +175,7 @@ class LeaseRenewContract(_LeaseContract):
                 leases.check(lost, now_ms=T0 + 50)
 
     def test_taken_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
-        """
-        A lease that was taken over cannot be renewed, and the attempt does not affect the new holder.
-
-        If this fails: the condition of renew lacks the token or the holder.
-        """
+        """A lease that was taken over cannot be renewed, and the attempt does not affect the new holder."""
         lost = acquired(leases, "a", ttl_ms=100)
         mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
 
@@ -238,11 +189,7 @@ class LeaseFenceContract(_LeaseContract):
     """Fencing check before every side effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_live_lease_passes(self, leases: LeaseStore) -> None:
-        """
-        A lease passes until one millisecond before `expires_ms` and fails at `expires_ms`.
-
-        If this fails: compare with `<=`, not `<`.
-        """
+        """A lease passes until one millisecond before `expires_ms` and fails at `expires_ms`."""
         lease = acquired(leases, "a", ttl_ms=100)
 
         leases.check(lease, now_ms=T0 + 99)
@@ -250,22 +197,14 @@ class LeaseFenceContract(_LeaseContract):
             leases.check(lease, now_ms=T0 + 100)
 
     def test_stored_expiry_counts(self, leases: LeaseStore) -> None:
-        """
-        A lease object from before a renewal passes, because the token and the stored expiry decide.
-
-        If this fails: check reads `lease.expires_ms` instead of the store.
-        """
+        """A lease object from before a renewal passes, because the token and the stored expiry decide."""
         before = acquired(leases, "a", ttl_ms=100)
         leases.renew(before, now_ms=T0 + 50, ttl_ms=100)
 
         leases.check(before, now_ms=T0 + 149)
 
     def test_overtaken_lease_fails(self, leases: LeaseStore) -> None:
-        """
-        Once another holder acquired the name, the old lease fails, even at an earlier time.
-
-        If this fails: check compares the time but not the token.
-        """
+        """Once another holder acquired the name, the old lease fails, even at an earlier time."""
         lost = acquired(leases, "a", ttl_ms=100)
         acquired(leases, "b", now_ms=T0 + 100)
 
@@ -274,9 +213,8 @@ class LeaseFenceContract(_LeaseContract):
 
     def test_old_token_is_lost(self, leases: LeaseStore) -> None:
         """
-        After the same holder acquired the lease again, its first lease fails, cannot be renewed, and releases nothing.
-
-        If this fails: check, renew or release compares holders but not tokens.
+        After the same holder acquired the lease again, its first lease fails, cannot be renewed, and releases
+        nothing.
         """
         first, second = _twice(leases)
 
@@ -288,22 +226,14 @@ class LeaseFenceContract(_LeaseContract):
         leases.check(second, now_ms=T0 + 299)
 
     def test_other_holder_with_the_right_token_fails(self, leases: LeaseStore) -> None:
-        """
-        A valid token with another holder's name fails.
-
-        If this fails: check compares tokens but not holders.
-        """
+        """A valid token with another holder's name fails."""
         lease = acquired(leases, "a")
 
         with pytest.raises(LeaseLost):
             leases.check(lease._replace(holder="b"), now_ms=T0)
 
     def test_unknown_name_fails(self, leases: LeaseStore) -> None:
-        """
-        A lease on a name that was never acquired is lost, and the error contains name and holder.
-
-        If this fails: a missing row passes the check.
-        """
+        """A lease on a name that was never acquired is lost, and the error contains name and holder."""
         with pytest.raises(LeaseLost) as lost:
             leases.check(Lease("index", "a", UNKNOWN, expires_ms=T0 + 100), now_ms=T0)
 
@@ -314,11 +244,7 @@ class LeaseReleaseContract(_LeaseContract):
     """Release of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_current_is_the_live_lease(self, leases: LeaseStore) -> None:
-        """
-        `current` returns the live lease of a name, and None before it, at its expiry, and after its release.
-
-        If this fails: expired or released rows are returned, or the boundary is off by one.
-        """
+        """`current` returns the live lease of a name, and None before it, at its expiry, and after its release."""
         assert leases.current("index", now_ms=T0) is None
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
         assert lease is not None
@@ -330,11 +256,7 @@ class LeaseReleaseContract(_LeaseContract):
         assert leases.current("index", now_ms=T0) is None
 
     def test_a_lease_can_be_given_back_for_its_holder(self, leases: LeaseStore) -> None:
-        """
-        Releasing the result of `current` frees the name, and the former holder fails the fencing check.
-
-        If this fails: only the object that acquired a lease can release it.
-        """
+        """Releasing the result of `current` frees the name, and the former holder fails the fencing check."""
         lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
         seen = leases.current("index", now_ms=T0)
         assert lease is not None
@@ -348,9 +270,8 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_frees_the_name(self, leases: LeaseStore) -> None:
         """
-        A released name can be acquired immediately, and the lease neither passes the fencing check nor can be renewed.
-
-        If this fails: release leaves holder, token or expiry unchanged.
+        A released name can be acquired immediately, and the lease neither passes the fencing check nor can be
+        renewed.
         """
         lease = acquired(leases, "a", ttl_ms=100)
 
@@ -363,11 +284,7 @@ class LeaseReleaseContract(_LeaseContract):
         assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100)
 
     def test_late_release_spares_the_new_holder(self, leases: LeaseStore) -> None:
-        """
-        Releasing a lost lease does not affect the new holder.
-
-        If this fails: release finds the row by name but does not compare the token.
-        """
+        """Releasing a lost lease does not affect the new holder."""
         lost = acquired(leases, "a", ttl_ms=100)
         mine = acquired(leases, "b", now_ms=T0 + 100, ttl_ms=100)
 
@@ -377,11 +294,7 @@ class LeaseReleaseContract(_LeaseContract):
         assert leases.acquire("index", "c", now_ms=T0 + 199, ttl_ms=100) is None
 
     def test_release_after_a_renewal(self, leases: LeaseStore) -> None:
-        """
-        The lease object from before a renewal can still be released, because its token is the same.
-
-        If this fails: release compares `expires_ms`, which a renewal changes.
-        """
+        """The lease object from before a renewal can still be released, because its token is the same."""
         before = acquired(leases, "a", ttl_ms=100)
         leases.renew(before, now_ms=T0 + 50, ttl_ms=1000)
 
@@ -390,11 +303,7 @@ class LeaseReleaseContract(_LeaseContract):
         assert leases.acquire("index", "b", now_ms=T0 + 51, ttl_ms=100)
 
     def test_release_twice_or_of_nothing(self, leases: LeaseStore) -> None:
-        """
-        Releasing a lease twice, or one that never existed, raises nothing.
-
-        If this fails: release asserts that it changed a row.
-        """
+        """Releasing a lease twice, or one that never existed, raises nothing."""
         lease = acquired(leases, "a")
 
         leases.release(lease)
@@ -418,8 +327,6 @@ class LeaseHistoryContract(_LeaseContract):
     ) -> None:
         """
         The store grants, renews, checks and releases exactly what the rules allow, whoever asks with whichever lease.
-
-        If this fails: a condition of the store differs from `may_acquire`, `may_renew` or `may_act`.
         """
         name, now_ms = f"history {next(_names)}", T0
         known = [Lease(name, "a", UNKNOWN, expires_ms=T0 + 100)]

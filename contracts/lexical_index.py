@@ -44,80 +44,50 @@ class LexicalMatchingContract(VaultContract):
     """Matching of words. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_word_finds_its_entry(self, vault: Vault) -> None:
-        """
-        A word finds exactly the entries that contain it.
-
-        If this fails: nothing is indexed, or the query is not restricted to its words.
-        """
+        """A word finds exactly the entries that contain it."""
         vault.lexical.put([entry(1, "The budget for spring."), entry(2, "The harbour at noon.")])
 
         assert found_by(vault, "budget") == [1]
         assert found_by(vault, "winter") == []
 
     def test_hits_carry_the_key(self, vault: Vault) -> None:
-        """
-        A hit contains the key of its entry: document and fragment.
-
-        If this fails: the row number is returned, or `seq` is lost.
-        """
+        """A hit contains the key of its entry: document and fragment."""
         vault.lexical.put([entry(7, "budget", seq=3)])
 
         assert [hit.key for hit in hits_of(vault, any_of("budget"))] == [FragmentKey(7, 3)]
 
     def test_case_and_diacritics_do_not_matter(self, vault: Vault) -> None:
-        """
-        Words match regardless of case and of the diacritics of Latin letters, in every script.
-
-        If this fails: the tokenizer needs `unicode61 remove_diacritics 2`, or folds only ASCII.
-        """
+        """Words match regardless of case and of the diacritics of Latin letters, in every script."""
         assert_told_apart(vault, SAME_WORDS)
 
     def test_words_of_every_script(self, vault: Vault) -> None:
-        """
-        Digits are words, and so are words of scripts without case.
-
-        If this fails: the tokenizer knows letters of a few scripts only.
-        """
+        """Digits are words, and so are words of scripts without case."""
         vault.lexical.put([entry(1, "route 66"), entry(2, "東京 京都"), entry(3, "harbour")])
 
         assert [found_by(vault, word) for word in ("66", "東京", "京都")] == [[1], [2], [2]]
 
     def test_all_else_separates(self, vault: Vault) -> None:
-        """
-        Every character that is neither letter nor digit separates words, underscores and hyphens included.
-
-        If this fails: the tokenizer has extra token characters.
-        """
+        """Every character that is neither letter nor digit separates words, underscores and hyphens included."""
         vault.lexical.put([entry(number, text) for number, text in enumerate(SEPARATED)])
 
         for number, terms in enumerate(SEPARATED.values()):
             assert found_by(vault, *terms.split(), every=True) == [number], terms
 
     def test_a_part_of_a_word_is_no_word(self, vault: Vault) -> None:
-        """
-        A word does not match by its beginning, its middle or its end.
-
-        If this fails: terms are matched as substrings, or `prefix` is always on.
-        """
+        """A word does not match by its beginning, its middle or its end."""
         vault.lexical.put([entry(1, "harbour")])
 
         assert [found_by(vault, part) for part in ("harb", "arbou", "bour")] == [[], [], []]
 
     @needs(Capability.STEMMING)
     def test_inflections_meet(self, vault: Vault) -> None:
-        """
-        English words match by their stem, in both directions.
-
-        If this fails: the stemmer is missing, or applied to the texts but not to the terms.
-        """
+        """English words match by their stem, in both directions."""
         assert_told_apart(vault, [("running", "run"), ("budgets", "budget"), ("connected", "connection")])
 
     @needs(Capability.PREFIX)
     def test_prefix_stands_for_every_word_with_it(self, vault: Vault) -> None:
         """
         A prefix term matches the words that begin with it, itself included, but not words that contain it elsewhere.
-
-        If this fails: the star is inside the quotes, or the match is a substring.
         """
         vault.lexical.put(
             [entry(1, "compact"), entry(2, "compass"), entry(3, "subcompact"), entry(4, "comp")]
@@ -129,33 +99,21 @@ class LexicalMatchingContract(VaultContract):
     @needs(Capability.PREFIX)
     @needs(Capability.STEMMING)
     def test_prefix_keeps_the_stem(self, vault: Vault) -> None:
-        """
-        A prefix term matches at least the entries that the same whole word matches.
-
-        If this fails: prefix terms bypass the stemmer that is applied to the texts.
-        """
+        """A prefix term matches at least the entries that the same whole word matches."""
         vault.lexical.put([entry(1, "run"), entry(2, "running"), entry(3, "harbour")])
 
         assert sorted(found_by(vault, Term("running", prefix=True))) == [1, 2]
 
     @needs(Capability.PREFIX)
     def test_prefix_folds_like_a_word(self, vault: Vault) -> None:
-        """
-        A prefix matches regardless of case and diacritics too.
-
-        If this fails: the prefix is compared with raw words.
-        """
+        """A prefix matches regardless of case and diacritics too."""
         vault.lexical.put([entry(1, "Éclairage"), entry(2, "harbour")])
 
         assert found_by(vault, Term("ecl", prefix=True)) == found_by(vault, Term("ÉCL", prefix=True)) == [1]
 
     @needs(Capability.PHRASE)
     def test_phrase_means_neighbours_in_order(self, vault: Vault) -> None:
-        """
-        A term with spaces matches adjacent words in the same order, but not scattered ones.
-
-        If this fails: the term is split into words that are searched separately.
-        """
+        """A term with spaces matches adjacent words in the same order, but not scattered ones."""
         vault.lexical.put(
             [
                 entry(1, "the spring budget is tight"),
@@ -169,22 +127,14 @@ class LexicalMatchingContract(VaultContract):
 
     @needs(Capability.PHRASE)
     def test_phrase_does_not_cross_from_title_to_text(self, vault: Vault) -> None:
-        """
-        The last word of the title and the first of the text are not adjacent; two words within the title are.
-
-        If this fails: title and text are joined into one field.
-        """
+        """The last word of the title and the first of the text are not adjacent; two words within the title are."""
         vault.lexical.put([entry(1, "budget", title="spring"), entry(2, "tight", title="spring budget")])
 
         assert found_by(vault, "spring budget") == [2]
 
     @needs(Capability.PHRASE)
     def test_phrase_beside_words(self, vault: Vault) -> None:
-        """
-        A phrase and a word can be combined: with `every` both must match.
-
-        If this fails: a phrase changes how the other terms are combined.
-        """
+        """A phrase and a word can be combined: with `every` both must match."""
         vault.lexical.put(
             [entry(1, "spring budget, harbour"), entry(2, "spring budget"), entry(3, "harbour")]
         )
@@ -193,11 +143,7 @@ class LexicalMatchingContract(VaultContract):
         assert sorted(found_by(vault, "spring budget", "harbour")) == [1, 2, 3]
 
     def test_every_and_any(self, vault: Vault) -> None:
-        """
-        With `every` all words must match, in title or text; without it one is enough.
-
-        If this fails: the terms are combined with the other operator, or per field.
-        """
+        """With `every` all words must match, in title or text; without it one is enough."""
         vault.lexical.put(
             [
                 entry(1, "spring budget"),
@@ -211,21 +157,13 @@ class LexicalMatchingContract(VaultContract):
         assert sorted(found_by(vault, "spring", "budget")) == [1, 2, 3]
 
     def test_title_is_searched(self, vault: Vault) -> None:
-        """
-        A word of the title finds the entry even if its text lacks the word.
-
-        If this fails: only the text is indexed.
-        """
+        """A word of the title finds the entry even if its text lacks the word."""
         vault.lexical.put([entry(1, "tight", title="Budget › Spring")])
 
         assert found_by(vault, "budget") == found_by(vault, "spring") == [1]
 
     def test_no_word_no_hit(self, vault: Vault) -> None:
-        """
-        A term without a letter or digit alone matches nothing and raises nothing; next to a word it is ignored.
-
-        If this fails: the term becomes an empty or unbalanced expression of the engine.
-        """
+        """A term without a letter or digit alone matches nothing and raises nothing; next to a word it is ignored."""
         vault.lexical.put([entry(1, 'budget * " ( ) - ^ ... — % 🐝')])
 
         for text in ("", " ", "*", '"', '""', "()", "-", "^", "...", "—", "%", "\x00", "🐝"):
@@ -234,32 +172,20 @@ class LexicalMatchingContract(VaultContract):
                 assert found_by(vault, term, "budget") == [1], term
 
     def test_no_terms_no_hits(self, vault: Vault) -> None:
-        """
-        A query without terms matches nothing, with and without `every`.
-
-        If this fails: an empty condition is treated as always true.
-        """
+        """A query without terms matches nothing, with and without `every`."""
         vault.lexical.put([entry(1, "budget")])
 
         assert hits_of(vault, any_of()) == hits_of(vault, all_of()) == []
 
     def test_signs_around_a_word_mean_nothing(self, vault: Vault) -> None:
-        """
-        Quotes, stars, parentheses, colons and signs in a term are separators, not operators.
-
-        If this fails: the term reaches the engine's query language unquoted.
-        """
+        """Quotes, stars, parentheses, colons and signs in a term are separators, not operators."""
         vault.lexical.put([entry(1, "budget"), entry(2, "budgetary"), entry(3, "harbour")])
 
         for term in ('"budget"', "budget*", "(budget)", "budget:", "-budget", "+budget", "^budget"):
             assert found_by(vault, term) == [1], term
 
     def test_operators_are_words(self, vault: Vault) -> None:
-        """
-        Words that are operators or field names of some engine are ordinary words.
-
-        If this fails: quote every term.
-        """
+        """Words that are operators or field names of some engine are ordinary words."""
         words = ("and", "or", "not", "near", "title", "to")
         vault.lexical.put([entry(number, f"harbour {word} lantern") for number, word in enumerate(words)])
 
@@ -269,11 +195,7 @@ class LexicalMatchingContract(VaultContract):
                 assert found_by(vault, term, "harbour", every=True) == [number], term
 
     def test_asked_again_and_again(self, vault: Vault) -> None:
-        """
-        Repeated queries have equal results, and new results after every change of the index.
-
-        If this fails: a cached result outlives a change of the entries.
-        """
+        """Repeated queries have equal results, and new results after every change of the index."""
         vault.lexical.put([entry(1, "anvil anvil quince"), entry(2, "anvil"), *filler()])
         query = any_of("anvil", "quince")
 
@@ -294,11 +216,7 @@ class LexicalMatchingContract(VaultContract):
     def test_any_text_can_be_asked(
         self, vault: Vault, text: str, terms: list[str], prefix: bool, every: bool
     ) -> None:
-        """
-        No text or term raises an error, and every score is a positive number.
-
-        If this fails: replay the example; usually a quote, a NUL or a lone operator is not escaped.
-        """
+        """No text or term raises an error, and every score is a positive number."""
         vault.lexical.put([entry(1, text), entry(2, " ".join(terms))])
 
         hits = hits_of(vault, LexicalQuery(tuple(Term(term, prefix=prefix) for term in terms), every=every))
@@ -308,11 +226,7 @@ class LexicalMatchingContract(VaultContract):
     @any_text
     @given(words=st.lists(st.text("abcdefghij0123456789äßжλ東京", min_size=1), min_size=1, max_size=5))
     def test_every_word_finds_its_own_text(self, vault: Vault, words: list[str]) -> None:
-        """
-        An entry with letters and digits of any script is found by each of its words.
-
-        If this fails: terms are split or folded by other rules than texts.
-        """
+        """An entry with letters and digits of any script is found by each of its words."""
         vault.lexical.put([entry(1, ", ".join(words))])
 
         assert found_by(vault, *words, every=True) == [1]

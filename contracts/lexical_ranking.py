@@ -28,42 +28,26 @@ class LexicalRankingContract(VaultContract):
     """Ranking of entries. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_rarer_words_count_more(self, vault: Vault) -> None:
-        """
-        Of two entries that match one word each, the one with the rarer word is first.
-
-        If this fails: there is no inverse document frequency, or it is clipped to a common value.
-        """
+        """Of two entries that match one word each, the one with the rarer word is first."""
         vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler()])
         vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
 
         assert found_by(vault, "common", "rare")[0] == 2
 
     def test_shorter_entries_count_more(self, vault: Vault) -> None:
-        """
-        Of two entries that contain a word once, the shorter is first.
-
-        If this fails: length is not normalised (b = 0), or not stored.
-        """
+        """Of two entries that contain a word once, the shorter is first."""
         vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler()])
 
         assert found_by(vault, "budget") == [2, 1]
 
     def test_repeated_words_count_more(self, vault: Vault) -> None:
-        """
-        Of two entries of equal length, the one with more occurrences of the word is first.
-
-        If this fails: presence is indexed, but not frequency.
-        """
+        """Of two entries of equal length, the one with more occurrences of the word is first."""
         vault.lexical.put([entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler()])
 
         assert found_by(vault, "budget") == [2, 1]
 
     def test_titles_count_more(self, vault: Vault) -> None:
-        """
-        Of two entries of equal length, the one with the word in its title is first.
-
-        If this fails: title and text have the same weight; see `TITLE_WEIGHT`.
-        """
+        """Of two entries of equal length, the one with the word in its title is first."""
         vault.lexical.put(
             [entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget"), *filler()]
         )
@@ -71,11 +55,7 @@ class LexicalRankingContract(VaultContract):
         assert found_by(vault, "budget") == [2, 1]
 
     def test_more_of_the_words_count_more(self, vault: Vault) -> None:
-        """
-        Of entries of equal length, the one that matches more of the words is first.
-
-        If this fails: the best word's score is taken instead of the sum.
-        """
+        """Of entries of equal length, the one that matches more of the words is first."""
         vault.lexical.put(
             [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler()]
         )
@@ -83,11 +63,7 @@ class LexicalRankingContract(VaultContract):
         assert found_by(vault, "spring", "budget")[0] == 2
 
     def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
-        """
-        Scores are positive, in descending order, and differ between entries of different length.
-
-        If this fails: the engine's negative `bm25()` is returned, or scores are rounded.
-        """
+        """Scores are positive, in descending order, and differ between entries of different length."""
         vault.lexical.put([entry(number, "budget " + "plain " * number) for number in range(1, 9)])
         vault.lexical.put(filler())
 
@@ -98,11 +74,7 @@ class LexicalRankingContract(VaultContract):
         assert scores[-1] > 0
 
     def test_a_word_in_every_entry_scores_too(self, vault: Vault) -> None:
-        """
-        A word that occurs in every entry, for which BM25's rarity is negative, still gives positive scores.
-
-        If this fails: clamp the inverse document frequency above zero.
-        """
+        """A word that occurs in every entry, for which BM25's rarity is negative, still gives positive scores."""
         vault.lexical.put([entry(1, "budget"), entry(2, "budget budget")])
 
         hits = hits_of(vault, any_of("budget"))
@@ -111,11 +83,7 @@ class LexicalRankingContract(VaultContract):
         assert min(hit.score for hit in hits) > 0
 
     def test_equal_words_are_ordered_by_key(self, vault: Vault) -> None:
-        """
-        Entries with equal words have equal scores and are ordered by document, then fragment.
-
-        If this fails: ties are left in insertion order, or a score depends on more than the words.
-        """
+        """Entries with equal words have equal scores and are ordered by document, then fragment."""
         shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
         vault.lexical.put([entry(number, "budget plain", seq=seq) for number, seq in shuffled])
         vault.lexical.put(filler())
@@ -126,23 +94,14 @@ class LexicalRankingContract(VaultContract):
         assert [hit.score for hit in hits] == pytest.approx([hits[0].score] * 5)
 
     def test_ties_are_cut_by_key(self, vault: Vault) -> None:
-        """
-        A limit among equal scores keeps the smaller keys.
-
-        If this fails: the engine applies the limit before the order by key.
-        """
+        """A limit among equal scores keeps the smaller keys."""
         vault.lexical.put([entry(number, "budget plain") for number in range(30, 0, -1)])
 
         assert found_by(vault, "budget", limit=4) == [1, 2, 3, 4]
 
     @needs(Capability.BM25)
     def test_scores_are_bm25(self, vault: Vault) -> None:
-        """
-        Scores equal the port's formula, computed by hand, for words in text and title, together and separately.
-
-        If this fails: compare the constants, the rarity, and whether a title word counts twice in tf and
-        length.
-        """
+        """Scores equal the port's formula, computed by hand, for words in text and title, together and separately."""
         vault.lexical.put(
             [
                 entry(1, "budget plain plain"),
@@ -166,11 +125,7 @@ class LexicalRankingContract(VaultContract):
         assert sorted(found, key=found.__getitem__) == sorted(expected, key=expected.__getitem__)
 
     def test_limit(self, vault: Vault) -> None:
-        """
-        The best *limit* hits are returned; below 1 there are none.
-
-        If this fails: -1 reaches a `limit` clause, where it means no limit.
-        """
+        """The best *limit* hits are returned; below 1 there are none."""
         vault.lexical.put([entry(number, "budget " + "plain " * number) for number in (3, 1, 2)])
 
         for limit, expected in ((-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
@@ -185,11 +140,7 @@ class LexicalScopeContract(VaultContract):
     """
 
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
-        """
-        All entries of a small collection are found, even if better ones exist in other collections.
-
-        If this fails: the scope is applied after the limit.
-        """
+        """All entries of a small collection are found, even if better ones exist in other collections."""
         put_all(vault, [("budget", f"c{number % 4}", WHEN) for number in range(50)])
         ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
 
@@ -198,10 +149,8 @@ class LexicalScopeContract(VaultContract):
 
     def test_several_collections(self, vault: Vault) -> None:
         """
-        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty
-        scope finds all.
-
-        If this fails: only the first collection is used, or an empty scope means none.
+        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty scope finds
+        all.
         """
         a, b, c = (put(vault, "budget", name) for name in "abc")
 
@@ -210,33 +159,21 @@ class LexicalScopeContract(VaultContract):
         assert found_by(vault, "budget", scope=EVERYTHING) == [a, b, c]
 
     def test_collections_are_told_apart_exactly(self, vault: Vault) -> None:
-        """
-        Collections are compared exactly: not by prefix, without case, or with pattern characters.
-
-        If this fails: the collection's name is searched like text.
-        """
+        """Collections are compared exactly: not by prefix, without case, or with pattern characters."""
         names = ["note", "notes", "Notes", "my notes", 'no"tes', "no'tes", "no_es", "日記"]
         ids = put_all(vault, [("budget", name, WHEN) for name in names])
 
         assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [[one] for one in ids]
 
     def test_a_collection_name_is_no_word(self, vault: Vault) -> None:
-        """
-        An entry is not found by the name of its collection.
-
-        If this fails: the collection is an indexed column.
-        """
+        """An entry is not found by the name of its collection."""
         put(vault, "budget", "harbour")
 
         assert found_by(vault, "harbour") == []
 
     @needs(Capability.BM25)
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:
-        """
-        An entry has the same score with and without a scope: statistics cover all entries of a granularity.
-
-        If this fails: rarity and average length are computed within the scope.
-        """
+        """An entry has the same score with and without a scope: statistics cover all entries of a granularity."""
         put(vault, "budget plain", "a")
         put(vault, "budget", "b")
         vault.lexical.put(filler())
@@ -247,12 +184,7 @@ class LexicalScopeContract(VaultContract):
         assert alone.score == pytest.approx(both[alone.key])
 
     def test_authored_window(self, vault: Vault) -> None:
-        """
-        A time window includes its beginning and excludes its end.
-
-        If this fails: an inclusive bound is exclusive or the reverse, or the window is applied after the
-        limit.
-        """
+        """A time window includes its beginning and excludes its end."""
         ids = put_all(vault, [("budget " + "plain " * 9, "notes", day) for day in DAYS])
         put_all(vault, [("budget", "notes", "2020-01-01T00:00:00.000Z")] * 50)
 
@@ -261,22 +193,14 @@ class LexicalScopeContract(VaultContract):
             assert found == [ids[number] for number in expected], window
 
     def test_authored_window_within_a_collection(self, vault: Vault) -> None:
-        """
-        A scope of a collection and a time window applies both.
-
-        If this fails: one of the two conditions replaces the other.
-        """
+        """A scope of a collection and a time window applies both."""
         a, _, _ = (put(vault, "budget", "a", day) for day in DAYS)
         put(vault, "budget", "b", DAYS[0])
 
         assert found_by(vault, "budget", scope=Scope(frozenset("a"), authored_until=DAYS[1])) == [a]
 
     def test_named_documents_alone(self, vault: Vault) -> None:
-        """
-        A scope of documents finds only these documents, even if better ones exist; an empty set finds nothing.
-
-        If this fails: documents are filtered after the limit, or an empty set is treated as all documents.
-        """
+        """A scope of documents finds only these documents, even if better ones exist; an empty set finds nothing."""
         first, second, third = put_all(vault, [("budget " + "plain " * 9, "notes", day) for day in DAYS])
         put_all(vault, [("budget", "notes", DAYS[0])] * 50)
 

@@ -14,11 +14,7 @@ class LexicalUpkeepContract(VaultContract):
     """Adding, replacing and removing entries at every granularity. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_put_replaces(self, vault: Vault) -> None:
-        """
-        Adding a key again at the same granularity replaces its words and title, and it counts once.
-
-        If this fails: the old row remains next to the new one, or its words stay in the index.
-        """
+        """Adding a key again at the same granularity replaces its words and title, and it counts once."""
         vault.lexical.put([entry(1, "spring", title="old")])
 
         vault.lexical.put([entry(1, "autumn", title="new")])
@@ -27,11 +23,7 @@ class LexicalUpkeepContract(VaultContract):
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
     def test_put_twice_in_one_call(self, vault: Vault) -> None:
-        """
-        Of two entries with one key in one call the later one is stored.
-
-        If this fails: replacing only considers entries from before the call.
-        """
+        """Of two entries with one key in one call the later one is stored."""
         vault.lexical.put([entry(1, "spring"), entry(1, "autumn")])
 
         assert (found_by(vault, "spring"), found_by(vault, "autumn")) == ([], [1])
@@ -39,11 +31,7 @@ class LexicalUpkeepContract(VaultContract):
 
     @needs(Capability.BM25)
     def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
-        """
-        An index that was rewritten many times ranks like one that was written once.
-
-        If this fails: replaced rows still count in rarity or average length.
-        """
+        """An index that was rewritten many times ranks like one that was written once."""
         final = [entry(1, "budget plain"), entry(2, "budget budget plain"), *filler()]
         vault.lexical.put(final)
         once = hits_of(vault, any_of("budget"))
@@ -56,21 +44,13 @@ class LexicalUpkeepContract(VaultContract):
         assert_alike(hits_of(vault, any_of("budget")), once)
 
     def test_put_nothing(self, vault: Vault) -> None:
-        """
-        Adding no entries changes nothing.
-
-        If this fails: an empty batch becomes an incomplete statement.
-        """
+        """Adding no entries changes nothing."""
         vault.lexical.put([])
 
         assert vault.lexical.count(Grain.PASSAGE) == 0
 
     def test_wordless_entry_counts(self, vault: Vault) -> None:
-        """
-        An entry without any word is counted, matches nothing, and does not affect other entries.
-
-        If this fails: a score is divided by an average length of zero.
-        """
+        """An entry without any word is counted, matches nothing, and does not affect other entries."""
         vault.lexical.put([entry(1, ""), entry(2, "---")])
         assert found_by(vault, "budget") == []
 
@@ -79,11 +59,7 @@ class LexicalUpkeepContract(VaultContract):
         assert (found_by(vault, "budget"), vault.lexical.count(Grain.PASSAGE)) == ([3], 3)
 
     def test_remove_at_every_grain(self, vault: Vault) -> None:
-        """
-        Removing a document deletes all its entries, of every fragment and granularity, and no others.
-
-        If this fails: only one granularity is cleaned, or only `seq` 0.
-        """
+        """Removing a document deletes all its entries, of every fragment and granularity, and no others."""
         for grain in Grain:
             vault.lexical.put([entry(n, "budget", seq=seq, grain=grain) for n in (1, 11) for seq in (0, 1)])
 
@@ -94,11 +70,7 @@ class LexicalUpkeepContract(VaultContract):
             assert vault.lexical.count(grain) == 2
 
     def test_remove_what_is_not_there(self, vault: Vault) -> None:
-        """
-        Removing an unknown document, or one twice, changes nothing.
-
-        If this fails: remove asserts that it found a row.
-        """
+        """Removing an unknown document, or one twice, changes nothing."""
         vault.lexical.put([entry(1, "budget"), entry(2, "budget")])
 
         for _ in range(2):
@@ -109,11 +81,7 @@ class LexicalUpkeepContract(VaultContract):
 
     @needs(Capability.BM25)
     def test_removing_restores_rarity(self, vault: Vault) -> None:
-        """
-        Once the other entries with a word are removed, the scores are as if they had never existed.
-
-        If this fails: removed rows still count in rarity or average length.
-        """
+        """Once the other entries with a word are removed, the scores are as if they had never existed."""
         vault.lexical.put([entry(1, "budget plain"), *filler()])
         before = hits_of(vault, any_of("budget"))
 
@@ -124,11 +92,7 @@ class LexicalUpkeepContract(VaultContract):
         assert_alike(hits_of(vault, any_of("budget")), before)
 
     def test_grains_are_searched_apart(self, vault: Vault) -> None:
-        """
-        One key holds a different text at each granularity; a search uses one granularity.
-
-        If this fails: the granularity is missing from the key, or from the search.
-        """
+        """One key holds a different text at each granularity; a search uses one granularity."""
         texts = dict(zip(Grain, ("spring", "summer", "autumn", "winter"), strict=True))
         vault.lexical.put([entry(1, text, grain=grain) for grain, text in texts.items()])
 
@@ -137,11 +101,7 @@ class LexicalUpkeepContract(VaultContract):
             assert vault.lexical.count(grain) == 1
 
     def test_grains_have_their_own_statistics(self, vault: Vault) -> None:
-        """
-        A word that becomes common at one granularity keeps its scores at the others.
-
-        If this fails: rarity and average length are computed over all granularities.
-        """
+        """A word that becomes common at one granularity keeps its scores at the others."""
         vault.lexical.put([entry(1, "budget plain"), *filler()])
         before = hits_of(vault, any_of("budget"))
 
@@ -150,11 +110,7 @@ class LexicalUpkeepContract(VaultContract):
         assert_alike(hits_of(vault, any_of("budget")), before)
 
     def test_every_grain_ranks(self, vault: Vault) -> None:
-        """
-        Every granularity is ranked: more occurrences in a shorter text are better.
-
-        If this fails: the index of one granularity is configured differently.
-        """
+        """Every granularity is ranked: more occurrences in a shorter text are better."""
         for grain in Grain:
             vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler(grain)])
             vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
@@ -165,8 +121,6 @@ class LexicalUpkeepContract(VaultContract):
     def test_holding_counts_entries(self, vault: Vault) -> None:
         """
         The count includes entries with any inflection of the term in title or text, once each, at one granularity.
-
-        If this fails: occurrences are counted, or other granularities.
         """
         vault.lexical.put([entry(1, "budget budget", title="budgets"), entry(2, "budgets"), *filler()])
         vault.lexical.put([entry(1, "budget", grain=Grain.LINE)])
@@ -179,32 +133,20 @@ class LexicalUpkeepContract(VaultContract):
 
     @needs(Capability.PHRASE)
     def test_holding_a_phrase(self, vault: Vault) -> None:
-        """
-        The count of a phrase includes the entries in which its words are adjacent.
-
-        If this fails: its words are counted one by one.
-        """
+        """The count of a phrase includes the entries in which its words are adjacent."""
         vault.lexical.put([entry(1, "spring budget"), entry(2, "budget spring"), entry(3, "spring")])
 
         assert vault.lexical.holding(Term("spring budget"), Grain.PASSAGE) == 1
 
     @needs(Capability.PREFIX)
     def test_holding_a_prefix(self, vault: Vault) -> None:
-        """
-        The count of a prefix includes the entries with any word that begins with it.
-
-        If this fails: entries with several such words count several times.
-        """
+        """The count of a prefix includes the entries with any word that begins with it."""
         vault.lexical.put([entry(1, "compact compass"), entry(2, "company"), entry(3, "harbour")])
 
         assert vault.lexical.holding(Term("comp", prefix=True), Grain.PASSAGE) == 2
 
     def test_holding_forgets_what_was_removed(self, vault: Vault) -> None:
-        """
-        A replaced or removed entry is no longer counted.
-
-        If this fails: the engine's own statistics still count it.
-        """
+        """A replaced or removed entry is no longer counted."""
         vault.lexical.put([entry(1, "budget"), entry(2, "budget"), entry(3, "budget")])
         vault.lexical.put([entry(1, "spring")])
         vault.lexical.remove(2)
@@ -212,11 +154,7 @@ class LexicalUpkeepContract(VaultContract):
         assert vault.lexical.holding(Term("budget"), Grain.PASSAGE) == 1
 
     def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
-        """
-        Clearing empties every granularity, statistics included; entries added again rank as before.
-
-        If this fails: one granularity, or the table of statistics, is not cleared.
-        """
+        """Clearing empties every granularity, statistics included; entries added again rank as before."""
         entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler()]
         vault.lexical.put([*entries, *(entry(n, "budget", grain=Grain.LINE) for n in range(9))])
         before = hits_of(vault, any_of("budget"))

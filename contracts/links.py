@@ -31,11 +31,7 @@ class LinkContract(VaultContract):
     """Links between documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_links_come_back_as_they_were_put(self, vault: Vault) -> None:
-        """
-        Links keep their order, fields and number; storing others replaces them, and ``None`` keeps them.
-
-        If this fails: links are merged with former ones, or a field of a link is lost.
-        """
+        """Links keep their order, fields and number; storing others replaces them, and ``None`` keeps them."""
         full = Link(LinkKind.EMBED, "a/b", "b", 7, "^x", "shown", "A sentence.")
         one = note(vault, "one", "two", "two")
         assert [link.link.line for link in vault.links.outgoing([one])] == [1, 2]
@@ -47,11 +43,7 @@ class LinkContract(VaultContract):
         assert vault.links.count() == 1
 
     def test_an_unknown_document_has_no_links(self, vault: Vault) -> None:
-        """
-        Links of an unknown document are refused.
-
-        If this fails: links of a document outlive it.
-        """
+        """Links of an unknown document are refused."""
         with pytest.raises(InvalidInput):
             vault.links.put(UNKNOWN, [], [Link(LinkKind.WIKILINK, "a", "a", 1)])
         assert vault.links.count() == 0
@@ -59,8 +51,6 @@ class LinkContract(VaultContract):
     def test_both_ends_see_a_link(self, vault: Vault) -> None:
         """
         A link is outgoing from its document and incoming at its target; one to its own document is not incoming.
-
-        If this fails: backlinks are missing, or a document that links to itself is its own backlink.
         """
         two, one = note(vault, "two", "two"), note(vault, "one", "two", "three")
         aimed(vault, one, two, None)
@@ -73,11 +63,7 @@ class LinkContract(VaultContract):
 
     @pytest.mark.parametrize("gone", ["one", "two"])
     def test_only_served_documents_have_links(self, vault: Vault, gone: str) -> None:
-        """
-        A link disappears with its document and is broken while its target is not served; both come back.
-
-        If this fails: links of deleted notes are shown, or a link leads to a deleted note.
-        """
+        """A link disappears with its document and is broken while its target is not served; both come back."""
         ids = {"two": note(vault, "two"), "one": note(vault, "one", "two")}
         aimed(vault, ids["one"], ids["two"])
 
@@ -94,9 +80,8 @@ class LinkContract(VaultContract):
 
     def test_doubtful_links(self, vault: Vault) -> None:
         """
-        Links without a served target, and links to a part of a document, are doubtful; the scope selects their source.
-
-        If this fails: broken links are not listed, or those of another collection are.
+        Links without a served target, and links to a part of a document, are doubtful; the scope selects their
+        source.
         """
         two = note(vault, "two")
         one, other = note(vault, "one", "two", "three"), note(vault, "one", "three", collection="other")
@@ -113,8 +98,6 @@ class LinkContract(VaultContract):
     def test_names_of_served_documents(self, vault: Vault) -> None:
         """
         A name finds every served document that has it, files before aliases; a document comes once, by its best name.
-
-        If this fails: links lead to deleted notes, or the order of notes with one name is arbitrary.
         """
         alias, gone, file = note(vault, "b"), note(vault, "c"), note(vault, "d")
         vault.links.put(alias, [NoteName("x", NameKind.ALIAS)], None)
@@ -132,8 +115,6 @@ class LinkContract(VaultContract):
     def test_what_a_change_affects(self, vault: Vault) -> None:
         """
         A changed document makes its own links, the links to it, and the links with its name outdated, and no others.
-
-        If this fails: a link keeps leading to a note that moved, or every pass resolves every link.
         """
         two, three = note(vault, "two"), note(vault, "three")
         one, other = note(vault, "one", "two", "new", "three"), note(vault, "other", "three")
@@ -150,11 +131,7 @@ class LinkContract(VaultContract):
         assert outdated == [(one, "two"), (one, "new"), (new, "one")]
 
     def test_forgetting(self, vault: Vault) -> None:
-        """
-        Forgetting deletes the links and the names of a document; links of others to it stay, broken.
-
-        If this fails: sentences of a forgotten note remain in the vault.
-        """
+        """Forgetting deletes the links and the names of a document; links of others to it stay, broken."""
         two, one = note(vault, "two", "one"), note(vault, "one", "two")
         aimed(vault, one, two)
         vault.links.forget(two)

@@ -20,11 +20,7 @@ class ModelAnswersContract(Contract):
         raise NotImplementedError("override the `answers` fixture and return an EMPTY ModelAnswers")
 
     def test_nothing_yet(self, answers: ModelAnswers) -> None:
-        """
-        An empty cache has no answers, no counts, and nothing to trim.
-
-        If this fails: an aggregate over an empty table returns a null row.
-        """
+        """An empty cache has no answers, no counts, and nothing to trim."""
         assert answers.get(MODEL, "expansion", "hive") is None
         assert answers.counts() == {}
         assert answers.trim(WEDNESDAY) == 0
@@ -33,11 +29,7 @@ class ModelAnswersContract(Contract):
         "answer", ["", "lex: hive\nvec: bees", "0.1", "nul \x00 within", "蜂蜜 🐝 Übergröße"]
     )
     def test_an_answer_comes_back_as_it_was(self, answers: ModelAnswers, answer: str) -> None:
-        """
-        An answer is returned character for character.
-
-        If this fails: the answer was stripped or cut at a NUL, or an empty one is treated as missing.
-        """
+        """An answer is returned character for character."""
         answers.keep(MODEL, "expansion", {"hive": answer}, at=MONDAY)
 
         assert answers.get(MODEL, "expansion", "hive") == answer
@@ -55,32 +47,20 @@ class ModelAnswersContract(Contract):
         ],
     )
     def test_each_question_has_its_own(self, answers: ModelAnswers, other: tuple[str, str, str]) -> None:
-        """
-        A different model, purpose or question has no answer yet, however small the difference.
-
-        If this fails: the three are joined without a separator, or text is folded.
-        """
+        """A different model, purpose or question has no answer yet, however small the difference."""
         answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
 
         assert answers.get(*other) is None
 
     @pytest.mark.parametrize("odd", ["", "half \ud83d a bee", "nul \x00", "a" * 100_000])
     def test_any_question(self, answers: ModelAnswers, odd: str) -> None:
-        """
-        Any text is a valid question.
-
-        If this fails: the key is made from UTF-8, which cannot encode an unpaired surrogate.
-        """
+        """Any text is a valid question."""
         answers.keep(MODEL, "rerank", {odd: "0.5"}, at=MONDAY)
 
         assert answers.get(MODEL, "rerank", odd) == "0.5"
 
     def test_the_last_answer_counts(self, answers: ModelAnswers) -> None:
-        """
-        A second answer replaces the first one and its time.
-
-        If this fails: the insert ignores an existing row, or preserves the old time.
-        """
+        """A second answer replaces the first one and its time."""
         answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
         answers.keep(MODEL, "expansion", {"hive": "honey"}, at=WEDNESDAY)
 
@@ -89,33 +69,21 @@ class ModelAnswersContract(Contract):
         assert answers.trim(WEDNESDAY) == 0
 
     def test_several_at_once(self, answers: ModelAnswers) -> None:
-        """
-        Answers stored together are found individually; storing none changes nothing.
-
-        If this fails: they are stored as one, or an empty batch is an error.
-        """
+        """Answers stored together are found individually; storing none changes nothing."""
         answers.keep(MODEL, "rerank", {"a": "0.1", "b": "0.2"}, at=MONDAY)
         answers.keep(MODEL, "rerank", {}, at=MONDAY)
 
         assert [answers.get(MODEL, "rerank", name) for name in "abc"] == ["0.1", "0.2", None]
 
     def test_all_or_none(self, answers: ModelAnswers) -> None:
-        """
-        If one answer cannot be stored, no answer of the same call is.
-
-        If this fails: they are written one by one, outside of a transaction.
-        """
+        """If one answer cannot be stored, no answer of the same call is."""
         with pytest.raises(InvalidInput):
             answers.keep(MODEL, "rerank", {"a": "0.1", "b": "half \ud83d a bee"}, at=MONDAY)
 
         assert answers.counts() == {}
 
     def test_counts_by_purpose(self, answers: ModelAnswers) -> None:
-        """
-        Answers are counted by purpose, across models.
-
-        If this fails: the counts are grouped by another column.
-        """
+        """Answers are counted by purpose, across models."""
         answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
         answers.keep("another", "expansion", {"hive": "bees"}, at=MONDAY)
         answers.keep(MODEL, "intent", {"hive": "WHAT"}, at=MONDAY)
@@ -123,11 +91,7 @@ class ModelAnswersContract(Contract):
         assert answers.counts() == {"expansion": 2, "intent": 1}
 
     def test_trim(self, answers: ModelAnswers) -> None:
-        """
-        Trimming deletes the answers stored before the given time, returns their number, and keeps the rest.
-
-        If this fails: the bound is inclusive; compare with `<`.
-        """
+        """Trimming deletes the answers stored before the given time, returns their number, and keeps the rest."""
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
 
@@ -139,11 +103,7 @@ class ModelAnswersContract(Contract):
         ]
 
     def test_trim_a_little(self, answers: ModelAnswers) -> None:
-        """
-        With `at_most` only that many answers are deleted, oldest first, until no old ones are left.
-
-        If this fails: arbitrary rows are deleted instead of the oldest, or all of them.
-        """
+        """With `at_most` only that many answers are deleted, oldest first, until no old ones are left."""
         for day in (WEDNESDAY, MONDAY, TUESDAY):
             answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
 

@@ -25,19 +25,11 @@ class ModelFailuresContract(Contract):
         raise NotImplementedError("override the `failures` fixture and return an EMPTY ModelFailures")
 
     def test_none_yet(self, failures: ModelFailures) -> None:
-        """
-        An empty log returns no failures.
-
-        If this fails: a role without a failure is returned, or other data is stored in the same place.
-        """
+        """An empty log returns no failures."""
         assert failures.latest() == {}
 
     def test_everything_is_kept(self, failures: ModelFailures) -> None:
-        """
-        A failure is returned unchanged, with any characters in its reason.
-
-        If this fails: a field is missing, two are exchanged, or text was inserted into a statement unescaped.
-        """
+        """A failure is returned unchanged, with any characters in its reason."""
         given = ModelFailure(
             ModelRole.GENERATOR, "'qwen3' at http://[::1]:8089", MONDAY, "蜂 said: \"'; drop\n🐝", TUESDAY
         )
@@ -47,11 +39,7 @@ class ModelFailuresContract(Contract):
         assert failures.latest() == {ModelRole.GENERATOR: given}
 
     def test_the_last_one_counts(self, failures: ModelFailures) -> None:
-        """
-        A later failure replaces the one before, even if the model had recovered from that.
-
-        If this fails: rows are appended, or a recovery is carried over to the next failure.
-        """
+        """A later failure replaces the one before, even if the model had recovered from that."""
         failures.record(replace(failure(), answered_at=MONDAY))
 
         failures.record(failure(failed_at=TUESDAY))
@@ -59,11 +47,7 @@ class ModelFailuresContract(Contract):
         assert failures.latest() == {ModelRole.RERANKER: failure(failed_at=TUESDAY)}
 
     def test_a_role_each(self, failures: ModelFailures) -> None:
-        """
-        Each role has its own failure, and the failures are returned in the order of the roles.
-
-        If this fails: the roles share a key, or failures are returned in the order of writing.
-        """
+        """Each role has its own failure, and the failures are returned in the order of the roles."""
         for role in reversed(ModelRole):
             failures.record(failure(role))
 

@@ -25,11 +25,7 @@ class NewFilesContract(Contract):
         return tmp_path
 
     def test_the_first_free_name(self, new_files: NewFiles, root: Path) -> None:
-        """
-        Missing folders are created, and a file that has a name keeps its text.
-
-        If this fails: a folder and a link to nothing take a name too.
-        """
+        """Missing folders are created, and a file that has a name keeps its text."""
         (root / "in" / "a-2.md").mkdir(parents=True)
         (root / "in" / "a.md").symlink_to("nowhere")
 
@@ -40,11 +36,7 @@ class NewFilesContract(Contract):
         assert (root / "in" / "a.md").is_symlink()
 
     def test_nothing_but_the_file_remains(self, new_files: NewFiles, root: Path) -> None:
-        """
-        A draft is not left, nor a file that was removed; removal of a file that is gone does nothing.
-
-        If this fails: drafts need a removal in every outcome.
-        """
+        """A draft is not left, nor a file that was removed; removal of a file that is gone does nothing."""
         path = new_files.create(str(root), "", NAMES, "text")
         assert [one.name for one in root.iterdir()] == [path]
         for _ in range(2):
@@ -54,9 +46,8 @@ class NewFilesContract(Contract):
     @pytest.mark.parametrize("folder", ["../elsewhere", "link", "file"])
     def test_no_place_for_a_file(self, new_files: NewFiles, root: Path, folder: str) -> None:
         """
-        A folder outside of the root, also through a link, and a file as a folder are refused before anything is written.
-
-        If this fails: compare the resolved folder with the resolved root.
+        A folder outside of the root, also through a link, and a file as a folder are refused before anything is
+        written.
         """
         inside = root / "inside"
         inside.mkdir()
@@ -70,11 +61,7 @@ class NewFilesContract(Contract):
         assert sorted(map(str, root.rglob("*"))) == before
 
     def test_a_missing_root_is_not_created(self, new_files: NewFiles, root: Path) -> None:
-        """
-        A root that is gone may be an unmounted disk.
-
-        If this fails: create only the folders below the root.
-        """
+        """A root that is gone may be an unmounted disk."""
         with pytest.raises(FileNotCreated, match="not mounted"):
             new_files.create(str(root / "away"), "in", NAMES, "text")
         assert list(root.iterdir()) == []

@@ -37,11 +37,7 @@ class NoteContract(VaultContract):
     """Notes about documents, and the worklist of documents without one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
-        """
-        An empty store has no notes, no waiting documents, and nothing to forget.
-
-        If this fails: a join or a sum over empty tables returns a row.
-        """
+        """An empty store has no notes, no waiting documents, and nothing to forget."""
         assert vault.notes.get(UNKNOWN) is None
         assert vault.notes.history(UNKNOWN) == []
         assert vault.notes.waiting(10, by_model=True) == []
@@ -49,11 +45,7 @@ class NoteContract(VaultContract):
         assert vault.notes.counts() == NoteCounts()
 
     def test_every_version_is_kept(self, vault: Vault) -> None:
-        """
-        The latest note is returned and earlier versions remain; an equal note does not create a new version.
-
-        If this fails: notes are overwritten, or written again at every run.
-        """
+        """The latest note is returned and earlier versions remain; an equal note does not create a new version."""
         one, other = save(vault, "a.md"), save(vault, "b.md", "Other.")
         first = note(one)
         second = replace(note(one, "About bees.", cause=other), reason="The other is of bees.")
@@ -69,11 +61,7 @@ class NoteContract(VaultContract):
             vault.notes.put(note(UNKNOWN))
 
     def test_who_waits(self, vault: Vault) -> None:
-        """
-        A document waits until its present source is settled; one settled by rules still waits for a model.
-
-        If this fails: a changed document is not processed again, or an unchanged one is.
-        """
+        """A document waits until its present source is settled; one settled by rules still waits for a model."""
         one, two, three = (save(vault, f"{name}.md", name) for name in "abc")
         settle(vault, one)
         settle(vault, two, by_model=True)
@@ -92,11 +80,7 @@ class NoteContract(VaultContract):
         assert vault.notes.waiting(10, by_model=True) == [one, two, three]
 
     def test_a_model_that_fails_is_not_asked_for_ever(self, vault: Vault) -> None:
-        """
-        After `ATTEMPTS` failures a document is given up until it changes.
-
-        If this fails: every run repeats the same failure, or a changed document is never retried.
-        """
+        """After `ATTEMPTS` failures a document is given up until it changes."""
         (one,) = [save(vault, "a.md")]
         settle(vault, one)
 
@@ -113,11 +97,7 @@ class NoteContract(VaultContract):
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_only_what_is_served(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        An inactive document has no note and does not wait; a reactivated one has its note again.
-
-        If this fails: notes are read without checking whether their document is served.
-        """
+        """An inactive document has no note and does not wait; a reactivated one has its note again."""
         one, two = save(vault, "a.md"), save(vault, "b.md", "Other.")
         vault.notes.put(note(one))
         settle(vault, one)
@@ -139,8 +119,6 @@ class NoteContract(VaultContract):
     ) -> None:
         """
         Forgetting deletes the document's notes and the notes it caused about others, which revert and wait again.
-
-        If this fails: a note about another document still reflects the forgotten one.
         """
         gone, other, third = (save(vault, f"{name}.md", name) for name in "abc")
         vault.notes.put(note(gone, "The secret."))
@@ -163,11 +141,7 @@ class NoteContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_failed_block_leaves_notes_as_they_were(self, vault: Vault) -> None:
-        """
-        Notes and the worklist are part of the vault's transactions.
-
-        If this fails: they are missing from the snapshot, or written outside of the transaction.
-        """
+        """Notes and the worklist are part of the vault's transactions."""
         one = save(vault, "a.md")
         vault.notes.put(note(one))
 
@@ -184,11 +158,7 @@ class LedgerContract(VaultContract):
     """Cost of model calls. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_costs_add_up(self, vault: Vault) -> None:
-        """
-        Calls are counted per day; the totals cover all days, by model and purpose.
-
-        If this fails: a second call of the same kind overwrites the first, or days are not distinguished.
-        """
+        """Calls are counted per day; the totals cover all days, by model and purpose."""
         assert vault.ledger.totals() == []
         assert vault.ledger.calls_on("2026-01-01") == 0
 

@@ -14,22 +14,14 @@ class OutboxContract(VaultContract):
     """Log of changes for external indexes. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_without_an_index_nothing_is_written(self, vault: Vault) -> None:
-        """
-        Without a registered index no changes are logged.
-
-        If this fails: the log grows in vaults that have no reader for it.
-        """
+        """Without a registered index no changes are logged."""
         save(vault)
 
         assert vault.outbox.head().seq == 0
         assert vault.outbox.after(vault.outbox.head(), Role.LEXICAL).document_ids == ()
 
     def test_every_change_of_text_is_seen_by_both(self, vault: Vault) -> None:
-        """
-        Saving, saving again and deactivating are changes for both roles, in order, each document once.
-
-        If this fails: one kind of change is not logged.
-        """
+        """Saving, saving again and deactivating are changes for both roles, in order, each document once."""
         since = registered(vault).since
         first, second, third = (save(vault, f"{name}.md") for name in "abc")
         save(vault, "a.md", "Other.")
@@ -39,11 +31,7 @@ class OutboxContract(VaultContract):
             assert vault.outbox.after(since, role).document_ids == (first, second, third)
 
     def test_withdrawing_is_a_change(self, vault: Vault) -> None:
-        """
-        Deactivating and reactivating a document are logged.
-
-        If this fails: the trigger only fires for new rows.
-        """
+        """Deactivating and reactivating a document are logged."""
         number = save(vault)
         registered(vault)
 
@@ -54,11 +42,7 @@ class OutboxContract(VaultContract):
             assert changed_by(vault, change, Role.LEXICAL) == (number,)
 
     def test_vectors_are_changes_for_vectors_alone(self, vault: Vault) -> None:
-        """
-        Storing, replacing and deleting a vector logs every document with its text, for `Role.VECTORS` only.
-
-        If this fails: documents that share a text are missed, or the lexical index is updated needlessly.
-        """
+        """Storing, replacing and deleting a vector logs every document with its text, for `Role.VECTORS` only."""
         one, two = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
         registered(vault)
 
@@ -74,11 +58,7 @@ class OutboxContract(VaultContract):
             assert set(vault.outbox.after(before, Role.VECTORS).document_ids) == {one, two}
 
     def test_what_no_index_sees_is_no_change(self, vault: Vault) -> None:
-        """
-        New stat values of an unchanged file and failed embedding attempts are not logged.
-
-        If this fails: every update of a row is logged.
-        """
+        """New stat values of an unchanged file and failed embedding attempts are not logged."""
         number = save(vault, "a.md", "One.")
         registered(vault)
 
@@ -90,11 +70,7 @@ class OutboxContract(VaultContract):
         assert changed_by(vault, unseen, Role.VECTORS) == ()
 
     def test_head_moves_with_every_change(self, vault: Vault) -> None:
-        """
-        The head contains the vault's id, increases, and has a new epoch after each change.
-
-        If this fails: the epoch belongs to the vault, so that diverged histories look alike.
-        """
+        """The head contains the vault's id, increases, and has a new epoch after each change."""
         heads = [registered(vault).since]
         for name in "abc":
             save(vault, f"{name}.md")
@@ -105,11 +81,7 @@ class OutboxContract(VaultContract):
         assert len({head.epoch for head in heads}) == len(heads)
 
     def test_limit_counts_changes(self, vault: Vault) -> None:
-        """
-        A limited read ends at the last change it returned, and the next read continues without a gap.
-
-        If this fails: the marker is that of the head, and unread changes are skipped.
-        """
+        """A limited read ends at the last change it returned, and the next read continues without a gap."""
         marker = registered(vault).since
         saved = [save(vault, f"{name}.md") for name in "abcde"]
         read: list[int] = []
@@ -124,11 +96,7 @@ class OutboxContract(VaultContract):
         assert vault.outbox.after(vault.outbox.indexes()[0].since, Role.LEXICAL, 0).document_ids == ()
 
     def test_a_known_marker(self, vault: Vault) -> None:
-        """
-        Markers of this history are known, at its beginning, within it and at its head.
-
-        If this fails: only the head is known, and every crash causes a rebuild.
-        """
+        """Markers of this history are known, at its beginning, within it and at its head."""
         since = registered(vault).since
         save(vault, "a.md")
         within = vault.outbox.head()
@@ -137,11 +105,7 @@ class OutboxContract(VaultContract):
         assert [vault.outbox.knows(marker) for marker in (since, within, vault.outbox.head())] == [True] * 3
 
     def test_a_strange_marker(self, vault: Vault) -> None:
-        """
-        A marker of another vault, of another history, or ahead of this one is not known.
-
-        If this fails: an index restored from elsewhere is treated as current.
-        """
+        """A marker of another vault, of another history, or ahead of this one is not known."""
         registered(vault)
         save(vault)
         head = vault.outbox.head()
@@ -155,11 +119,7 @@ class OutboxContract(VaultContract):
             assert not vault.outbox.knows(strange), strange
 
     def test_what_every_index_has_seen_is_forgotten(self, vault: Vault) -> None:
-        """
-        Changes before the oldest marker of all indexes are deleted; that marker and later changes remain.
-
-        If this fails: the change at the marker is deleted too, and an index at that marker must be rebuilt.
-        """
+        """Changes before the oldest marker of all indexes are deleted; that marker and later changes remain."""
         slow, fast = registered(vault), registered(vault)
         save(vault, "a.md")
         within = vault.outbox.head()
@@ -174,11 +134,7 @@ class OutboxContract(VaultContract):
         assert [record.since for record in vault.outbox.indexes()] == [within, vault.outbox.head()]
 
     def test_a_retired_index_holds_nothing_back(self, vault: Vault) -> None:
-        """
-        Changes that only a retired index has not seen are deleted.
-
-        If this fails: an index whose files could not be deleted keeps the log growing.
-        """
+        """Changes that only a retired index has not seen are deleted."""
         old = registered(vault)
         vault.outbox.serve(old, Role.LEXICAL)
         save(vault)
@@ -191,11 +147,7 @@ class OutboxContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_change_that_is_taken_back_leaves_no_trace(self, vault: Vault) -> None:
-        """
-        Changes of a rolled-back transaction are not logged.
-
-        If this fails: the log is written through a separate connection.
-        """
+        """Changes of a rolled-back transaction are not logged."""
         registered(vault)
         before = vault.outbox.head()
 
@@ -210,19 +162,11 @@ class OutboxIndexContract(VaultContract):
     """Register of external indexes. Supply ``vault``: an EMPTY ``Vault``; and ``reopen`` for durable backends."""
 
     def test_none_at_first(self, vault: Vault) -> None:
-        """
-        A new vault has no external index.
-
-        If this fails: the vault's own index is registered.
-        """
+        """A new vault has no external index."""
         assert list(vault.outbox.indexes()) == []
 
     def test_registering(self, vault: Vault) -> None:
-        """
-        A registered index is building from the head, with a generation that is never reused.
-
-        If this fails: generations are counted per role, or reused after an index was removed.
-        """
+        """A registered index is building from the head, with a generation that is never reused."""
         first = vault.outbox.register(Role.LEXICAL, "tantivy")
         vault.outbox.unregister(first)
         second = vault.outbox.register(Role.LEXICAL, "tantivy")
@@ -234,11 +178,7 @@ class OutboxIndexContract(VaultContract):
         assert list(vault.outbox.indexes()) == [second, third]
 
     def test_progress_is_remembered(self, vault: Vault) -> None:
-        """
-        The progress of a building index is stored for that index only.
-
-        If this fails: progress is only in memory.
-        """
+        """The progress of a building index is stored for that index only."""
         one, two = (vault.outbox.register(Role.LEXICAL, "tantivy") for _ in range(2))
 
         vault.outbox.built(one, 42)
@@ -246,11 +186,7 @@ class OutboxIndexContract(VaultContract):
         assert [record.built_to for record in vault.outbox.indexes()] == [42, two.built_to]
 
     def test_serving_retires_the_predecessor(self, vault: Vault) -> None:
-        """
-        The new serving index of a role retires the former one; other roles and building indexes are unchanged.
-
-        If this fails: two indexes serve one role.
-        """
+        """The new serving index of a role retires the former one; other roles and building indexes are unchanged."""
         old = vault.outbox.register(Role.LEXICAL, "tantivy")
         other = vault.outbox.register(Role.VECTORS, "lancedb")
         vault.outbox.serve(old, Role.LEXICAL)
@@ -266,11 +202,7 @@ class OutboxIndexContract(VaultContract):
         }
 
     def test_the_vault_itself_can_serve_again(self, vault: Vault) -> None:
-        """
-        Serving None retires the role's index; removing the last index deletes the logged changes.
-
-        If this fails: changes are logged forever without a reader.
-        """
+        """Serving None retires the role's index; removing the last index deletes the logged changes."""
         record = registered(vault)
         vault.outbox.serve(record, Role.LEXICAL)
         save(vault)
@@ -283,11 +215,7 @@ class OutboxIndexContract(VaultContract):
         assert not vault.outbox.knows(record.since)
 
     def test_a_new_beginning_knows_nothing_of_the_old(self, vault: Vault) -> None:
-        """
-        Markers from before the last index was removed are unknown after a new one is registered.
-
-        If this fails: sequence numbers restart, and an old index seems to be up to date.
-        """
+        """Markers from before the last index was removed are unknown after a new one is registered."""
         first = registered(vault)
         save(vault)
         before = vault.outbox.head()
@@ -300,11 +228,7 @@ class OutboxIndexContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_indexes_and_changes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        Indexes, changes and markers survive a reopen.
-
-        If this fails: part of them is only in memory, or the epoch is generated at opening.
-        """
+        """Indexes, changes and markers survive a reopen."""
         record = registered(vault)
         number = save(vault)
         head = vault.outbox.head()

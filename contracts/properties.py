@@ -23,8 +23,6 @@ class PropertyContract(VaultContract):
     def test_properties_come_back_in_order(self, vault: Vault) -> None:
         """
         Properties keep their order and spelling, and others replace them; those of an unknown document are refused.
-
-        If this fails: values of a former version of a note remain, or the keys for comparison are shown.
         """
         one = note(vault, "one.md", b="B", a="x")
         assert vault.properties.many([one])[one] == [Property("b", "B", "b"), Property("a", "x", "x")]
@@ -38,11 +36,7 @@ class PropertyContract(VaultContract):
             vault.properties.put(UNKNOWN, [Property("a", "b", "b")])
 
     def test_conditions(self, vault: Vault) -> None:
-        """
-        A condition compares keys, and names without case; all conditions must hold, for served documents only.
-
-        If this fails: one condition is enough, "not" requires the property, or notes that are gone are found.
-        """
+        """A condition compares keys, and names without case; all conditions must hold, for served documents only."""
         active, done, none = (
             note(vault, "a.md", status="Active", area="home"),
             note(vault, "b.md", Status="done", empty=""),
@@ -62,11 +56,7 @@ class PropertyContract(VaultContract):
         assert having([PropertyFilter("status", "home")]) == frozenset()
 
     def test_names_and_values_are_counted(self, vault: Vault) -> None:
-        """
-        Names and values of served documents are counted once for each document, whatever their case.
-
-        If this fails: a document counts twice, or a property of a note that is gone is offered.
-        """
+        """Names and values of served documents are counted once for each document, whatever their case."""
         one = save(vault, "one.md")
         vault.properties.put(
             one, [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")]

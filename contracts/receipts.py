@@ -17,33 +17,21 @@ class ReceiptContract(VaultContract):
     """Explanations of past answers. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
-        """
-        An empty store has no receipts, counts of zero, and nothing to trim.
-
-        If this fails: a sum over an empty table returns null.
-        """
+        """An empty store has no receipts, counts of zero, and nothing to trim."""
         assert vault.receipts.get(1) is None
         assert vault.receipts.latest(10) == []
         assert vault.receipts.counts() == ReceiptCounts(0, 0)
         assert vault.receipts.trim(WEDNESDAY) == 0
 
     def test_a_receipt_comes_back(self, vault: Vault) -> None:
-        """
-        A receipt has the id and the time of its recall, and its content byte for byte.
-
-        If this fails: the content was converted to text, or the ids of two tables differ.
-        """
+        """A receipt has the id and the time of its recall, and its content byte for byte."""
         number = vault.telemetry.record(recall(MONDAY, 1), ANY_BYTES)
 
         assert vault.receipts.get(number) == StoredReceipt(number, MONDAY, ANY_BYTES)
         assert vault.receipts.get(number + 1) is None
 
     def test_a_recall_without_one(self, vault: Vault) -> None:
-        """
-        A recall stored without a receipt has none; an empty receipt is stored.
-
-        If this fails: the content is tested for truth instead of for None.
-        """
+        """A recall stored without a receipt has none; an empty receipt is stored."""
         without = vault.telemetry.record(recall(MONDAY, 1))
         empty = vault.telemetry.record(recall(MONDAY, 1), b"")
 
@@ -52,11 +40,7 @@ class ReceiptContract(VaultContract):
         assert vault.receipts.counts() == ReceiptCounts(1, 0)
 
     def test_newest_first(self, vault: Vault) -> None:
-        """
-        Receipts are returned newest first by time, then by id, up to the limit.
-
-        If this fails: they are ordered by id alone, or a limit below 1 means no limit.
-        """
+        """Receipts are returned newest first by time, then by id, up to the limit."""
         days = (TUESDAY, MONDAY, WEDNESDAY, TUESDAY)
         first, second, third, fourth = (vault.telemetry.record(recall(day), b"x") for day in days)
 
@@ -65,22 +49,14 @@ class ReceiptContract(VaultContract):
         assert vault.receipts.latest(0) == vault.receipts.latest(-1) == []
 
     def test_counts(self, vault: Vault) -> None:
-        """
-        The counts contain the number of receipts and the bytes of their contents.
-
-        If this fails: characters are counted, or pages of the file.
-        """
+        """The counts contain the number of receipts and the bytes of their contents."""
         for size in (0, 10, 300):
             vault.telemetry.record(recall(MONDAY), b"\xff" * size)
 
         assert vault.receipts.counts() == ReceiptCounts(3, 310)
 
     def test_some_are_forgotten(self, vault: Vault) -> None:
-        """
-        The named receipts are deleted and their recalls remain; an unknown id changes nothing.
-
-        If this fails: the recall is deleted too, or all receipts are.
-        """
+        """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""
         one, two = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
 
         assert vault.receipts.forget([one, two + 1]) == 1
@@ -89,11 +65,7 @@ class ReceiptContract(VaultContract):
         assert vault.telemetry.count() == 2
 
     def test_trim_leaves_recalls(self, vault: Vault) -> None:
-        """
-        Trimming deletes receipts from before the given time and keeps every recall.
-
-        If this fails: the bound is inclusive, or the recall is deleted too.
-        """
+        """Trimming deletes receipts from before the given time and keeps every recall."""
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             vault.telemetry.record(recall(day, 1), b"x")
 
@@ -102,11 +74,7 @@ class ReceiptContract(VaultContract):
         assert vault.telemetry.count() == 3
 
     def test_trim_a_little(self, vault: Vault) -> None:
-        """
-        With `at_most` only that many receipts are deleted, oldest first.
-
-        If this fails: the bound is ignored, or arbitrary rows are deleted.
-        """
+        """With `at_most` only that many receipts are deleted, oldest first."""
         second = vault.telemetry.record(recall(TUESDAY), b"x")
         vault.telemetry.record(recall(MONDAY), b"x")
 
@@ -114,11 +82,7 @@ class ReceiptContract(VaultContract):
         assert kept(vault) == [second]
 
     def test_a_receipt_goes_with_its_recall(self, vault: Vault) -> None:
-        """
-        A receipt is deleted with its recall; a later recall that reuses the id has no receipt.
-
-        If this fails: receipts remain, and a reused id finds them.
-        """
+        """A receipt is deleted with its recall; a later recall that reuses the id has no receipt."""
         vault.telemetry.record(recall(MONDAY, 1), b"x")
 
         assert vault.telemetry.trim(WEDNESDAY) == 1

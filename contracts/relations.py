@@ -33,11 +33,7 @@ class RelationWriteContract(VaultContract):
     """Changes of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
-        """
-        A relation is returned with every field unchanged.
-
-        If this fails: a column is missing, or metadata lost its types or characters.
-        """
+        """A relation is returned with every field unchanged."""
         a, b = documents(vault, 2)
         metadata = {"reasoning": "weil's so war – 因为", "facts": [1, 2.5, None, True], "deep": {"x": "y"}}
         given = Relation(a, b, CAUSAL, 1 / 3, "observer", "2024-03-01T09:30:00.000Z", metadata)
@@ -51,8 +47,6 @@ class RelationWriteContract(VaultContract):
     def test_trust_is_that_of_the_less_trusted_end(self, vault: Vault, outside: str) -> None:
         """
         A relation has the less trusted of the present origins of its two documents, regardless of the given trust.
-
-        If this fails: the origin of one end is not read, or the given trust is stored.
         """
         a, b = documents(vault, 2)
         vault.documents.set_origin([a if outside == "source" else b], Origin.SHARED)
@@ -70,11 +64,7 @@ class RelationWriteContract(VaultContract):
         assert outbound(vault, a) == [given]
 
     def test_kinds_and_directions_are_apart(self, vault: Vault) -> None:
-        """
-        Two documents can have one relation of every kind, in either direction.
-
-        If this fails: the kind or the direction is missing from the key.
-        """
+        """Two documents can have one relation of every kind, in either direction."""
         a, b = documents(vault, 2)
         given = [Relation(*pair, kind) for pair in ((a, b), (b, a)) for kind in RelationKind]
 
@@ -83,11 +73,7 @@ class RelationWriteContract(VaultContract):
         assert len(outbound(vault, a, b)) == 2 * len(RelationKind)
 
     def test_put_twice_is_put_once(self, vault: Vault) -> None:
-        """
-        An unchanged relation is not written again and keeps its time of creation.
-
-        If this fails: writes are counted instead of changes, or the time is part of the comparison.
-        """
+        """An unchanged relation is not written again and keeps its time of creation."""
         a, b = documents(vault, 2)
         given = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})
         vault.relations.put([given])
@@ -97,11 +83,7 @@ class RelationWriteContract(VaultContract):
 
     @pytest.mark.parametrize("change", [{"weight": 0.8}, {"origin": "else"}, {"metadata": {"x": 2}}])
     def test_put_replaces(self, vault: Vault, change: dict[str, object]) -> None:
-        """
-        An existing relation with a different field is replaced, including its time.
-
-        If this fails: the field of this case is not compared or not written.
-        """
+        """An existing relation with a different field is replaced, including its time."""
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})])
         after = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[1], metadata={"x": 1})._replace(
@@ -113,11 +95,7 @@ class RelationWriteContract(VaultContract):
 
     @pytest.mark.parametrize("weight", [0.0, -0.1, 1.001, float("nan"), float("inf")])
     def test_weights_that_are_none(self, vault: Vault, weight: float) -> None:
-        """
-        A weight outside (0, 1] is refused, and nothing else of the call is stored.
-
-        If this fails: relations are stored one by one while they are checked.
-        """
+        """A weight outside (0, 1] is refused, and nothing else of the call is stored."""
         a, b = documents(vault, 2)
 
         with pytest.raises(InvalidInput):
@@ -126,11 +104,7 @@ class RelationWriteContract(VaultContract):
         assert vault.relations.counts() == {}
 
     def test_no_relation_to_itself(self, vault: Vault) -> None:
-        """
-        A document cannot be related to itself.
-
-        If this fails: every graph traversal has to handle self-loops.
-        """
+        """A document cannot be related to itself."""
         a, b = documents(vault, 2)
 
         with pytest.raises(InvalidInput):
@@ -140,11 +114,7 @@ class RelationWriteContract(VaultContract):
 
     @pytest.mark.parametrize("end", ["source", "target"])
     def test_unknown_documents(self, vault: Vault, end: str) -> None:
-        """
-        A relation with an unknown document at either end is refused.
-
-        If this fails: the graph has dangling edges, and later edges to whichever document gets that id.
-        """
+        """A relation with an unknown document at either end is refused."""
         a, b = documents(vault, 2)
         dangling = Relation(UNKNOWN, b, CAUSAL) if end == "source" else Relation(a, UNKNOWN, CAUSAL)
 
@@ -156,11 +126,7 @@ class RelationWriteContract(VaultContract):
         assert vault.relations.counts() == {}
 
     def test_renew(self, vault: Vault) -> None:
-        """
-        Renewing adds new relations, keeps equal ones, and deletes those that are no longer given.
-
-        If this fails: everything is deleted first, so that no relation keeps its time, or nothing is deleted.
-        """
+        """Renewing adds new relations, keeps equal ones, and deletes those that are no longer given."""
         a, b, c, d = documents(vault, 4)
         kept, gone = (Relation(a, other, SEMANTIC, 0.7, "build", DAYS[0]) for other in (b, c))
         vault.relations.put([kept, gone])
@@ -173,10 +139,8 @@ class RelationWriteContract(VaultContract):
 
     def test_renew_leaves_the_rest(self, vault: Vault) -> None:
         """
-        Relations of other sources, kinds and origins are unchanged, and prevent a new one with the same
-        source, target and kind.
-
-        If this fails: one of the three conditions is missing, or the last writer wins.
+        Relations of other sources, kinds and origins are unchanged, and prevent a new one with the same source,
+        target and kind.
         """
         a, b, c = documents(vault, 3)
         others = [
@@ -194,11 +158,7 @@ class RelationWriteContract(VaultContract):
         )
 
     def test_forget(self, vault: Vault) -> None:
-        """
-        Forgetting a document deletes all relations from and to it, of every kind, and no others.
-
-        If this fails: one direction remains, with the metadata about the document.
-        """
+        """Forgetting a document deletes all relations from and to it, of every kind, and no others."""
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL), Relation(c, a, SEMANTIC), Relation(b, c, CAUSAL)])
 
@@ -207,11 +167,7 @@ class RelationWriteContract(VaultContract):
         assert ends(outbound(vault, a, b, c)) == [(b, c, "causal")]
 
     def test_forget_what_is_not_served(self, vault: Vault) -> None:
-        """
-        Relations of an inactive document can be deleted as well.
-
-        If this fails: only visible relations are deleted, and the others reappear with the document.
-        """
+        """Relations of an inactive document can be deleted as well."""
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, CAUSAL)])
         vault.documents.deactivate([a], InactiveReason.REMOVED)
@@ -220,11 +176,7 @@ class RelationWriteContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """
-        A rolled-back transaction reverts put, renew and forget.
-
-        If this fails: the graph has its own connection or copy.
-        """
+        """A rolled-back transaction reverts put, renew and forget."""
         a, b, c = documents(vault, 3)
         before = Relation(a, b, CAUSAL, 0.7, "hand")
         vault.relations.put([before])
@@ -239,11 +191,7 @@ class RelationWriteContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_refused_renewal_deletes_nothing(self, vault: Vault) -> None:
-        """
-        A renewal that is refused, and whose error is caught inside a transaction, changes nothing.
-
-        If this fails: relations are deleted before the new ones are checked.
-        """
+        """A renewal that is refused, and whose error is caught inside a transaction, changes nothing."""
         a, b = documents(vault, 2)
         before = Relation(a, b, CAUSAL, 0.7, "hand")
         vault.relations.put([before])
@@ -258,21 +206,13 @@ class RelationReadContract(VaultContract):
     """Queries of the graph. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nothing_yet(self, vault: Vault) -> None:
-        """
-        An empty graph, unknown documents and an empty list of documents give no relations.
-
-        If this fails: an empty list of ids is not handled.
-        """
+        """An empty graph, unknown documents and an empty list of documents give no relations."""
         assert outbound(vault) == outbound(vault, UNKNOWN) == []
         assert vault.relations.inbound([UNKNOWN], limit=MANY) == []
         assert vault.relations.counts() == {}
 
     def test_order(self, vault: Vault) -> None:
-        """
-        Relations are ordered by document, kind, weight and the other end, regardless of insertion order.
-
-        If this fails: the order is that of the table, or kinds are in the order of the enumeration.
-        """
+        """Relations are ordered by document, kind, weight and the other end, regardless of insertion order."""
         a, b, c, d = documents(vault, 4)
         ordered = [
             Relation(a, d, CAUSAL, 0.9),
@@ -286,11 +226,7 @@ class RelationReadContract(VaultContract):
         assert outbound(vault, b, a, b) == ordered
 
     def test_inbound_mirrors_outbound(self, vault: Vault) -> None:
-        """
-        Inbound queries return the same relations, ordered by their target.
-
-        If this fails: the two directions are not one query with the ends exchanged.
-        """
+        """Inbound queries return the same relations, ordered by their target."""
         a, b, c = documents(vault, 3)
         vault.relations.put(
             [Relation(a, c, CAUSAL, 0.5), Relation(b, c, CAUSAL, 0.9), Relation(c, a, CAUSAL)]
@@ -301,11 +237,7 @@ class RelationReadContract(VaultContract):
         assert ends(found) == [(c, a, "causal"), (b, c, "causal"), (a, c, "causal")]
 
     def test_kinds(self, vault: Vault) -> None:
-        """
-        Only the requested kinds are returned; an empty set of kinds returns none.
-
-        If this fails: an empty set is treated as all kinds.
-        """
+        """Only the requested kinds are returned; an empty set of kinds returns none."""
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, kind) for kind in RelationKind])
 
@@ -316,11 +248,7 @@ class RelationReadContract(VaultContract):
         assert len(vault.relations.outbound([a], EVERY_KIND, limit=MANY)) == len(RelationKind)
 
     def test_limit_is_per_document_and_kind(self, vault: Vault) -> None:
-        """
-        The limit keeps the strongest relations per kind and document, ties by the smaller id.
-
-        If this fails: a hub's many semantic relations displace its only causal one.
-        """
+        """The limit keeps the strongest relations per kind and document, ties by the smaller id."""
         a, b, *others = documents(vault, 6)
         likes = [Relation(source, other, SEMANTIC, 0.9) for source in (a, b) for other in others]
         vault.relations.put([*likes, Relation(a, others[-1], CAUSAL, 0.1)])
@@ -333,11 +261,7 @@ class RelationReadContract(VaultContract):
 
     @pytest.mark.parametrize("end", [0, 1])
     def test_served_documents_only(self, vault: Vault, end: int) -> None:
-        """
-        Deactivating a document hides its relations, and reactivating it restores them.
-
-        If this fails: only one end is checked, or deactivating deletes.
-        """
+        """Deactivating a document hides its relations, and reactivating it restores them."""
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, CAUSAL)])
 
@@ -351,11 +275,7 @@ class RelationReadContract(VaultContract):
         assert ends(outbound(vault, a, b)) == [(a, b, "causal")]
 
     def test_what_is_not_served_takes_no_place(self, vault: Vault) -> None:
-        """
-        Relations to inactive documents do not count against the limit.
-
-        If this fails: the limit is applied before the document is checked.
-        """
+        """Relations to inactive documents do not count against the limit."""
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL, 0.9), Relation(a, c, CAUSAL, 0.5)])
         vault.documents.deactivate([b], InactiveReason.ARCHIVED)
@@ -363,11 +283,7 @@ class RelationReadContract(VaultContract):
         assert ends(vault.relations.outbound([a], limit=1)) == [(a, c, "causal")]
 
     def test_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
-        """
-        The other end must be in scope, by collection and by time; the given document may be outside.
-
-        If this fails: documents of other collections are visible, or the limit is applied first.
-        """
+        """The other end must be in scope, by collection and by time; the given document may be outside."""
         near = save(vault, "a.md", "One.", authored_at=DAYS[0])
         early = save(vault, "b.md", "Two.", collection="mine", authored_at=DAYS[0])
         late = save(vault, "c.md", "Three.", collection="mine", authored_at=DAYS[2])
@@ -384,11 +300,7 @@ class RelationReadContract(VaultContract):
         assert vault.relations.inbound([near], limit=1, scope=Scope(frozenset({"notes"}))) == []
 
     def test_counts(self, vault: Vault) -> None:
-        """
-        Visible relations are counted by kind.
-
-        If this fails: relations of inactive documents are counted too, or each relation is counted twice.
-        """
+        """Visible relations are counted by kind."""
         a, b, c = documents(vault, 3)
         vault.relations.put([Relation(a, b, CAUSAL), Relation(b, a, CAUSAL), Relation(a, c, SEMANTIC)])
 

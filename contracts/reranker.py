@@ -32,11 +32,7 @@ class RerankerContract(Contract):
         raise NotImplementedError("override the `reranker` fixture and return a Reranker")
 
     def test_names_itself(self, reranker: Reranker) -> None:
-        """
-        The fingerprint is a non-empty text that does not change between calls.
-
-        If this fails: the fingerprint includes a value that changes from call to call.
-        """
+        """The fingerprint is a non-empty text that does not change between calls."""
         before = reranker.fingerprint
         reranker.rerank(QUERY, [BEES, BOATS], timeout_s=IN_TIME_S)
 
@@ -44,22 +40,14 @@ class RerankerContract(Contract):
         assert reranker.fingerprint == before
 
     def test_one_score_each_from_0_to_1(self, reranker: Reranker) -> None:
-        """
-        Every document has one finite score between 0 and 1, for any number of documents.
-
-        If this fails: raw logits are returned, or a last, smaller batch is lost.
-        """
+        """Every document has one finite score between 0 and 1, for any number of documents."""
         scores = reranker.rerank(QUERY, MANY, timeout_s=IN_TIME_S)
 
         assert len(scores) == len(MANY)
         assert all(math.isfinite(score) and 0 <= score <= 1 for score in scores)
 
     def test_scores_are_in_the_order_of_the_documents(self, reranker: Reranker) -> None:
-        """
-        Reversing the documents reverses the scores.
-
-        If this fails: servers return the best first; reorder the scores by their index.
-        """
+        """Reversing the documents reverses the scores."""
         documents = [BEES, BOATS, *MANY]
         scores = reranker.rerank(QUERY, documents, timeout_s=IN_TIME_S)
 
@@ -69,29 +57,17 @@ class RerankerContract(Contract):
         assert len(set(scores)) > 1
 
     def test_equal_documents_score_alike(self, reranker: Reranker) -> None:
-        """
-        Equal texts have equal scores at any position.
-
-        If this fails: scores are scaled per batch, or depend on the number of equal texts.
-        """
+        """Equal texts have equal scores at any position."""
         scores = reranker.rerank(QUERY, [BEES, BOATS, *MANY, BEES], timeout_s=IN_TIME_S)
 
         assert scores[0] == scores[-1]
 
     def test_no_documents_no_scores(self, reranker: Reranker) -> None:
-        """
-        An empty list of documents gives an empty list of scores.
-
-        If this fails: an empty list reaches the model.
-        """
+        """An empty list of documents gives an empty list of scores."""
         assert reranker.rerank(QUERY, [], timeout_s=IN_TIME_S) == []
 
     def test_only_the_beginning_is_read(self, reranker: Reranker) -> None:
-        """
-        Text beyond `max_document_chars` does not change the score.
-
-        If this fails: truncate by characters before sending, in every batch.
-        """
+        """Text beyond `max_document_chars` does not change the score."""
         assert reranker.max_document_chars > 0
         beginning = (BEES + " ") * (reranker.max_document_chars // len(BEES) + 1)
         beginning = beginning[: reranker.max_document_chars]
@@ -103,20 +79,12 @@ class RerankerContract(Contract):
 
     @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
     def test_any_text_can_be_ranked(self, reranker: Reranker, text: str) -> None:
-        """
-        Any text that a note or a query may contain can be ranked.
-
-        If this fails: texts are inserted into a request without being encoded, or empty ones are omitted.
-        """
+        """Any text that a note or a query may contain can be ranked."""
         assert len(reranker.rerank(text, [text, BEES], timeout_s=IN_TIME_S)) == 2
 
     @pytest.mark.parametrize("timeout_s", [0.0, -1.0])
     def test_no_time_left(self, reranker: Reranker, timeout_s: float) -> None:
-        """
-        Without remaining time the error is `ModelUnavailable`, not a refusal.
-
-        If this fails: 0 is treated as no limit.
-        """
+        """Without remaining time the error is `ModelUnavailable`, not a refusal."""
         with pytest.raises(ModelUnavailable):
             reranker.rerank(QUERY, [BEES], timeout_s=timeout_s)
 
@@ -130,11 +98,7 @@ class RerankerJudgementContract(Contract):
         raise NotImplementedError("override the `reranker` fixture and return a Reranker")
 
     def test_the_answer_is_above_everything_else(self, reranker: Reranker) -> None:
-        """
-        The document that answers the query has the highest score.
-
-        If this fails: the scale is inverted, or query and document are exchanged.
-        """
+        """The document that answers the query has the highest score."""
         bees, boats, tax = reranker.rerank(
             QUERY, [BEES, BOATS, "Income tax is due in April."], timeout_s=IN_TIME_S
         )

@@ -16,11 +16,7 @@ class SessionContract(VaultContract):
     """Sessions. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_everything_is_kept(self, vault: Vault) -> None:
-        """
-        A session is returned with every field unchanged.
-
-        If this fails: a column is missing, two columns are exchanged, or the list of files lost its order.
-        """
+        """A session is returned with every field unchanged."""
         given = Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved Ä.", ("b.py", "a.py"), "desk")
 
         vault.sessions.save(given)
@@ -29,21 +25,13 @@ class SessionContract(VaultContract):
         assert vault.sessions.get("s2") is None
 
     def test_least_of_all(self, vault: Vault) -> None:
-        """
-        A session that was only started has a start and no other data.
-
-        If this fails: missing values are returned as null or as the text of an empty list.
-        """
+        """A session that was only started has a start and no other data."""
         vault.sessions.save(Session("s1", EIGHT))
 
         assert vault.sessions.get("s1") == Session("s1", EIGHT)
 
     def test_saving_replaces(self, vault: Vault) -> None:
-        """
-        Saving replaces all fields of an existing session.
-
-        If this fails: an upsert preserves old values where the new ones are empty.
-        """
+        """Saving replaces all fields of an existing session."""
         vault.sessions.save(Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved.", ("a.py",), "desk"))
 
         vault.sessions.save(Session("s1", NINE))
@@ -51,11 +39,7 @@ class SessionContract(VaultContract):
         assert vault.sessions.recent(10) == [Session("s1", NINE)]
 
     def test_newest_first(self, vault: Vault) -> None:
-        """
-        Sessions are returned newest start first, ties by id.
-
-        If this fails: they are ordered by insertion, or by end.
-        """
+        """Sessions are returned newest start first, ties by id."""
         for name, start in (("b", EIGHT), ("c", NINE), ("a", EIGHT), ("d", ELEVEN)):
             vault.sessions.save(Session(name, start, ELEVEN))
 
@@ -63,11 +47,7 @@ class SessionContract(VaultContract):
         assert [found.id for found in vault.sessions.recent(2)] == ["d", "c"]
 
     def test_before_a_moment(self, vault: Vault) -> None:
-        """
-        With `before` only sessions that began earlier are returned, and the limit applies to these.
-
-        If this fails: the bound is inclusive, or later sessions are filtered after the limit.
-        """
+        """With `before` only sessions that began earlier are returned, and the limit applies to these."""
         for name, start in (("a", EIGHT), ("b", NINE), ("c", TEN), ("d", ELEVEN)):
             vault.sessions.save(Session(name, start))
 
@@ -77,21 +57,13 @@ class SessionContract(VaultContract):
 
     @pytest.mark.parametrize("limit", [0, -1])
     def test_no_limit_no_sessions(self, vault: Vault, limit: int) -> None:
-        """
-        A limit below 1 returns none.
-
-        If this fails: a negative limit means no limit, as it does in SQL.
-        """
+        """A limit below 1 returns none."""
         vault.sessions.save(Session("s1", EIGHT))
 
         assert vault.sessions.recent(limit) == []
 
     def test_both_ends_belong_to_a_session(self, vault: Vault) -> None:
-        """
-        A session contains every moment from its start to its end, inclusive, and none a millisecond outside.
-
-        If this fails: one of the comparisons is exclusive.
-        """
+        """A session contains every moment from its start to its end, inclusive, and none a millisecond outside."""
         vault.sessions.save(Session("s1", EIGHT, NINE))
 
         assert [_covering(vault, moment) for moment in (EIGHT, NINE)] == ["s1", "s1"]
@@ -101,11 +73,7 @@ class SessionContract(VaultContract):
         ]
 
     def test_an_open_session_has_no_end(self, vault: Vault) -> None:
-        """
-        An open session contains every moment since its start.
-
-        If this fails: a missing end compares as false.
-        """
+        """An open session contains every moment since its start."""
         vault.sessions.save(Session("s1", NINE))
 
         assert _covering(vault, EIGHT) is None
@@ -113,10 +81,8 @@ class SessionContract(VaultContract):
 
     def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
         """
-        If several sessions contain a moment, the latest start wins, ties by id; a session never ended does
-        not hide later ones.
-
-        If this fails: the oldest one is returned, or an arbitrary one.
+        If several sessions contain a moment, the latest start wins, ties by id; a session never ended does not hide
+        later ones.
         """
         vault.sessions.save(Session("forgotten", EIGHT))
         vault.sessions.save(Session("b", NINE, TEN))
@@ -127,11 +93,7 @@ class SessionContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_failed_block_leaves_sessions_as_they_were(self, vault: Vault) -> None:
-        """
-        Sessions are part of the vault's transactions.
-
-        If this fails: they are written through a separate connection, or are missing from the snapshot.
-        """
+        """Sessions are part of the vault's transactions."""
         vault.sessions.save(Session("s1", EIGHT))
 
         with pytest.raises(ValueError), vault.transactions.writing():
@@ -146,11 +108,7 @@ class SessionForgettingContract(VaultContract):
     """Sessions whose handoff was forgotten. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
-        """
-        Sessions handed over in this document lose their summaries and files, and no other data.
-
-        If this fails: sessions are deleted, or paths are compared by suffix.
-        """
+        """Sessions handed over in this document lose their summaries and files, and no other data."""
         one = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
         other = Session("s2", EIGHT, NINE, "x_clawmem/h.md", "It came to that.")
         for session in (one, other):

@@ -15,11 +15,7 @@ class SketchContract(VaultContract):
     """Sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_at_first_there_are_none(self, vault: Vault) -> None:
-        """
-        An empty store has no model, no pending lines and no sketches.
-
-        If this fails: a default model is written, or a missing table is not handled.
-        """
+        """An empty store has no model, no pending lines and no sketches."""
         assert vault.sketches.fingerprint() is None
         assert vault.sketches.pending(10) == []
         assert vault.sketches.of([FragmentKey(1, 0)]) == {}
@@ -28,8 +24,6 @@ class SketchContract(VaultContract):
     def test_lines_wait_in_their_order(self, vault: Vault) -> None:
         """
         Every line of every active document is pending, but no fragments of other kinds or of inactive documents.
-
-        If this fails: passages are sketched too, or the worklist is that of the vectors.
         """
         first, gone, last = lines(vault, "a.md", 3), lines(vault, "b.md", 1), lines(vault, "c.md", 2)
         save(vault, "d.md", 2, FragmentKind.PASSAGE)
@@ -42,11 +36,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.waiting() == 5
 
     def test_what_is_kept_comes_back(self, vault: Vault) -> None:
-        """
-        Sketches are returned byte for byte, empty ones included; the other lines are still pending.
-
-        If this fails: an empty sketch is treated as missing, so that its line is sketched forever.
-        """
+        """Sketches are returned byte for byte, empty ones included; the other lines are still pending."""
         one, two, three = lines(vault, "a.md", 3)
         vault.sketches.begin(MODEL)
 
@@ -58,11 +48,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.waiting() == 1
 
     def test_a_line_can_be_sketched_again(self, vault: Vault) -> None:
-        """
-        A second sketch of a line replaces the first.
-
-        If this fails: two concurrent workers cause an error, or two rows.
-        """
+        """A second sketch of a line replaces the first."""
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
         vault.sketches.store(MODEL, {key: b"old"})
@@ -72,11 +58,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.of([key]) == {key: b"new"}
 
     def test_a_document_written_anew_begins_without(self, vault: Vault) -> None:
-        """
-        A document that is saved again has no sketches; other documents keep theirs.
-
-        If this fails: a query is compared with the former text of a line.
-        """
+        """A document that is saved again has no sketches; other documents keep theirs."""
         changed, other = lines(vault, "a.md", 2), lines(vault, "b.md", 1)
         vault.sketches.begin(MODEL)
         vault.sketches.store(MODEL, dict.fromkeys([*changed, *other], b"x"))
@@ -87,11 +69,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.pending(10) == again
 
     def test_what_is_gone_is_not_kept(self, vault: Vault) -> None:
-        """
-        A sketch of a missing line is ignored.
-
-        If this fails: a document that became shorter while it was sketched leaves orphaned rows.
-        """
+        """A sketch of a missing line is ignored."""
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
 
@@ -102,11 +80,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.of([key, FragmentKey(key.document_id, 7), FragmentKey(99, 0)]) == {key: b"x"}
 
     def test_another_model_begins_anew(self, vault: Vault) -> None:
-        """
-        Beginning with another model deletes the sketches; with the same model it keeps them.
-
-        If this fails: sketches of two models are compared.
-        """
+        """Beginning with another model deletes the sketches; with the same model it keeps them."""
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
         vault.sketches.store(MODEL, {key: b"x"})
@@ -119,11 +93,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.pending(10) == [key]
 
     def test_sketches_of_another_model_are_refused(self, vault: Vault) -> None:
-        """
-        Only the model of the last `begin` may store sketches, and none before the first one.
-
-        If this fails: an overtaken worker writes into the store of another model.
-        """
+        """Only the model of the last `begin` may store sketches, and none before the first one."""
         (key,) = lines(vault, "a.md", 1)
         with pytest.raises(ModelMismatch):
             vault.sketches.store(MODEL, {key: b"x"})
@@ -135,11 +105,7 @@ class SketchContract(VaultContract):
         assert vault.sketches.of([key]) == {}
 
     def test_it_is_part_of_the_transaction(self, vault: Vault) -> None:
-        """
-        Sketches stored in a failed transaction are rolled back.
-
-        If this fails: the store writes through another connection.
-        """
+        """Sketches stored in a failed transaction are rolled back."""
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
 

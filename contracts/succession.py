@@ -20,11 +20,7 @@ class SuccessionContract(VaultContract):
     """Documents that supersede each other. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_either_end_may_say_it(self, vault: Vault) -> None:
-        """
-        The newer document may name the older one, or the reverse; if both do, there is one succession.
-
-        If this fails: the two claims are read in the wrong direction, or only one of them is read.
-        """
+        """The newer document may name the older one, or the reverse; if both do, there is one succession."""
         old, new, newest = (note(vault, path) for path in ("old.md", "new.md", "newest.md"))
         vault.successions.claim(new, Claims(supersedes=("old.md",), superseded_by=("newest.md",)))
         vault.successions.claim(newest, Claims(supersedes=("new.md",)))
@@ -32,11 +28,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([old, new, newest]) == {Succession(old, new), Succession(new, newest)}
 
     def test_only_what_was_asked_one_step(self, vault: Vault) -> None:
-        """
-        `direct` returns the direct successors of the given documents only.
-
-        If this fails: the whole table is returned, or the documents that the given one supersedes.
-        """
+        """`direct` returns the direct successors of the given documents only."""
         a, b, c = (note(vault, path) for path in ("a.md", "b.md", "c.md"))
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
         vault.successions.claim(c, Claims(supersedes=("b.md",)))
@@ -47,11 +39,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([]) == set()
 
     def test_several(self, vault: Vault) -> None:
-        """
-        One document may supersede many, and many may supersede one.
-
-        If this fails: a claim replaces another, or only the first of several is stored.
-        """
+        """One document may supersede many, and many may supersede one."""
         a, b, new, newer = (note(vault, path) for path in ("a.md", "b.md", "new.md", "newer.md"))
         vault.successions.claim(new, Claims(supersedes=("a.md", "b.md", "a.md")))
         vault.successions.claim(newer, Claims(supersedes=("a.md",)))
@@ -63,11 +51,7 @@ class SuccessionContract(VaultContract):
         }
 
     def test_the_last_word_counts(self, vault: Vault) -> None:
-        """
-        New claims of a document replace its former ones, but not those of other documents.
-
-        If this fails: claims are added up, or claims are deleted by path.
-        """
+        """New claims of a document replace its former ones, but not those of other documents."""
         old, new, other = (note(vault, path) for path in ("old.md", "new.md", "other.md"))
         vault.successions.claim(other, Claims(supersedes=("old.md",)))
         vault.successions.claim(new, Claims(supersedes=("old.md", "other.md")))
@@ -77,11 +61,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([old, other]) == {Succession(old, other)}
 
     def test_what_is_named_may_come_later(self, vault: Vault) -> None:
-        """
-        A claim for an unknown path takes effect when a document is saved there.
-
-        If this fails: paths are resolved when they are claimed, so that the order of indexing matters.
-        """
+        """A claim for an unknown path takes effect when a document is saved there."""
         old = note(vault, "old.md")
         vault.successions.claim(old, Claims(superseded_by=("new.md",)))
         assert vault.successions.direct([old]) == set()
@@ -94,8 +74,6 @@ class SuccessionContract(VaultContract):
     def test_a_renamed_document_is_found(self, vault: Vault, renamed: str) -> None:
         """
         A claim for a removed file resolves to the served document with the same body, at either end of the claim.
-
-        If this fails: a rename breaks successions.
         """
         ids = {path: note(vault, path) for path in ("old.md", "new.md")}
         claims = {
@@ -110,11 +88,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([ids["old.md"]]) == {Succession(ids["old.md"], ids["new.md"])}
 
     def test_a_copy_is_not_what_is_named(self, vault: Vault) -> None:
-        """
-        While a document is served at the claimed path, copies with the same body are not affected.
-
-        If this fails: every copy of a superseded note counts as superseded.
-        """
+        """While a document is served at the claimed path, copies with the same body are not affected."""
         old, new = note(vault, "old.md"), note(vault, "new.md")
         copies = [note(vault, f"copy/{path}", f"Body of {path}.") for path in ("old.md", "new.md")]
         vault.successions.claim(new, Claims(supersedes=("old.md",)))
@@ -123,11 +97,7 @@ class SuccessionContract(VaultContract):
 
     @pytest.mark.parametrize("reason", [InactiveReason.FORGOTTEN, InactiveReason.ARCHIVED])
     def test_only_a_file_that_is_gone_was_renamed(self, vault: Vault, reason: InactiveReason) -> None:
-        """
-        A forgotten or archived document is not resolved by its body.
-
-        If this fails: a copy replaces a document that a user archived or forgot.
-        """
+        """A forgotten or archived document is not resolved by its body."""
         old, new = note(vault, "old.md"), note(vault, "new.md")
         note(vault, "copy.md", "Body of new.md.")
         vault.successions.claim(old, Claims(superseded_by=("new.md",)))
@@ -138,11 +108,7 @@ class SuccessionContract(VaultContract):
 
     @pytest.mark.parametrize("gone", [0, 1])
     def test_withdrawn_and_back(self, vault: Vault, gone: int) -> None:
-        """
-        Deactivating either document suspends the succession; reactivating it restores it.
-
-        If this fails: a deleted document still hides the document that it superseded.
-        """
+        """Deactivating either document suspends the succession; reactivating it restores it."""
         ends = old, new = note(vault, "old.md"), note(vault, "new.md")
         vault.successions.claim(new, Claims(supersedes=("old.md",)))
 
@@ -153,11 +119,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct(ends) == {Succession(old, new)}
 
     def test_within_a_collection(self, vault: Vault) -> None:
-        """
-        A path refers to the collection of the claiming document.
-
-        If this fails: two projects with the same file names supersede each other's decisions.
-        """
+        """A path refers to the collection of the claiming document."""
         old, other = note(vault, "old.md"), note(vault, "old.md", collection="other")
         new = note(vault, "new.md", "Elsewhere.", collection="other")
         vault.successions.claim(new, Claims(supersedes=("old.md",)))
@@ -168,8 +130,6 @@ class SuccessionContract(VaultContract):
     def test_a_claim_means_the_place_it_is_aimed_at(self, vault: Vault, kind: ClaimKind) -> None:
         """
         An aimed claim refers to that place, in any collection; claiming again resets it to its address as a path.
-
-        If this fails: a claim by title or link has no effect, or keeps the place of an earlier text.
         """
         said_by, named = note(vault, "a.md"), note(vault, "b.md", collection="other")
         claims = Claims(**{kind.value: ("Title of B",)})
@@ -186,11 +146,7 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([said_by, named]) == set()
 
     def test_claims_of_served_documents(self, vault: Vault) -> None:
-        """
-        The claims of served documents are listed by document, kind and address.
-
-        If this fails: addresses of deleted notes are looked up and reported.
-        """
+        """The claims of served documents are listed by document, kind and address."""
         a, b = note(vault, "a.md"), note(vault, "b.md")
         vault.successions.claim(b, Claims(superseded_by=("z.md", "c.md"), supersedes=("a.md",)))
         vault.successions.claim(a, Claims(supersedes=("c.md",)))
@@ -207,11 +163,7 @@ class SuccessionContract(VaultContract):
         assert {one.document_id for one in vault.successions.claims()} == {a}
 
     def test_itself_and_in_a_circle(self, vault: Vault) -> None:
-        """
-        A document never supersedes itself; two documents that claim each other give two successions.
-
-        If this fails: a policy that follows successions does not terminate, or sees half of a contradiction.
-        """
+        """A document never supersedes itself; two documents that claim each other give two successions."""
         a, b = note(vault, "a.md"), note(vault, "b.md")
         vault.successions.claim(a, Claims(supersedes=("a.md", "b.md"), superseded_by=("a.md",)))
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
@@ -219,22 +171,14 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([a, b]) == {Succession(a, b), Succession(b, a)}
 
     def test_an_unknown_document_claims_nothing(self, vault: Vault) -> None:
-        """
-        Claims of an unknown document are refused, and nothing is stored.
-
-        If this fails: the claims later belong to whichever document gets that id.
-        """
+        """Claims of an unknown document are refused, and nothing is stored."""
         note(vault, "old.md")
 
         with pytest.raises(InvalidInput):
             vault.successions.claim(UNKNOWN, Claims(supersedes=("old.md",)))
 
     def test_part_of_a_transaction(self, vault: Vault) -> None:
-        """
-        A claim is rolled back with its transaction.
-
-        If this fails: claims are stored outside of `Transactions.writing`.
-        """
+        """A claim is rolled back with its transaction."""
         old, new = note(vault, "old.md"), note(vault, "new.md")
 
         with pytest.raises(ZeroDivisionError), vault.transactions.writing():

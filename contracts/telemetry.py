@@ -32,11 +32,7 @@ class TelemetryRecordContract(_TelemetryContract):
     """Recording of recalls. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_everything_is_kept(self, telemetry: Telemetry) -> None:
-        """
-        A recall is returned with every field of it and of its hits unchanged, with its id.
-
-        If this fails: a column is missing, two columns are exchanged, or a float was converted to text.
-        """
+        """A recall is returned with every field of it and of its hits unchanged, with its id."""
         hits = (RecallHit(7, 1, 0.1 + 0.2), RecallHit(3, 2, 1 / 3, was_referenced=True))
         given = Recall(
             MONDAY,
@@ -57,12 +53,7 @@ class TelemetryRecordContract(_TelemetryContract):
         assert [*telemetry.recalls()] == [given._replace(id=recall_id)]
 
     def test_least_of_all(self, telemetry: Telemetry) -> None:
-        """
-        A recall without hits, session and missing retrievers is stored as such.
-
-        If this fails: a recall without hits is lost in a join, or a missing value is returned as an empty
-        text.
-        """
+        """A recall without hits, session and missing retrievers is stored as such."""
         telemetry.record(recall())
 
         [found] = telemetry.recalls()
@@ -70,22 +61,14 @@ class TelemetryRecordContract(_TelemetryContract):
         assert (found.hits, found.degraded, found.session_id, found.turn_index) == ((), (), None, 0)
 
     def test_ids_grow(self, telemetry: Telemetry) -> None:
-        """
-        Each recall has a larger id than those before, even for repeated queries.
-
-        If this fails: equal recalls are merged, or ids are random.
-        """
+        """Each recall has a larger id than those before, even for repeated queries."""
         ids = [telemetry.record(recall(MONDAY, 1)) for _ in range(3)]
 
         assert ids == sorted(set(ids))
         assert len([*telemetry.recalls()]) == 3
 
     def test_hits_by_rank(self, telemetry: Telemetry) -> None:
-        """
-        Hits are returned by rank, regardless of their input order; a document may have several ranks.
-
-        If this fails: they are stored by document, or in insertion order.
-        """
+        """Hits are returned by rank, regardless of their input order; a document may have several ranks."""
         hits = (RecallHit(5, 3, 0.1), RecallHit(9, 1, 0.3), RecallHit(5, 2, 0.2))
 
         telemetry.record(recall()._replace(hits=hits))
@@ -94,11 +77,7 @@ class TelemetryRecordContract(_TelemetryContract):
         assert [(hit.rank, hit.document_id) for hit in found.hits] == [(1, 9), (2, 5), (3, 5)]
 
     def test_documents_are_not_checked(self, telemetry: Telemetry) -> None:
-        """
-        A hit of an unknown document is stored.
-
-        If this fails: a foreign key is enforced; deleting a document would delete its telemetry.
-        """
+        """A hit of an unknown document is stored."""
         telemetry.record(recall(MONDAY, 987_654))
 
         [found] = telemetry.recalls()
@@ -109,20 +88,12 @@ class TelemetryReadContract(_TelemetryContract):
     """Windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_nothing_yet(self, telemetry: Telemetry) -> None:
-        """
-        An empty log has no recalls and nothing to trim.
-
-        If this fails: an empty table is not handled.
-        """
+        """An empty log has no recalls and nothing to trim."""
         assert [*telemetry.recalls()] == []
         assert telemetry.trim(WEDNESDAY) == 0
 
     def test_oldest_first(self, telemetry: Telemetry) -> None:
-        """
-        Recalls are returned by time, then by id, regardless of insertion order.
-
-        If this fails: they are in insertion order, which differs when a clock is set back.
-        """
+        """Recalls are returned by time, then by id, regardless of insertion order."""
         for day, document_id in ((WEDNESDAY, 1), (MONDAY, 2), (TUESDAY, 3), (MONDAY, 4)):
             telemetry.record(recall(day, document_id))
 
@@ -131,11 +102,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert found == [(MONDAY, 2), (MONDAY, 4), (TUESDAY, 3), (WEDNESDAY, 1)]
 
     def test_window(self, telemetry: Telemetry) -> None:
-        """
-        A window includes its beginning and excludes its end; either side may be open.
-
-        If this fails: compare with `>=` and `<`, and leave out the side that is None.
-        """
+        """A window includes its beginning and excludes its end; either side may be open."""
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             telemetry.record(recall(day, 1, 2))
 
@@ -145,11 +112,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert times(telemetry, WEDNESDAY, MONDAY) == []
 
     def test_of_session(self, telemetry: Telemetry) -> None:
-        """
-        A session has its own recalls, in the order of `recalls`.
-
-        If this fails: recalls without a session belong to every session.
-        """
+        """A session has its own recalls, in the order of `recalls`."""
         for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
             telemetry.record(recall(day, 1, 2)._replace(session_id=session))
 
@@ -157,11 +120,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert [len(one.hits) for one in telemetry.of_session("s2")] == [2]
 
     def test_mark_referenced(self, telemetry: Telemetry) -> None:
-        """
-        Referenced hits are marked once, in their own recall; ids that are not among its hits are ignored.
-
-        If this fails: another recall's hits of the same document are marked, or a repetition counts again.
-        """
+        """Referenced hits are marked once, in their own recall; ids that are not among its hits are ignored."""
         first, second = (telemetry.record(recall(MONDAY, 7, 8, 9)) for _ in range(2))
 
         assert telemetry.mark_referenced(first, [9, 7, 987_654]) == 2
@@ -172,10 +131,8 @@ class TelemetryReadContract(_TelemetryContract):
 
     def test_trim(self, telemetry: Telemetry) -> None:
         """
-        Trimming deletes recalls from before the given time, returns their number, and keeps the others with
-        their hits.
-
-        If this fails: the bound is inclusive, hits are counted, or hits of other recalls are deleted.
+        Trimming deletes recalls from before the given time, returns their number, and keeps the others with their
+        hits.
         """
         for day in (MONDAY, TUESDAY, WEDNESDAY):
             telemetry.record(recall(day, 1, 2))
@@ -185,11 +142,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert times(telemetry) == [TUESDAY, WEDNESDAY]
 
     def test_trim_a_little(self, telemetry: Telemetry) -> None:
-        """
-        With `at_most` only that many recalls are deleted, oldest first; the next call continues.
-
-        If this fails: the bound counts hits, is ignored, or deletes arbitrary rows.
-        """
+        """With `at_most` only that many recalls are deleted, oldest first; the next call continues."""
         for day in (TUESDAY, MONDAY, WEDNESDAY, MONDAY):
             telemetry.record(recall(day, 1, 2))
 
@@ -200,11 +153,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert times(telemetry) == [WEDNESDAY]
 
     def test_count(self, telemetry: Telemetry) -> None:
-        """
-        Stored recalls are counted, not their hits; trimmed ones are not counted.
-
-        If this fails: a join gives one row per hit.
-        """
+        """Stored recalls are counted, not their hits; trimmed ones are not counted."""
         assert telemetry.count() == 0
 
         for day in (MONDAY, TUESDAY):
@@ -215,11 +164,7 @@ class TelemetryReadContract(_TelemetryContract):
         assert telemetry.count() == 1
 
     def test_hits_go_with_their_recall(self, telemetry: Telemetry) -> None:
-        """
-        After everything was trimmed a new recall has only its own hits, even under a reused id.
-
-        If this fails: hits remain, and a reused id finds them.
-        """
+        """After everything was trimmed a new recall has only its own hits, even under a reused id."""
         telemetry.record(recall(MONDAY, 1, 2, 3))
 
         assert telemetry.trim(WEDNESDAY) == 1

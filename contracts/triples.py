@@ -50,10 +50,8 @@ class TripleStatementContract(VaultContract):
 
     def test_a_merged_entity_says_what_both_said(self, vault: Vault) -> None:
         """
-        Merging moves triples from subject and object of one entity to the other; duplicates and
-        self-relations are dropped.
-
-        If this fails: triples refer to an entity that no longer exists.
+        Merging moves triples from subject and object of one entity to the other; duplicates and self-relations are
+        dropped.
         """
         concept = entity("Shop", "concept")
         one, other = save(vault, "one.md"), save(vault, "other.md")
@@ -70,9 +68,8 @@ class TripleStatementContract(VaultContract):
 
     def test_everything_is_kept(self, vault: Vault) -> None:
         """
-        A triple is returned unchanged, whether its object is an entity or a literal text; an entity keeps its first name.
-
-        If this fails: a column is missing, a text is treated as an entity, or triples count as mentions.
+        A triple is returned unchanged, whether its object is an entity or a literal text; an entity keeps its first
+        name.
         """
         saved = save(vault, "a.md")
         uses = Triple(LEDGER, "uses", POSTGRES, saved, MARCH, "", 1 / 3, "„Wir nehmen Postgres“ – 因为")
@@ -88,11 +85,7 @@ class TripleStatementContract(VaultContract):
         assert vault.entities.mentions(saved) == []
 
     def test_both_directions(self, vault: Vault) -> None:
-        """
-        An entity is found as subject and as object; triples with it as subject come first.
-
-        If this fails: one of the ends is not searched, or the direction is ignored.
-        """
+        """An entity is found as subject and as object; triples with it as subject come first."""
         saved = save(vault, "a.md")
         vault.triples.add(
             [
@@ -111,8 +104,6 @@ class TripleStatementContract(VaultContract):
     def test_the_surest_then_the_latest(self, vault: Vault) -> None:
         """
         Triples are ordered by confidence, then latest beginning, then insertion; the limit applies to this order.
-
-        If this fails: the limit is applied before the order.
         """
         saved = save(vault, "a.md")
         vault.triples.add(
@@ -131,11 +122,7 @@ class TripleStatementContract(VaultContract):
             assert read(vault.triples.recorded(LEDGER.id, limit)) == ordered[: max(limit, 0)]
 
     def test_said_again_is_not_new(self, vault: Vault) -> None:
-        """
-        A statement that a document repeats is stored once, with its first valid day.
-
-        If this fails: reading the same conversation again duplicates its statements.
-        """
+        """A statement that a document repeats is stored once, with its first valid day."""
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", POSTGRES)
 
@@ -145,10 +132,8 @@ class TripleStatementContract(VaultContract):
 
     def test_said_by_several_is_one(self, vault: Vault) -> None:
         """
-        The same statement of several documents is returned once, with the highest confidence, until the last
-        one is gone.
-
-        If this fails: a statement is returned or counted once per document, or disappears with the first document.
+        The same statement of several documents is returned once, with the highest confidence, until the last one is
+        gone.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         sure, surer = says(one, LEDGER, "uses", POSTGRES, sure=0.7), says(two, LEDGER, "uses", POSTGRES)
@@ -173,10 +158,8 @@ class TripleStatementContract(VaultContract):
     )
     def test_what_cannot_be_kept(self, vault: Vault, wrong: dict[str, str]) -> None:
         """
-        An unknown document, an empty part, or an invalid day or confidence is refused, and nothing of the
-        call is stored.
-
-        If this fails: half of the call is stored, or an entity without any triple.
+        An unknown document, an empty part, or an invalid day or confidence is refused, and nothing of the call is
+        stored.
         """
         good = says(save(vault, "a.md"), LEDGER, "uses", POSTGRES)
 
@@ -188,11 +171,7 @@ class TripleStatementContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_a_transaction_takes_it_back(self, vault: Vault) -> None:
-        """
-        A failed transaction rolls back added, ended and forgotten triples.
-
-        If this fails: triples are stored outside of the vault's transactions.
-        """
+        """A failed transaction rolls back added, ended and forgotten triples."""
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", POSTGRES)
         vault.triples.add([given])
@@ -214,8 +193,7 @@ class TripleTimeContract(VaultContract):
         """
         An ended triple is no longer current or counted, but still recorded with both days.
 
-        Neither a triple with the same subject and predicate nor an end before its beginning ends it. If this fails: the
-        store interprets predicates, deletes what ended, or an import of an old conversation ends present statements.
+        Neither a triple with the same subject and predicate nor an end before its beginning ends it.
         """
         saved = save(vault, "a.md")
         given = says(saved, LEDGER, "uses", MYSQL)
@@ -232,11 +210,7 @@ class TripleTimeContract(VaultContract):
         assert vault.triples.end(given, MAY) == 0
 
     def test_on_a_day(self, vault: Vault) -> None:
-        """
-        A query for a day returns the triples valid then, first and last day included.
-
-        If this fails: an end is exclusive, or a triple without a beginning is never valid.
-        """
+        """A query for a day returns the triples valid then, first and last day included."""
         saved = save(vault, "a.md")
         ended = says(saved, LEDGER, "uses", MYSQL)
         vault.triples.add([ended, says(saved, LEDGER, "uses", REDIS, MAY, 0.7)])
@@ -254,10 +228,8 @@ class TripleTimeContract(VaultContract):
 
     def test_an_end_is_of_one_thing(self, vault: Vault) -> None:
         """
-        Ending a statement ends it in all documents, but not with another predicate, another object, or a
-        literal of the same name.
-
-        If this fails: too many triples end, or only that of one document.
+        Ending a statement ends it in all documents, but not with another predicate, another object, or a literal of
+        the same name.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         ended = says(one, LEDGER, "uses", MYSQL)
@@ -276,11 +248,7 @@ class TripleTimeContract(VaultContract):
 
     @pytest.mark.parametrize("is_ended_by_document", [False, True])
     def test_it_may_begin_again(self, vault: Vault, is_ended_by_document: bool) -> None:
-        """
-        An ended statement that is made again is valid from then on, and its former interval stays ended.
-
-        If this fails: an end is final, or forgetting the document that ended it states the triple twice.
-        """
+        """An ended statement that is made again is valid from then on, and its former interval stays ended."""
         one, two = (save(vault, f"{name}.md") for name in "ab")
         given = says(one, LEDGER, "uses", MYSQL)
         vault.triples.add([given])
@@ -295,8 +263,6 @@ class TripleTimeContract(VaultContract):
     def test_an_end_is_taken_back_with_who_said_it(self, vault: Vault) -> None:
         """
         A triple ended by a document names it, and becomes valid again when that document's statements are forgotten.
-
-        If this fails: one wrong sentence ends a fact forever, or an end without a document is reverted.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         by_two, by_nobody = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -311,9 +277,8 @@ class TripleTimeContract(VaultContract):
 
     def test_what_holds_again_is_answered(self, vault: Vault) -> None:
         """
-        Reopening returns the triples that the document had ended, if a served document states them; other ends remain.
-
-        If this fails: the caller does not learn which triples need a new end from the remaining documents.
+        Reopening returns the triples that the document had ended, if a served document states them; other ends
+        remain.
         """
         one, two, three = (save(vault, f"{name}.md") for name in "abc")
         told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -331,8 +296,6 @@ class TripleTimeContract(VaultContract):
         """
         If documents state several ends, the earliest day counts in any order; an end added with the triple is
         unchanged.
-
-        If this fails: indexing an old document late sets the end to the wrong day.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
@@ -347,8 +310,6 @@ class TripleTimeContract(VaultContract):
     def test_what_one_document_says(self, vault: Vault) -> None:
         """
         `of_document` returns all statements of one document in order; while it is not served, nothing returns them.
-
-        If this fails: a second reading cannot tell which statements are known, or removed documents still speak.
         """
         one, two = (save(vault, f"{name}.md") for name in "ab")
         given = [says(one, SHOP, "uses", REDIS), says(one, LEDGER, "avoids", "joins")]
@@ -363,11 +324,7 @@ class TripleTimeContract(VaultContract):
 
     @pytest.mark.parametrize("day", ["", "soon", "2024-1-1", "2024-03-01T00:00:00Z", "2023-02-29"])
     def test_a_day_that_is_none(self, vault: Vault, day: str) -> None:
-        """
-        A text that is not a valid day is refused in `end` and `recorded`.
-
-        If this fails: days are compared with texts that do not sort like days.
-        """
+        """A text that is not a valid day is refused in `end` and `recorded`."""
         given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
         vault.triples.add([given])
 
@@ -377,11 +334,7 @@ class TripleTimeContract(VaultContract):
             vault.triples.recorded(LEDGER.id, MANY, on=day)
 
     def test_forgetting_leaves_no_name(self, vault: Vault) -> None:
-        """
-        Forgetting a document's statements deletes every entity that is no longer referenced or mentioned.
-
-        If this fails: names from a forgotten document can still be looked up.
-        """
+        """Forgetting a document's statements deletes every entity that is no longer referenced or mentioned."""
         one, two = (save(vault, f"{name}.md") for name in "ab")
         vault.triples.add([says(one, LEDGER, "uses", POSTGRES), says(one, SHOP, "uses", REDIS)])
         vault.triples.add([says(two, LEDGER, "avoids", "joins")])

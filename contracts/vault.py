@@ -22,11 +22,7 @@ class VaultTransactionContract(VaultContract):
     """Joint transactions of records and indexes. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_a_block_that_ends_is_visible(self, vault: Vault) -> None:
-        """
-        After the block all of its changes are visible: document, fragments, words, vectors.
-
-        If this fails: the commit is missing, or one of the parts has its own connection.
-        """
+        """After the block all of its changes are visible: document, fragments, words, vectors."""
         with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
 
@@ -35,11 +31,7 @@ class VaultTransactionContract(VaultContract):
     @needs(Capability.TRANSACTIONS)
     @pytest.mark.parametrize("error", [ValueError, Interrupted])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
-        """
-        Any exception rolls back records and indexes together, and is propagated.
-
-        If this fails: an index is written outside of the transaction, or only `Exception` is caught.
-        """
+        """Any exception rolls back records and indexes together, and is propagated."""
         with pytest.raises(error), vault.transactions.writing():
             write_everywhere(vault, "a.md", "budget")
             raise error
@@ -49,11 +41,7 @@ class VaultTransactionContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_rollback_restores_what_was_there(self, vault: Vault) -> None:
-        """
-        A failed block restores everything that it replaced, removed or cleared.
-
-        If this fails: rolling back only reverts additions.
-        """
+        """A failed block restores everything that it replaced, removed or cleared."""
         saved = write_everywhere(vault, "a.md", "budget")
         before = vault.documents.get(saved)
 
@@ -71,11 +59,7 @@ class VaultTransactionContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_refused_write_does_not_end_the_block(self, vault: Vault) -> None:
-        """
-        A refused write whose error is caught inside a block does not revert the rest of the block.
-
-        If this fails: a failed statement rolls the whole transaction back; check before writing.
-        """
+        """A refused write whose error is caught inside a block does not revert the rest of the block."""
         forgotten = save(vault, "f.md", "One.")
         vault.documents.deactivate([forgotten], InactiveReason.FORGOTTEN)
 
@@ -88,11 +72,7 @@ class VaultTransactionContract(VaultContract):
 
     @needs(Capability.TRANSACTIONS)
     def test_single_write_is_its_own_transaction(self, vault: Vault) -> None:
-        """
-        A write outside of a block is committed and not affected by the next block.
-
-        If this fails: a single write leaves a transaction open.
-        """
+        """A write outside of a block is committed and not affected by the next block."""
         saved = write_everywhere(vault, "a.md", "budget")
 
         with pytest.raises(ValueError), vault.transactions.writing():
@@ -101,11 +81,7 @@ class VaultTransactionContract(VaultContract):
         assert_holds(vault, [saved])
 
     def test_blocks_follow_each_other(self, vault: Vault) -> None:
-        """
-        After a block, failed or not, another can begin, and single writes work.
-
-        If this fails: a failed block leaves its transaction open or its flag set.
-        """
+        """After a block, failed or not, another can begin, and single writes work."""
         with pytest.raises(ValueError), vault.transactions.writing():
             raise ValueError
         with vault.transactions.writing():
@@ -118,11 +94,7 @@ class VaultTransactionContract(VaultContract):
         assert_holds(vault, [first, second])
 
     def test_not_reentrant(self, vault: Vault) -> None:
-        """
-        A nested block is refused with RuntimeError; the outer one continues and is committed.
-
-        If this fails: the inner block commits or rolls back the outer one's work.
-        """
+        """A nested block is refused with RuntimeError; the outer one continues and is committed."""
         with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
             with pytest.raises(RuntimeError), vault.transactions.writing():
@@ -135,11 +107,7 @@ class VaultUpkeepContract(VaultContract):
     """Info, self-test and close of a vault. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_info(self, vault: Vault) -> None:
-        """
-        A vault reports its backend, location and vector search method; sizes are not negative.
-
-        If this fails: the field in the message has a wrong value.
-        """
+        """A vault reports its backend, location and vector search method; sizes are not negative."""
         info = vault.storage.info()
 
         assert info.backend
@@ -150,11 +118,7 @@ class VaultUpkeepContract(VaultContract):
         assert info.read_only is False
 
     def test_sound_vault_has_nothing_to_say(self, vault: Vault) -> None:
-        """
-        The self-test finds no defects in an empty vault, nor after writes, rollbacks and cleaning.
-
-        If this fails: the sentences name the defect, or the self-test itself is wrong.
-        """
+        """The self-test finds no defects in an empty vault, nor after writes, rollbacks and cleaning."""
         assert vault.storage.check() == []
 
         gone = write_everywhere(vault, "a.md", "budget")
@@ -169,11 +133,7 @@ class VaultUpkeepContract(VaultContract):
         assert vault.storage.check() == []
 
     def test_check_changes_nothing(self, vault: Vault) -> None:
-        """
-        The self-test does not change records or indexes.
-
-        If this fails: the check writes into a table of the vault.
-        """
+        """The self-test does not change records or indexes."""
         saved = write_everywhere(vault, "a.md", "budget")
 
         vault.storage.check()
@@ -181,11 +141,7 @@ class VaultUpkeepContract(VaultContract):
         assert_holds(vault, [saved])
 
     def test_close_twice(self, vault: Vault) -> None:
-        """
-        A second close does nothing.
-
-        If this fails: the connection is not reset when it is closed.
-        """
+        """A second close does nothing."""
         save(vault)
 
         vault.close()
@@ -206,11 +162,7 @@ class VaultDurabilityContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_writes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        A transaction and a single write survive a reopen, in records and indexes.
-
-        If this fails: closing rolls back, or an index is only in memory.
-        """
+        """A transaction and a single write survive a reopen, in records and indexes."""
         with vault.transactions.writing():
             first = write_everywhere(vault, "a.md", "budget")
         second = write_everywhere(vault, "b.md", "budget")
@@ -226,11 +178,7 @@ class VaultDurabilityContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_what_was_taken_back_stays_away(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        A failed transaction leaves nothing after a reopen either.
-
-        If this fails: rolling back only hides the changes.
-        """
+        """A failed transaction leaves nothing after a reopen either."""
         with pytest.raises(ValueError), vault.transactions.writing():
             write_everywhere(vault, "a.md", "budget")
             raise ValueError
@@ -243,11 +191,7 @@ class VaultDurabilityContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_forgotten_stays_forgotten(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        The reason of an inactive document survives a reopen.
-
-        If this fails: reasons are only in memory.
-        """
+        """The reason of an inactive document survives a reopen."""
         saved = save(vault)
         vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
         vault.close()
@@ -261,11 +205,7 @@ class VaultDurabilityContract(VaultContract):
 
     @needs(Capability.DURABILITY)
     def test_leases_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
-        """
-        A lease survives a reopen, and a released one stays lost.
-
-        If this fails: leases are only in memory, or released ones reappear.
-        """
+        """A lease survives a reopen, and a released one stays lost."""
         released = vault.leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
         assert released is not None
         vault.leases.release(released)

@@ -10,9 +10,8 @@ class VaultReadingContract(VaultContract):
 
     def test_reading_block_holds_what_was_there(self, vault: Vault) -> None:
         """
-        Reads in a block, and in a block within it, find what was written before; reads after it what is written since.
-
-        If this fails: the end of the inner block ends the outer one, or results are kept beyond the block.
+        Reads in a block, and in a block within it, find what was written before; reads after it what is written
+        since.
         """
         first = write_everywhere(vault, "a.md", "budget")
         with vault.transactions.reading():
@@ -26,11 +25,7 @@ class VaultReadingContract(VaultContract):
             assert_holds(vault, [first, second])
 
     def test_transaction_reads_its_own_changes(self, vault: Vault) -> None:
-        """
-        A block of reads inside a transaction finds the changes of that transaction.
-
-        If this fails: the reads use another connection than the transaction.
-        """
+        """A block of reads inside a transaction finds the changes of that transaction."""
         with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
             with vault.transactions.reading():

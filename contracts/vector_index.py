@@ -46,11 +46,7 @@ class VectorSearchContract(VaultContract):
     """Search for nearest fragments. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_nearest_first_with_its_cosine(self, vault: Vault) -> None:
-        """
-        Hits are ordered by cosine, from 1 for equal directions through 0 to -1 for opposite ones.
-
-        If this fails: the score is a distance, is squared, or is clipped at zero.
-        """
+        """Hits are ordered by cosine, from 1 for equal directions through 0 to -1 for opposite ones."""
         ids = put_all(vault, [WEST, NORTH, EAST, NORTH_EAST])
 
         hits = vault.vectors.search(EAST, 10)
@@ -59,11 +55,7 @@ class VectorSearchContract(VaultContract):
         assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=ROUNDING)
 
     def test_scores_stay_between_minus_one_and_one(self, vault: Vault) -> None:
-        """
-        Rounding does not move a score above 1 or below -1.
-
-        If this fails: clamp the cosine.
-        """
+        """Rounding does not move a score above 1 or below -1."""
         directions = [unit_vector(*(math.sin(n * k + 1) for k in range(1, 49))) for n in range(20)]
         put_all(vault, directions)
 
@@ -75,8 +67,6 @@ class VectorSearchContract(VaultContract):
     def test_scores_are_those_of_plain_python(self, vault: Vault) -> None:
         """
         Among 200 vectors the nearest 20 are those of a cosine in plain Python, but for the precision of the store.
-
-        If this fails: the search is approximate, or a score is not a cosine.
         """
         dice = random.Random(7)
         vectors = [unit_vector(*(dice.gauss(0, 1) for _ in range(16))) for _ in range(201)]
@@ -94,51 +84,31 @@ class VectorSearchContract(VaultContract):
         assert min(true[number] for number in found) > least - ROUNDING
 
     def test_ties_come_by_key(self, vault: Vault) -> None:
-        """
-        Equal vectors are ordered by document, regardless of insertion order.
-
-        If this fails: ties are left in insertion order.
-        """
+        """Equal vectors are ordered by document, regardless of insertion order."""
         ids = put_all(vault, [NORTH_EAST] * 4)
 
         assert found(vault, EAST, 10) == ids
 
     def test_limit(self, vault: Vault) -> None:
-        """
-        The nearest *limit* hits are returned; below 1 there are none.
-
-        If this fails: -1 or 0 is passed to the engine's own limit.
-        """
+        """The nearest *limit* hits are returned; below 1 there are none."""
         ids = put_all(vault, [EAST, NORTH_EAST, NORTH])
 
         for limit, expected in ((-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
             assert found(vault, EAST, limit) == ids[:expected], limit
 
     def test_empty_index(self, vault: Vault) -> None:
-        """
-        An empty index finds nothing for a vector of any length.
-
-        If this fails: the index has no table, or no vector length, before the first vector.
-        """
+        """An empty index finds nothing for a vector of any length."""
         assert vault.vectors.search(EAST, 10) == []
         assert vault.vectors.search(unit_vector(1, 2), 10) == []
 
     def test_zero_question(self, vault: Vault) -> None:
-        """
-        A query vector of all zeros matches nothing.
-
-        If this fails: the vector is divided by zero, or all fragments are returned with score 0.
-        """
+        """A query vector of all zeros matches nothing."""
         put_all(vault, [EAST])
 
         assert vault.vectors.search(raw_vector(0, 0, 0, 0), 10) == []
 
     def test_question_of_another_length(self, vault: Vault) -> None:
-        """
-        A query vector whose length differs from the stored vectors is refused.
-
-        If this fails: only the common components are compared, or the engine's own error is propagated.
-        """
+        """A query vector whose length differs from the stored vectors is refused."""
         put_all(vault, [EAST])
 
         for query in (unit_vector(1, 0, 0), unit_vector(1, 0, 0, 0, 0)):
@@ -147,9 +117,8 @@ class VectorSearchContract(VaultContract):
 
     def test_small_collection_is_never_short(self, vault: Vault) -> None:
         """
-        All vectors of the collections in scope are found, even if nearer ones exist in others; an unknown one has none.
-
-        If this fails: the scope is applied after the limit, or only its first collection is used.
+        All vectors of the collections in scope are found, even if nearer ones exist in others; an unknown one has
+        none.
         """
         put_all(vault, [EAST] * 200, collection="large")
         ids = put_all(vault, [NORTH_EAST, NORTH, WEST], collection="small")
@@ -161,12 +130,7 @@ class VectorSearchContract(VaultContract):
         assert found(vault, EAST, 9, "nowhere") == []
 
     def test_authored_window(self, vault: Vault) -> None:
-        """
-        A time window includes its beginning and excludes its end.
-
-        If this fails: an inclusive bound is exclusive or the reverse, or the window is applied after the
-        limit.
-        """
+        """A time window includes its beginning and excludes its end."""
         ids = [put_all(vault, [EAST], collection=day[:10], authored_at=day)[0] for day in DAYS]
         put_all(vault, [EAST] * 50, authored_at="2020-01-01T00:00:00.000Z")
 
@@ -175,11 +139,7 @@ class VectorSearchContract(VaultContract):
             assert [hit.key.document_id for hit in hits] == [ids[number] for number in expected], window
 
     def test_authored_window_within_a_collection(self, vault: Vault) -> None:
-        """
-        A scope of a collection and a time window applies both.
-
-        If this fails: one of the two conditions replaces the other.
-        """
+        """A scope of a collection and a time window applies both."""
         a, _, _ = (put_all(vault, [EAST], collection="a", authored_at=day)[0] for day in DAYS)
         put_all(vault, [EAST], collection="b", authored_at=DAYS[0])
 
@@ -188,11 +148,7 @@ class VectorSearchContract(VaultContract):
         assert [hit.key.document_id for hit in hits] == [a]
 
     def test_named_documents_alone(self, vault: Vault) -> None:
-        """
-        A scope of documents finds only these documents, even if nearer ones exist; an empty set finds nothing.
-
-        If this fails: documents are filtered after the limit, or an empty set is treated as all documents.
-        """
+        """A scope of documents finds only these documents, even if nearer ones exist; an empty set finds nothing."""
         first, second, third = (put_all(vault, [EAST], authored_at=day)[0] for day in DAYS)
         put_all(vault, [EAST] * 50)
 
@@ -209,11 +165,7 @@ class VectorUpkeepContract(VaultContract):
     """Adding, replacing and removing vectors of an external index. Supply ``vault``: an EMPTY ``Vault`` with one."""
 
     def test_put_replaces(self, vault: Vault) -> None:
-        """
-        Adding a key again replaces its vector, and it counts once.
-
-        If this fails: the old vector remains next to the new one.
-        """
+        """Adding a key again replaces its vector, and it counts once."""
         (number,) = put_all(vault, [EAST])
 
         index_of(vault).put([VectorEntry(FragmentKey(number, 0), WEST)])
@@ -224,11 +176,7 @@ class VectorUpkeepContract(VaultContract):
         assert index_of(vault).count() == 1
 
     def test_put_twice_in_one_call(self, vault: Vault) -> None:
-        """
-        Of two vectors with one key in one call the later one is stored; an iterator is accepted.
-
-        If this fails: replacing only considers vectors from before the call.
-        """
+        """Of two vectors with one key in one call the later one is stored; an iterator is accepted."""
         number = save(vault)
 
         index_of(vault).put(
@@ -238,11 +186,7 @@ class VectorUpkeepContract(VaultContract):
         assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([-1], abs=1e-5)
 
     def test_remove_takes_all_of_a_document(self, vault: Vault) -> None:
-        """
-        Removing a document deletes the vectors of all its fragments, and no others.
-
-        If this fails: only `seq` 0 is removed.
-        """
+        """Removing a document deletes the vectors of all its fragments, and no others."""
         gone, here = save(vault, "a.md"), save(vault, "b.md")
         index_of(vault).put(
             [VectorEntry(FragmentKey(number, seq), EAST) for number in (gone, here) for seq in (0, 1, 2)]
@@ -254,11 +198,7 @@ class VectorUpkeepContract(VaultContract):
         assert index_of(vault).count() == 3
 
     def test_remove_what_is_not_there(self, vault: Vault) -> None:
-        """
-        Removing an unknown document, or one twice, or from an empty index, changes nothing.
-
-        If this fails: remove asserts that it found a row, or that there is a table.
-        """
+        """Removing an unknown document, or one twice, or from an empty index, changes nothing."""
         index_of(vault).remove(987_654)
         first, second = put_all(vault, [EAST, NORTH])
 
@@ -271,8 +211,6 @@ class VectorUpkeepContract(VaultContract):
     def test_bad_vector_is_refused(self, vault: Vault) -> None:
         """
         A vector that is not finite, all zeros or of another length is refused, and nothing of its batch is stored.
-
-        If this fails: vectors are written before all of them are checked.
         """
         first, second = put_all(vault, [EAST, NORTH])
 
@@ -286,11 +224,7 @@ class VectorUpkeepContract(VaultContract):
             assert scores == pytest.approx([1, 0], abs=1e-5), name
 
     def test_first_batch_of_two_lengths(self, vault: Vault) -> None:
-        """
-        An empty index refuses a batch whose vectors differ in length.
-
-        If this fails: lengths are compared with the stored vectors but not within the batch.
-        """
+        """An empty index refuses a batch whose vectors differ in length."""
         number = save(vault)
 
         with pytest.raises(BadVector):
@@ -304,11 +238,7 @@ class VectorUpkeepContract(VaultContract):
         assert index_of(vault).count() == 0
 
     def test_an_empty_index_stays_empty(self, vault: Vault) -> None:
-        """
-        Adding no vectors to an empty index, clearing it, or removing a document from it changes nothing.
-
-        If this fails: the length is taken from a missing first vector, or a table is created with the first vector.
-        """
+        """Adding no vectors to an empty index, clearing it, or removing a document from it changes nothing."""
         index_of(vault).put([])
         index_of(vault).clear()
         index_of(vault).remove(UNKNOWN)
@@ -316,11 +246,7 @@ class VectorUpkeepContract(VaultContract):
         assert index_of(vault).count() == 0
 
     def test_clear_allows_another_length(self, vault: Vault) -> None:
-        """
-        A cleared index is empty and accepts vectors of another length.
-
-        If this fails: the length outlives the vectors; drop and recreate the table.
-        """
+        """A cleared index is empty and accepts vectors of another length."""
         (number,) = put_all(vault, [EAST])
 
         index_of(vault).clear()
@@ -330,11 +256,7 @@ class VectorUpkeepContract(VaultContract):
         assert found(vault, unit_vector(1, 0), 10) == [number]
 
     def test_method_is_named(self, vault: Vault) -> None:
-        """
-        The index reports its search method, with and without entries.
-
-        If this fails: the name is only known once a table exists.
-        """
+        """The index reports its search method, with and without entries."""
         assert vault.vectors.method
         put_all(vault, [EAST])
         assert vault.vectors.method
