@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from clawmem.app.bootstrap.services import Services
@@ -17,7 +19,6 @@ from clawmem.app.environment.private_files import (
     files_of_vault,
     make_private,
     private_umask,
-    temporary_folder,
 )
 from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings, load_settings
@@ -122,8 +123,8 @@ def open_copy(settings: Settings) -> Iterator[Services]:
     """
     from dependency_injector import providers
 
-    with open_services(settings, read_only=True) as original, temporary_folder() as folder:
-        copy = folder / settings.vault.name
+    with open_services(settings, read_only=True) as original, TemporaryDirectory(prefix="clawmem-") as folder:
+        copy = Path(folder) / settings.vault.name
         is_bare = original.copy_vault(str(copy), detached=True)
         alone = settings.model_copy(update={"vault": copy, "backend": None})
         with open_services(alone, create=False) as copied:

@@ -37,12 +37,8 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        file = self._file(session_id)
-        try:
-            make_folder(file.parent)
-            write_whole(file, f"{normalised}\n".encode())
-        except OSError as error:  # the error of a full disk does not name the file
-            raise OSError(error.errno, error.strerror, str(file)) from error
+        make_folder(self._folder)
+        write_whole(self._file(session_id), f"{normalised}\n".encode())
         return normalised
 
     def clear(self, session_id: str) -> bool:

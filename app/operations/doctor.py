@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import client_folder, client_servers, topics_folder
-from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
+from clawmem.app.environment.private_files import files_of_vault, sweep_drafts
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Effect, Opening, Result, operation
 from clawmem.app.services.maintenance.finding import CheckResult
@@ -53,7 +53,7 @@ def doctor(services: Services) -> Examination:
     settings = services.settings
     kept = [*files_of_vault(settings.vault), topics_folder(os.environ), settings.config_file]
     private = permission_finding(kept)
-    swept = draft_finding([*sweep_drafts(settings.vault), *sweep_temporary_folders()])
+    swept = draft_finding(sweep_drafts(settings.vault))
     project = Path.cwd() if services.caller == PERSON else None
     clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
     # Agents of a person alone: a request to the server must not start programs.

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
-from clawmem.app.environment.private_files import (
-    draft_of,
-    draft_of_folder,
-    files_of_vault,
-    sweep_drafts,
-    write_whole,
-)
+from clawmem.app.environment.private_files import draft_of, draft_of_folder, files_of_vault, write_whole
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
@@ -112,7 +106,6 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
 @contextmanager
 def _new_file(target: Path) -> Iterator[Path]:
     """Yield a draft that becomes *target*; raise FileNotCreated if that fails."""
-    sweep_drafts(target)
     try:
         with draft_of(target) as draft:
             yield draft

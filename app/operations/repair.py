@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import draft_path, sweep_drafts
+from clawmem.app.environment.private_files import draft_folder
 from clawmem.app.operations.embedding import embed_quickly, pending_texts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Result, operation
@@ -140,9 +140,9 @@ def repair(
         raise VaultError(
             vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
-    sweep_drafts(settings.vault)
     damaged = f"{vault}.damaged-{services.clock.now_ms()}"
-    report = services.repair_vault(str(draft_path(settings.vault)), damaged if confirm else None)
+    with draft_folder(settings.vault) as draft:
+        report = services.repair_vault(str(draft / "draft.sqlite"), damaged if confirm else None)
     if not confirm:
         lines = [*_lines(report, is_done=False)]
         sentences = " ".join(f"{line.rstrip('.')}." for line in lines)

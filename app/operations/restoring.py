@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -12,18 +13,11 @@ from pydantic import Field
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import (
-    PRIVATE_FOLDER,
-    draft_of,
-    sweep_drafts,
-    temporary_folder,
-    write_whole,
-)
+from clawmem.app.environment.private_files import draft_of, make_folder, write_whole
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import asked
-from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import (
     BundleDamaged,
@@ -82,7 +76,7 @@ class RestoreReport(Result):
 def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
     vault = services.settings.vault
     try:
-        vault.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        make_folder(vault.parent)
         with draft_of(vault) as draft:
             found = _make(services, reader, draft)
             _refuse_content(services, bundle)  # another process may have added notes
@@ -212,7 +206,7 @@ def _write_config(settings: Settings, found: RestoredBundle) -> str | None:
     """Write the config file of the bundle, if there is none; return its path."""
     if settings.config_file.exists() or not found.settings.strip():
         return None
-    make_config_folder(settings.config_file)
+    make_folder(settings.config_file.parent)
     write_whole(settings.config_file, found.settings.encode())
     return str(settings.config_file)
 
@@ -244,9 +238,8 @@ def restore(
     """
     file = bundle.expanduser().absolute()
     if drill:
-        with closing(services.bundle(file)) as reader, temporary_folder() as folder:
-            return _drill(services, reader, folder / "drill.sqlite")
-    sweep_drafts(services.settings.vault)
+        with closing(services.bundle(file)) as reader, TemporaryDirectory(prefix="clawmem-") as folder:
+            return _drill(services, reader, Path(folder) / "drill.sqlite")
     with closing(services.bundle(file)) as reader:
         _refuse_content(services, bundle)
         return _restore(services, reader, bundle)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import make_folder
 from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.embedding import embed_after
 from clawmem.app.operations.indexing import PERSON, AllowEmpty, Embed, Reading, reading_text, sums_of
@@ -26,7 +27,7 @@ from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sent
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models import WITHOUT, Provider
-from clawmem.app.settings.config_file import make_config_folder, set_value, typed_folder
+from clawmem.app.settings.config_file import set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
@@ -272,7 +273,7 @@ def index_stats(services: Services) -> Statistics:
 )
 def init(services: Services) -> VaultPath:
     """Create the vault and the config folder; keep existing ones."""
-    make_config_folder(services.settings.config_file)
+    make_folder(services.settings.config_file.parent)
     return vault_path(services)
 
 

@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from clawmem.app.environment.places import CORRECT_IT, config_text
-from clawmem.app.environment.private_files import PRIVATE, draft_of, private_umask
+from clawmem.app.environment.private_files import PRIVATE, draft_of, make_folder
 from clawmem.domain.documents.eligibility import collection_name, is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput
 
@@ -114,12 +114,6 @@ def restored_on_error(path: Path) -> Iterator[None]:
         raise
 
 
-def make_config_folder(path: Path) -> None:
-    """Create the folder of the config file *path* and its missing parents, private to the owner."""
-    with private_umask():
-        path.parent.mkdir(parents=True, exist_ok=True)
-
-
 def _edit(path: Path, change: Callable[[Any], object]) -> None:
     text, yaml, output = config_text(path), _yaml("rt"), StringIO()
     if not isinstance(read_config(path).get("collections") or {}, dict):
@@ -165,7 +159,7 @@ def _write(path: Path, text: str) -> None:
     """
     target = path.resolve()
     try:
-        make_config_folder(target)
+        make_folder(target.parent)
         mode = S_IMODE(target.stat().st_mode) if target.exists() else PRIVATE
         with draft_of(target) as draft:
             draft.write_text(text, "utf-8", newline="")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,11 +15,9 @@ from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
-from clawmem.adapters.sqlite import repair
 from clawmem.adapters.sqlite.records import record_tables
 from clawmem.adapters.sqlite.repair import repair_vault
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.environment import private_files
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.interfaces.cli.dialogues import DECLINED
 from clawmem.ports.errors import VaultDamaged
@@ -352,23 +348,6 @@ class TestTheCommand:
             home.done("doctor", "--repair", "--yes")
 
         home.assert_whole()
-
-    @pytest.mark.parametrize("command", [("doctor",), ("doctor", "--repair", "--yes")])
-    def test_a_repair_that_was_killed(
-        self, home: Home, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-    ) -> None:
-        """Its draft is deleted by the next repair, and by doctor."""
-        with subprocess.Popen(["true"]) as ended:
-            pass
-        with monkeypatch.context() as killed:
-            killed.setattr(repair, "discard_vault", lambda path: None)
-            killed.setattr(private_files, "holder_id", lambda: f"{os.uname().nodename}:{ended.pid}:0a")
-            assert home.invoke("doctor", "--repair").exit_code
-        assert [*home.vault.parent.glob(".vault.sqlite.draft-*")]
-
-        home.invoke(*command)
-
-        assert not [*home.vault.parent.glob(".vault.sqlite.draft-*")]
 
     def test_no_vault(self, invoke: Invoke) -> None:
         """There is nothing to repair, and a way to begin."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 from command_line import Invoke, write_notes
-
-from clawmem.app.environment.process_identity import holder_id
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
 
@@ -65,48 +64,16 @@ def test_a_folder_with_other_files(remembered: Invoke, notes: Path, home: Path) 
     assert (refused.exit_code, "belongs to the collection notes" in refused.output) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("command", "draft", "is_folder"),
-    [
-        (("backup", "copy"), ".copy", False),
-        (("export", "-o", "all.zip"), ".all.zip", False),
-        (("export", "--format", "markdown", "-o", "out"), ".out", True),
-        (("--vault", "new.sqlite", "restore", "none.zip"), ".new.sqlite", False),
-        (("doctor",), ".cache/clawmem/.index.sqlite", False),
-    ],
-)
-def test_drafts_of_killed_commands(
-    remembered: Invoke, home: Path, command: tuple[str, ...], draft: str, *, is_folder: bool
-) -> None:
-    """The next run of the command deletes what a killed one left, and nothing of a running one."""
-    alive = home / f"{draft}.draft-{holder_id().replace(':', '+')}"
-    host = holder_id().partition(":")[0]
-    dead = [home / f"{draft}.draft-{host}+{2**30}+ab{end}" for end in ("", "-wal")]
-    for one in (alive, *dead):
-        one.mkdir() if is_folder else one.write_text("half")
+def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
+    """Doctor deletes old drafts of the vault, and nothing that a running command may write."""
+    new, old = (home / f".cache/clawmem/.index.sqlite.draft-{name}" for name in ("new", "old"))
+    write_notes(new, {"index.sqlite": "half"})
+    write_notes(old, {"index.sqlite": "half"})
+    os.utime(old, (0, 0))
 
-    remembered(*command)
+    remembered("doctor")
 
-    assert [one.exists() for one in (alive, *dead)] == [True, False, False]
-
-
-def test_folders_of_killed_drills(
-    remembered: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A drill deletes the temporary folders of killed commands."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert remembered("export", "-o", "all.zip").exit_code == 0
-    host = holder_id().partition(":")[0]
-    alive, dead = (
-        tmp_path / f"clawmem-{holder_id().replace(':', '+')}+x",
-        tmp_path / f"clawmem-{host}+{2**30}+ab+x",
-    )
-    for one in (alive, dead):
-        write_notes(one, {"vault.sqlite": "half"})
-
-    assert remembered("restore", "all.zip", "--drill").exit_code == 0
-
-    assert [one.name for one in tmp_path.glob("clawmem-*")] == [alive.name]
+    assert (new.exists(), old.exists()) == (True, False)
 
 
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:

@@ -145,10 +145,9 @@ def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], hom
 
 
 def test_topics_are_private(tmp_path: Path) -> None:
-    """In a folder that is new, and in one that others could enter."""
-    for folder in (tmp_path / "a/sessions", tmp_path / "b"):
-        if folder.name == "b":
-            folder.mkdir(mode=0o755)
-        Topics(folder).set("5f0c", "the lamp")
-        assert Topics(folder).get("5f0c") == "the lamp"
-        assert readable_by_others(folder) == []
+    """Their folder and the folders above it are created for the owner alone."""
+    topics = Topics(tmp_path / "a/sessions")
+    topics.set("5f0c", "the lamp")
+
+    assert topics.get("5f0c") == "the lamp"
+    assert readable_by_others(tmp_path / "a") == []

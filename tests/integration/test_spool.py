@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -146,25 +145,6 @@ def test_a_file_that_is_no_job_is_put_away(
 
     assert len(done) == len(failures) == 1
     assert spool.waiting() == 0
-
-
-def test_a_half_written_job_is_put_away(
-    spool: Spool, vault: Vault, clock: ManualClock, tmp_path: Path
-) -> None:
-    """Nobody finishes the draft of a process that was killed; one that is still being written stays."""
-    spool.put(Job("feedback-loop", EVENT))
-    folder = state_folder(tmp_path / "vault.sqlite") / "spool"
-    old, young = folder / ".x.job.1.ab", folder / ".x.job.2.cd"
-    diary = folder.parent / ".errors.log.3.ef"
-    for draft in (old, young, diary):
-        draft.write_text("{")
-    os.utime(old, (1, 1))
-    os.utime(diary, (1, 1))
-
-    assert draining(spool, vault, clock)(lambda job: None) == []
-
-    assert [*folder.iterdir()] == [young]
-    assert not diary.exists()
 
 
 def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -> None:

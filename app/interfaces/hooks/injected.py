@@ -28,7 +28,6 @@ class InjectedFingerprints:
         if not session_id or not text:
             return
         with suppress(OSError):
-            make_folder(self._folder.parent)
             make_folder(self._folder)
             self._append(self._file(session_id), to_bytes(fingerprint(text)))
             self._forget_old()

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.environment.private_files import make_folder, state_folder, sweep_abandoned, write_whole
+from clawmem.app.environment.private_files import make_folder, state_folder, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
 from clawmem.ports.storage import Lease, LeaseStore
@@ -63,7 +63,6 @@ class Spool:
         Raises:
             OSError: the job cannot be written; no partial file is left.
         """
-        make_folder(self._folder.parent)
         make_folder(self._folder)
         write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
 
@@ -100,11 +99,6 @@ class Spool:
             self.put(job)
         self.finish(taken)
         return may_wait
-
-    def tidy(self) -> None:
-        """Delete the drafts of killed processes."""
-        for folder in (self._folder, self._folder.parent):  # the parent contains drafts of the error log
-            sweep_abandoned(folder)
 
     def _jobs(self) -> list[Path]:
         try:
@@ -150,7 +144,6 @@ class Drain:
 
     def _all(self, do: Callable[[Job], None], lease: Lease) -> list[str]:
         failures = []
-        self._spool.tidy()
         for _ in range(ATTEMPTS * (1 + self._spool.waiting())):  # bounds jobs that are added again and again
             lease = self._leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
             taken = self._spool.take()
