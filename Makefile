@@ -19,7 +19,7 @@ help:
 	@echo 'make soak         ten and a hundred thousand requests to one server: no more memory, files or threads'
 	@echo 'make clients      the real agents against a stand-in for their model (AGENTS=folder for the programs)'
 	@echo 'make fixtures     stores that real memory tools write, imported (STORES=folder for the programs)'
-	@echo 'make reference    the pages of docs/reference and the methods of the Python API, from the operations'
+	@echo 'make reference    docs/reference: every command, tool, route and method, from the operations'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
