@@ -382,16 +382,13 @@ class ModelRefused(ModelError):
 
 
 class InputTooLong(ModelRefused):
-    """The input has ``tokens`` instead of at most ``limit`` (None: unknown), the context of the model."""
+    """The input exceeds the context of the model."""
 
     code = "INPUT_TOO_LONG"
     remedy = "Give it less text, or run it with a larger context"
 
-    def __init__(self, model: str, *, tokens: int | None = None, limit: int | None = None) -> None:
-        self.tokens = tokens
-        self.limit = limit
-        numbers = f" ({tokens} tokens, at most {limit})" if tokens and limit else ""
-        super().__init__(model, f"the text is too long for it{numbers}")
+    def __init__(self, model: str) -> None:
+        super().__init__(model, "the text is too long for it")
 
 
 class ModelAnswerInvalid(ModelError):

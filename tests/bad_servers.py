@@ -31,19 +31,9 @@ def closed_mid_stream(asked: ReceivedRequest) -> ScriptedReply:
     return replace(truncated(asked), claimed=len(well_behaved(asked).body))
 
 
-def dripping(asked: ReceivedRequest) -> ScriptedReply:
-    """A good answer, a byte at a time: each in time, all of them never."""
-    return replace(well_behaved(asked), drip_s=0.1)
-
-
 # Whatever is asked: what the server does, and what that is.
 EVERYWHERE: dict[str, tuple[Callable[[ReceivedRequest], ScriptedReply], type[ClawmemError]]] = {
     "slow": (reply_of(ScriptedReply(b"{}", wait_s=30)), ModelUnavailable),
-    "dripping": (dripping, ModelUnavailable),
-    "dripping head": (
-        reply_of(ScriptedReply(b"HTTP/1.1 200 OK\r\nX-Bees: " + b"z" * 200, drip_s=0.1, is_raw=True)),
-        ModelUnavailable,
-    ),
     "hangs up": (reply_of(ScriptedReply(hangs_up=True)), ModelUnavailable),
     "closed mid-stream": (closed_mid_stream, ModelUnavailable),
     "500": (reply_of(said({"error": {"message": "oops"}}, 500)), ModelUnavailable),

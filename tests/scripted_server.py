@@ -15,7 +15,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.models.http_server import HttpServer
-from clawmem.adapters.models.providers import LLAMA_SERVER
+from clawmem.adapters.models.server import LLAMA_SERVER
 from clawmem.contracts.samples import floats
 
 
@@ -39,7 +39,6 @@ class ScriptedReply:
     headers: Mapping[str, str] = field(default_factory=dict)
     claimed: int | None = None  # bytes, instead of how many there are
     wait_s: float = 0.0  # before the first byte
-    drip_s: float = 0.0  # before every further one
     hangs_up: bool = False  # instead of a reply
     is_raw: bool = False  # the body is all that is sent, status line and headers included
 
@@ -119,11 +118,7 @@ class ScriptedServer:
             self._send_head(handler, reply)
         if handler.command == "HEAD":
             return
-        step = 1 if reply.drip_s else len(reply.body)
-        for start in range(0, len(reply.body), step or 1):
-            if self._released.wait(reply.drip_s if start else 0):
-                return
-            handler.wfile.write(reply.body[start : start + step])
+        handler.wfile.write(reply.body)
 
     def _send_head(self, handler: BaseHTTPRequestHandler, reply: ScriptedReply) -> None:
         handler.send_response(reply.status)

@@ -12,16 +12,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from clawmem.adapters.models.http_server import HttpServer, Sleep
-from clawmem.adapters.models.prompts import NO_PROMPTS, Prompts, prompts_of, without_thoughts
-from clawmem.adapters.models.providers import (
+from clawmem.adapters.models.server import (
     EMBED,
     GENERATE,
+    NO_PROMPTS,
     RERANK,
+    Json,
+    Limits,
+    ModelIdentity,
+    ModelServer,
+    Prompts,
     embeddings_in,
+    prompts_of,
     provider_for,
     scores_in,
+    without_thoughts,
 )
-from clawmem.adapters.models.server import Json, Limits, ModelIdentity, ModelServer
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelMismatch
 from clawmem.ports.models import GeneratedText, JsonSchema
@@ -38,8 +44,7 @@ CHARS_PER_TOKEN = 4
 SAFETY = 0.85  # share of a rate limit that is used; the provider counts tokens differently
 LEAST_GAP_S = 0.5  # between requests; limits on requests are less often documented than limits on tokens
 
-_CUTS = 4  # number of times that a text is shortened before giving up
-_CUT_MARGIN = 0.9  # tokens are not spread evenly over a text
+_CUTS = 4  # number of times that a text is halved before giving up
 # These texts share no word. A server that returns the same vector for all of them does not compute vectors.
 _CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
 # Models for which llama.cpp already returns the probability of "yes".
@@ -228,23 +233,21 @@ class ApiEmbedder(ApiModel):
             yield batch
 
     def _send_fitting(self, texts: list[str], is_query: bool, limits: Limits, cuts: int = 0) -> list[Any]:
-        """Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and shorten it."""
+        """Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and then the text."""
         try:
             return self._send(texts, is_query, limits)
-        except InputTooLong as error:
+        except InputTooLong:
             if len(texts) > 1:
                 halves = texts[: len(texts) // 2], texts[len(texts) // 2 :]
                 return [raw for half in halves for raw in self._send_fitting(half, is_query, limits)]
             if cuts == _CUTS:
                 raise
-            share = error.limit / error.tokens if error.limit and error.tokens else 0.5
-            shortened = texts[0][: max(1, int(len(texts[0]) * min(share, 1.0) * _CUT_MARGIN))]
-            return self._send_fitting([shortened], is_query, limits, cuts + 1)
+            return self._send_fitting([texts[0][: len(texts[0]) // 2]], is_query, limits, cuts + 1)
 
     def _send(self, texts: list[str], is_query: bool, limits: Limits) -> list[Any]:
         provider = self.server.provider
         body: dict[str, Any] = {"model": self.server.name, provider.texts_name: texts}
-        body |= {**provider.embed_rest, **(provider.query_rest if is_query else provider.document_rest)}
+        body |= {**provider.embed_fields, **(provider.query_fields if is_query else provider.document_fields)}
         if self._dimensions and provider.dimensions_name:
             body[provider.dimensions_name] = self._dimensions
         if self._pace and not is_query:
@@ -347,7 +350,7 @@ class ApiReranker(ApiModel):
             "documents": batch,
             provider.count_name: len(batch),
         }
-        body |= provider.rerank_rest
+        body |= provider.rerank_fields
         return self.server.post(
             provider.rerank_path, body, limits, lambda answer: scores_in(answer, len(batch))
         )

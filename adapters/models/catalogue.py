@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from clawmem.adapters.models.providers import EMBED, GENERATE, RERANK
+from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
 from clawmem.adapters.models.store import ModelFolder, RemoteFile
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
@@ -47,6 +47,7 @@ PUBLISHED = (
             ),
         },
     ),
+    PublishedModel(STATIC, EMBED, "one stored vector a word", 256, {}),  # a part of every installation
     PublishedModel(
         "embeddinggemma", EMBED,
         "EmbeddingGemma 300M, Q8_0, a hundred languages, reads 2048 tokens (Gemma terms of use)", 768,
@@ -75,47 +76,12 @@ PUBLISHED = (
 )  # fmt: skip
 
 
-class StaticModel:
-    """The static word vectors, which are part of every installation and are neither added nor removed."""
+class Model(ModelFolder):
+    """
+    A published model, or another model of the same role that the user put in its place, in *folder*/name.
 
-    name = STATIC
-    role = EMBED
-    summary = "one stored vector a word"
-    dimensions = 256
-    origin = "clawmem"
-    download_bytes = 0
-
-    def is_there(self) -> bool:
-        """Whether the model is installed, which is always true."""
-        return True
-
-    def size_bytes(self) -> int:
-        """Return 0: the model needs no space besides the installed packages."""
-        return 0
-
-    def add(self, source: Path | None) -> None:
-        """Raise `InvalidInput`."""
-        raise InvalidInput(
-            "INVALID_INPUT", f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
-        )
-
-    def remove(self) -> None:
-        """Raise `InvalidInput`."""
-        raise InvalidInput("INVALID_INPUT", f"{STATIC!r} is part of clawmem and cannot be removed.")
-
-    def faults(self) -> list[str]:
-        """Return no faults; the embedder checks its files when it opens them."""
-        return []
-
-    def opened(self) -> Embedder:
-        """Return the embedder. Raises `EmbeddingError` if its files are missing."""
-        from clawmem.adapters.models.static import StaticEmbedder
-
-        return StaticEmbedder()
-
-
-class StoredModel(ModelFolder):
-    """A published model, or another model of the same role that the user put in its place, in *folder*/name."""
+    The static vectors have no files: they are a part of clawmem, and are neither added nor removed.
+    """
 
     def __init__(self, published: PublishedModel, folder: Path, *, may_download: bool = False) -> None:
         """Describe the model without reading its files; with *may_download* its first use downloads it."""
@@ -126,20 +92,38 @@ class StoredModel(ModelFolder):
         self._published = published
         self._may_download = may_download
 
+    def is_there(self) -> bool:
+        """Whether the model is installed."""
+        return self.name == STATIC or super().is_there()
+
     @property
     def dimensions(self) -> int:
         """Length of its vectors; 0 for a model that produces none."""
-        if self.role != EMBED or not self.is_there():
+        if self.role != EMBED or self.name == STATIC or not self.is_there():
             return self._published.dimensions
         return int(self.manifest().facts["dimensions"])
 
     @property
     def origin(self) -> str:
         """Origin of the files, published or the user's own; empty if the model is not installed."""
-        if not self.is_there():
-            return ""
+        if self.name == STATIC or not self.is_there():
+            return "clawmem" if self.name == STATIC else ""
         published = {name: remote.sha256 for name, remote in self._published.files.items()}
         return "published" if self.manifest().files == published else "a file of your own"
+
+    def size_bytes(self) -> int:
+        """Return the total size of the files in bytes; 0 if there are none."""
+        return 0 if self.name == STATIC else super().size_bytes()
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each file that is missing or differs from its checksum."""
+        return [] if self.name == STATIC else super().faults()
+
+    def remove(self) -> None:
+        """Delete the model. Raises `InvalidInput` for the static vectors."""
+        if self.name == STATIC:
+            raise InvalidInput("INVALID_INPUT", f"{STATIC!r} is part of clawmem and cannot be removed.")
+        super().remove()
 
     def add(self, source: Path | None) -> None:
         """
@@ -149,9 +133,13 @@ class StoredModel(ModelFolder):
             source: A GGUF file; for an ONNX model a folder, an archive or a file, see `onnx.collect`.
 
         Raises:
+            InvalidInput: the model is part of clawmem.
             ExtraMissing: the packages that run the model are not installed.
             ConfigError: the download failed, or *source* is no such model.
         """
+        if self.name == STATIC:
+            message = f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
+            raise InvalidInput("INVALID_INPUT", message)
         from clawmem.adapters.models import llama, onnx
 
         is_gguf = self._published.is_gguf
@@ -182,6 +170,10 @@ class StoredModel(ModelFolder):
             ConfigError: the model is not installed and may not be downloaded, or its manifest is damaged.
             ExtraMissing: the packages that run it are not installed.
         """
+        if self.name == STATIC:
+            from clawmem.adapters.models.static import StaticEmbedder
+
+            return StaticEmbedder()
         if not self._may_download:
             self.manifest()
         if not self._published.is_gguf:
@@ -197,9 +189,6 @@ class StoredModel(ModelFolder):
         return api.ApiGenerator(server) if self.role == GENERATE else api.ApiReranker(server)
 
 
-Model = StaticModel | StoredModel
-
-
 class Selection(NamedTuple):
     """The selected model, and the reason for the selection."""
 
@@ -209,8 +198,7 @@ class Selection(NamedTuple):
 
 def known_models(folder: Path | str, *, may_download: bool = False) -> list[Model]:
     """Return all models, small ones first; models are installed below *folder*."""
-    minilm, *large = (StoredModel(model, Path(folder), may_download=may_download) for model in PUBLISHED)
-    return [minilm, StaticModel(), *large]
+    return [Model(published, Path(folder), may_download=may_download) for published in PUBLISHED]
 
 
 def model_named(name: str, folder: Path | str, *, may_download: bool = False) -> Model:

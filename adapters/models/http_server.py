@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,9 +20,19 @@ from tenacity import (
     wait_random,
 )
 
-from clawmem.adapters.models.addresses import secrets_in, shown
-from clawmem.adapters.models.providers import Provider, server_root
-from clawmem.adapters.models.server import EXCERPT, Json, Limits, ModelIdentity, Result, read_answer, too_long
+from clawmem.adapters.models.server import (
+    EXCERPT,
+    Json,
+    Limits,
+    ModelIdentity,
+    Provider,
+    Result,
+    read_answer,
+    secrets_in,
+    server_root,
+    shown,
+    too_long,
+)
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError, ModelAnswerInvalid, ModelError, ModelRefused, ModelUnavailable
 
@@ -175,16 +183,13 @@ class HttpServer:
     def _attempt(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
         timeout_s = max(_LEAST_S, limits.left_s())
         try:
-            response = self._exchange(method, path, content, timeout_s)
-        except (TimeoutError, RuntimeError, httpx2.HTTPError) as error:  # RuntimeError: the client was closed
-            is_late = isinstance(error, TimeoutError | httpx2.TimeoutException)
-            reason = (
-                f"no answer within {timeout_s:.2g} seconds" if is_late else str(error).strip().rstrip(".")
-            )
+            response = self._client.request(method, path, content=content, timeout=timeout_s)
+        except (RuntimeError, httpx2.HTTPError) as error:  # RuntimeError: the client was closed
+            reason = str(error).strip().rstrip(".") or "the connection broke off"
+            if isinstance(error, httpx2.TimeoutException):
+                reason = f"no answer within {timeout_s:.2g} seconds"
             rest_s = COOL_DOWN_S if timeout_s >= FAIR_S else None
-            raise ModelUnavailable(
-                self.label, reason or "the connection broke off", retry_after_s=rest_s
-            ) from error
+            raise ModelUnavailable(self.label, reason, retry_after_s=rest_s) from error
         if not response.is_success:
             raise self._failure(response.status_code, response)
         try:
@@ -196,24 +201,6 @@ class HttpServer:
         if data.get("error"):
             raise self._failure(400, response)
         return data
-
-    def _exchange(self, method: str, path: str, content: bytes | None, timeout_s: float) -> httpx2.Response:
-        """
-        Return the response to one request, read within *timeout_s*.
-
-        The timeouts of httpx2 apply to each read and not to name resolution, so the request runs in another thread,
-        and the caller stops waiting. Unlike the threads of a pool, a daemon thread does not keep the process alive.
-        """
-        result: Future[httpx2.Response] = Future()
-
-        def run() -> None:
-            try:
-                result.set_result(self._client.request(method, path, content=content, timeout=timeout_s))
-            except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
-                result.set_exception(error)
-
-        Thread(target=run, name="model-request", daemon=True).start()
-        return result.result(timeout_s)
 
     def _failure(self, status: int, response: httpx2.Response) -> ModelError:
         """Return the error that a response with *status* means."""

@@ -14,8 +14,19 @@ from secrets import token_hex
 from threading import Event, Timer
 from typing import Any
 
-from clawmem.adapters.models.providers import EMBED, GENERATE, RERANK, Provider
-from clawmem.adapters.models.server import EXCERPT, Json, Limits, ModelIdentity, Result, read_answer, too_long
+from clawmem.adapters.models.server import (
+    EMBED,
+    EXCERPT,
+    GENERATE,
+    RERANK,
+    Json,
+    Limits,
+    ModelIdentity,
+    Provider,
+    Result,
+    read_answer,
+    too_long,
+)
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.ports.errors import ConfigError, ExtraMissing, ModelRefused, ModelUnavailable
 
@@ -24,7 +35,7 @@ IDLE_S = 120.0
 QUERY_TIMEOUT_S = 10.0  # includes loading the model
 IN_PROCESS = Provider(
     "llama.cpp",
-    embed_rest={"encoding_format": "base64"},
+    embed_fields={"encoding_format": "base64"},
     # Each text is computed separately, so that its vector depends on nothing but the text, and so that a query does
     # not wait for a long batch of documents.
     max_texts=1,

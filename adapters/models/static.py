@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.util import find_spec
@@ -27,7 +27,6 @@ MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB; above this number 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
-_PART_CHARS = 32 * 1024  # a tokenizer needs about 300 bytes per token
 
 
 class StaticEmbedder:
@@ -81,9 +80,9 @@ class StaticEmbedder:
         sums = np.zeros((len(texts), DIMENSIONS), np.float32)
         for row, text in zip(sums, texts, strict=True):
             # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-            for part in _parts(text.encode("utf-8", "replace").decode()):
-                tokens = tokenizer.encode_batch_fast([part], add_special_tokens=False)[0].ids
-                row += table[tokens].sum(axis=0, dtype=np.float32)
+            encodable = text.encode("utf-8", "replace").decode()
+            tokens = tokenizer.encode_batch_fast([encodable], add_special_tokens=False)[0].ids
+            row += table[tokens].sum(axis=0, dtype=np.float64)
         return sums
 
 
@@ -180,19 +179,3 @@ def _package() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise _missing("the wordllama package is not installed")
     return Path(spec.submodule_search_locations[0])
-
-
-def _parts(text: str) -> Iterator[str]:
-    """
-    Split *text* into parts whose tokens fit in memory, at a blank if there is one.
-
-    No token continues behind a blank, and the tokenizer puts one before each part, so the tokens of parts that are cut
-    there are those of the whole text.
-    """
-    start = 0
-    while len(text) - start > _PART_CHARS:
-        blank = text.rfind(" ", start + 1, start + _PART_CHARS)
-        end = blank if blank > 0 else start + _PART_CHARS
-        yield text[start:end]
-        start = end + (blank > 0)
-    yield text[start:]

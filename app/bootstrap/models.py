@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.addresses import shown
+from clawmem.adapters.models.server import shown
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.services.maintenance.models import Models
 from clawmem.app.services.models import NONE, REST_MS, Provider, Watch

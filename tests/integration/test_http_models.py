@@ -245,10 +245,8 @@ class TestRealServer:
 
     def test_too_long_a_question(self, models: Models, folder: Path) -> None:
         """A query that fills the context alone is too long, however short the documents are cut."""
-        with running(Role.RERANK, folder) as address, pytest.raises(InputTooLong) as caught:
+        with running(Role.RERANK, folder) as address, pytest.raises(InputTooLong):
             models.factory(ApiReranker, address).rerank("bees " * 500, TEXTS, timeout_s=5)
-        assert caught.value.limit == 512
-        assert caught.value.tokens is not None and caught.value.tokens > 512
 
 
 def _serving(name: str, **meta: Any) -> Callable[[ReceivedRequest], ScriptedReply]:

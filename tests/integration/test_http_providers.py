@@ -20,7 +20,7 @@ from scripted_server import (
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
-from clawmem.adapters.models.providers import PROVIDERS, provider_for, server_root
+from clawmem.adapters.models.server import PROVIDERS, provider_for, server_root
 from clawmem.contracts.samples import floats
 from clawmem.ports.errors import ConfigError
 

@@ -10,10 +10,9 @@ import pytest
 from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.adapters.models.addresses import secrets_in, shown
 from clawmem.adapters.models.api import SAFETY, TokenRateLimiter
 from clawmem.adapters.models.http_server import LONGEST_REST_S, requested_wait_s
-from clawmem.adapters.models.server import Limits
+from clawmem.adapters.models.server import Limits, secrets_in, shown
 from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
 KEY = "sk-made-up-1234567890"

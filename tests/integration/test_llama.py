@@ -18,7 +18,7 @@ from programs import run_program
 from waiting import eventually
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator
-from clawmem.adapters.models.catalogue import StoredModel, known_models, model_named
+from clawmem.adapters.models.catalogue import known_models, model_named
 from clawmem.adapters.models.llama import IsCancelled, Llama, LlamaServer
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.samples import cosine, floats
@@ -79,7 +79,7 @@ def local_embedder(folder: Path | str) -> ApiEmbedder:
 class TestFiles:
     def test_the_header_says_what_a_model_is(self, folder: Path) -> None:
         """Architecture, context and width are known without loading the model again."""
-        models = {model.role: model for model in known_models(folder)[2:] if isinstance(model, StoredModel)}
+        models = {model.role: model for model in known_models(folder)[2:]}
         facts = {role: model.manifest().facts for role, model in models.items()}
 
         assert facts["embed"] == {"architecture": "bert", "title": "", "context": 512, "dimensions": 64}

@@ -66,20 +66,6 @@ def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
     np.testing.assert_allclose(vector, exact / np.linalg.norm(exact), rtol=0, atol=1e-5)
 
 
-def test_parts_of_a_long_text(embedder: StaticEmbedder) -> None:
-    """The vector of a text that is read in parts is that of the whole text."""
-    texts = ["a much longer one, or not " * 30_000, f"{'q7' * 60}\n" * 6000, "x" * 600_000]
-    table, tokenizer = static._loaded(*embedder._files)
-    tokens = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
-    sums = [table[ids].astype(np.float64).sum(axis=0, keepdims=True) for ids in tokens]
-
-    vectors = array(embedder.embed_documents(["short", *texts, "short"]))
-
-    assert max(map(len, static._parts(texts[0]))) <= static._PART_CHARS
-    for vector, expected in zip(vectors[1:-1], sums, strict=True):
-        np.testing.assert_allclose(vector, expected[0] / np.linalg.norm(expected), rtol=0, atol=5e-4)
-
-
 def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:
     """A text has the same bytes alone, in any batch and in any order."""
     alone = [embedder.embed_query(text) for text in TEXTS]

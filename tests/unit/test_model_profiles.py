@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.adapters.models.prompts import prompts_of, without_thoughts
+from clawmem.adapters.models.server import prompts_of, without_thoughts
 
 
 @pytest.mark.parametrize(
