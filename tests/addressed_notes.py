@@ -77,7 +77,7 @@ class Current:
 @cache
 def _tools() -> tuple[Current, Any]:
     current: Any = Current()
-    return current, make_server(current, ToolSet.CLAWMEM)
+    return current, make_server(current, ToolSet.ALL)
 
 
 @cache

@@ -98,7 +98,7 @@ class InterfaceWorld:
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {self._server.token}"}
-        url = f"http://127.0.0.1:{self._server.port}/mcp"
+        url = f"http://127.0.0.1:{self._server.port}/mcp/all"
         async with (
             httpx2.AsyncClient(headers=headers, timeout=30) as http,
             Client(streamable_http_client(url, http_client=http)) as client,

@@ -41,7 +41,10 @@ class Home(NamedTuple):
         """What an assistant starts."""
         program = write_program(self.folder / ".bin" / "clawmem")
         return StdioServerParameters(
-            command=str(program), args=["mcp", *options], env=self.environ, cwd=self.folder
+            command=str(program),
+            args=["mcp", *(() if "--tools" in options else ("--tools", "all")), *options],
+            env=self.environ,
+            cwd=self.folder,
         )
 
 
@@ -50,7 +53,7 @@ def text_of(result: Any) -> str:
 
 
 @asynccontextmanager
-async def over_http(server: ServerProcess, tools: str = "", mode: str = "auto") -> AsyncIterator[Client]:
+async def over_http(server: ServerProcess, tools: str = "/all", mode: str = "auto") -> AsyncIterator[Client]:
     """A client of the server, with its token."""
     headers = {"Authorization": f"Bearer {server.token}"}
     url = f"http://127.0.0.1:{server.port}/mcp{tools}"

@@ -1,18 +1,14 @@
-"""What every client is told of the tools; run as a script it writes down what is told now."""
+"""What every client is told of the tools."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from pathlib import Path
 from typing import Any
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.settings.model import load_settings
-
-PINNED = Path(__file__).parent / "data" / "mcp_tools.json"
 
 
 def told() -> dict[str, Any]:
@@ -32,7 +28,3 @@ async def _told(chosen: ToolSet) -> dict[str, Any]:
         for name, ones in listed.items()
     }
     return {"instructions": server.instructions, **wire}
-
-
-if __name__ == "__main__":
-    PINNED.write_text(json.dumps(told(), ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -13,7 +13,8 @@ LONG_LIVED = "subscriptions/listen"  # never ends on its own, so its end is not 
 class ToolSet(StrEnum):
     """Tool sets; each is a server of its own, because names and conventions of the others are not those of clawmem."""
 
-    CLAWMEM = "clawmem"
+    CLAWMEM = "clawmem"  # what an agent needs daily
+    ALL = "all"  # every tool
     FILES = "files"  # a folder of text files
 
 

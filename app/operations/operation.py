@@ -119,6 +119,7 @@ class Option(NamedTuple):
     is_argument: bool = False
     flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
     tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
+    is_daily: bool = True  # whether also the small set of tools has the parameter
     is_address: bool = False  # names a document; on a terminal the user may choose a candidate
     about: str = ""  # the help text, where it is not the description of the field
     parser: Callable[[str], Any] | None = None  # checks the text that was typed

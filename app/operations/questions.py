@@ -15,10 +15,14 @@ from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 
 MinScore = Annotated[
-    float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), Option(tool="minScore")
+    float,
+    Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."),
+    Option(tool="minScore", is_daily=False),
 ]
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
-Compact = Annotated[bool, Field(description="Short snippets and few keys; read on with get.")]
+Compact = Annotated[
+    bool, Field(description="Short snippets and few keys; read on with get."), Option(is_daily=False)
+]
 
 
 class Question(Request):
@@ -44,10 +48,14 @@ class Question(Request):
     tag: TagNames = ""
     where: Conditions = ""
     floor: Annotated[
-        float, Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1.")
+        float,
+        Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),
+        Option(is_daily=False),
     ] = 0.0
     show_all: Annotated[
-        bool, Field(description="Show also unlikely results below a likely one."), Option(("--all",))
+        bool,
+        Field(description="Show also unlikely results below a likely one."),
+        Option(("--all",), is_daily=False),
     ] = False
     compact: Compact = True
     body: Annotated[

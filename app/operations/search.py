@@ -48,10 +48,12 @@ class Query(Search):
             validation_alias=AliasChoices("purpose", "intent"),
             description="Purpose of the answer; it influences the ranking and is not searched.",
         ),
-        Option(("--purpose", "--intent"), tool="intent"),
+        Option(("--purpose", "--intent"), tool="intent", is_daily=False),
     ] = ""
     diverse: Annotated[
-        bool, Field(description="Move near-copies of a result back."), Option(("--diverse/--no-diverse",))
+        bool,
+        Field(description="Move near-copies of a result back."),
+        Option(("--diverse/--no-diverse",), is_daily=False),
     ] = True
     candidate_limit: Annotated[
         int | None,
@@ -60,7 +62,7 @@ class Query(Search):
             le=MAX_LIMIT,
             description="Number of the best candidates that are compared closely, 1 to 100.",
         ),
-        Option(tool="candidateLimit"),
+        Option(tool="candidateLimit", is_daily=False),
     ] = None
 
 

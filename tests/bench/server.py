@@ -96,7 +96,7 @@ class Client:
         """The result of a message to the tools."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         accept = {"Accept": "application/json, text/event-stream"}
-        self._connection.request("POST", "/mcp", json.dumps(message), {**self._said, **accept})
+        self._connection.request("POST", "/mcp/all", json.dumps(message), {**self._said, **accept})
         told = self._connection.getresponse().read().splitlines()
         [line] = [one for one in told if one.startswith((b"data: {", b"{"))]
         return json.loads(line.removeprefix(b"data: "))["result"]

@@ -100,7 +100,7 @@ def test_a_tool_hides_and_shows_the_same(examples: Invoke, tool: str) -> None:
 
 
 def _called(tool: str, **more: Any) -> Any:
-    server = make_server(Dispatcher(load_settings), ToolSet.CLAWMEM)
+    server = make_server(Dispatcher(load_settings), ToolSet.ALL)
     return asyncio.run(server.call_tool(tool, {"query": HELD, **more}))
 
 

@@ -58,7 +58,7 @@ class Client:
     def rpc(self, method: str, **params: Any) -> dict[str, Any]:
         """The result of a message of the protocol."""
         status, told = self.ask(
-            "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            "POST", "/mcp/all", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         )
         assert status == 200, told
         [line] = [one for one in told.splitlines() if one.startswith((b"data: {", b"{"))]

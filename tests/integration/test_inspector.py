@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from command_process import COMMAND, run_process
-from mcp_tools import PINNED
+from mcp_tools import told
 from server_process import serving
 
 import clawmem
@@ -44,7 +44,18 @@ def inspect(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Inspect]
     def ask(method: str, *arguments: str) -> Any:
         given = [f"HOME={tmp_path}", f"PYTHONPATH={environ['PYTHONPATH']}"]
         variables = [part for one in given for part in ("-e", one)]
-        command = [inspector, "--cli", *variables, *COMMAND, "mcp", "--method", method, *arguments]
+        command = [
+            inspector,
+            "--cli",
+            *variables,
+            *COMMAND,
+            "mcp",
+            "--tools",
+            "all",
+            "--method",
+            method,
+            *arguments,
+        ]
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, env=environ, cwd=tmp_path, timeout=120
         )
@@ -57,8 +68,8 @@ def inspect(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Inspect]
 
 def test_it_understands_everything(inspect: Inspect) -> None:
     """Every tool with its schema, what it answers and refuses, what can be read by address, and the prompts."""
-    pinned = json.loads(PINNED.read_text("utf-8"))["clawmem"]["tools"]
-    assert [one["name"] for one in inspect("tools/list")["tools"]] == [one["name"] for one in pinned]
+    every = [tool["name"] for tool in told()["all"]["tools"]]
+    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == every
 
     asked = ("--tool-name", "search", "--tool-arg", "query=sessions", "--tool-arg", "limit=3")
     found = inspect("tools/call", *asked)

@@ -50,7 +50,9 @@ class TestEnds:
         self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
         told = _opening(_call(7))
-        done = run_process("mcp", *options, environ=home.environ, cwd=home.folder, input=told, text=False)
+        done = run_process(
+            "mcp", "--tools", "all", *options, environ=home.environ, cwd=home.folder, input=told, text=False
+        )
         heard = [json.loads(line) for line in done.stdout.splitlines()]
 
         assert done.returncode == 0, done.stderr
@@ -77,7 +79,9 @@ class TestEnds:
             )
         ]
         told = _opening(*calls)
-        done = run_process("mcp", *options, environ=home.environ, cwd=home.folder, input=told, text=False)
+        done = run_process(
+            "mcp", "--tools", "all", *options, environ=home.environ, cwd=home.folder, input=told, text=False
+        )
         heard = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
 
         assert all(name in heard[20 + at]["result"]["content"][0]["text"] for at, name in enumerate(names))

@@ -134,7 +134,7 @@ class TestTools:
         more = MORE | {"vault": OPEN, "content_root": str(world.folder(OPEN)), "collection_name": "notes"}
 
         async def ask() -> list[str]:
-            async with server_of(world, ToolSet.CLAWMEM) as server:
+            async with server_of(world, ToolSet.ALL) as server:
                 answers = []
                 for tool in await server.list_tools():
                     if "vault" in tool.input_schema.get("properties", {}):
@@ -163,7 +163,7 @@ class TestTools:
         slips = ("nobody", "", CLOSED.upper(), f"{CLOSED} ", f"../{CLOSED}.sqlite", str(world.places[CLOSED]))
 
         async def ask() -> None:
-            async with server_of(world, ToolSet.CLAWMEM) as server:
+            async with server_of(world, ToolSet.ALL) as server:
                 for tool, name in product(("search", "embed"), slips):
                     said = {"query": QUESTION} if tool == "search" else {}
                     with world.opening():

@@ -72,7 +72,7 @@ def _called(tool: str, **arguments: Any) -> Any:
     """What a tool says: in parts, or the sentence of its refusal."""
 
     async def session() -> Any:
-        async with Client(make_server(Dispatcher(load_settings), ToolSet.CLAWMEM)) as client:
+        async with Client(make_server(Dispatcher(load_settings), ToolSet.ALL)) as client:
             result = await client.call_tool(tool, arguments)
             return result.content[0].text if result.is_error else result.structured_content
 

@@ -182,7 +182,7 @@ def mcp(
     client: Annotated[
         str, typer.Option(help="claude-code, whose file is changed; codex, gemini, cursor or json are shown.")
     ] = "claude-code",
-    tools: Annotated[str, typer.Option(help="clawmem or files.")] = "clawmem",
+    tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
     remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the entries of clawmem; change nothing.")
@@ -191,7 +191,7 @@ def mcp(
     """Register clawmem as an MCP server of an assistant."""
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
-    name = "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
+    name = "clawmem-files" if chosen is ToolSet.FILES else "clawmem"
     if client in SHOWN_SERVERS:
         entry = server_entry(ctx, chosen, starts_clean=client == "codex")
         _show_server(ctx, client, name, entry, remove=remove)

@@ -23,6 +23,7 @@ from mcp.types import (
     InputRequiredResult,
     SubscriptionsListenRequestParams,
     TextContent,
+    Tool,
 )
 from pydantic import BaseModel, ValidationError
 
@@ -60,6 +61,11 @@ class ToolServer(MCPServer[Any]):
     def protocol(self) -> Server[Any]:
         """Protocol server, which communicates with a transport."""
         return self._lowlevel_server
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools; titles that repeat the name of a parameter are left out, as clients send every schema."""
+        tools = await super().list_tools()
+        return [tool.model_copy(update={"input_schema": _untitled(tool.input_schema)}) for tool in tools]
 
     def hang_up(self) -> None:
         """End all subscriptions, which never end on their own."""
@@ -150,6 +156,17 @@ def refusal(code: str, message: str, details: Mapping[str, Any] = NO_DETAILS) ->
     """Return an error: *message* for people, its code and *details*, such as candidates, for programs."""
     meta = {CODE: code, **({DETAILS: dict(details)} if details else {})}
     return CallToolResult(content=[_text(message)], is_error=True, _meta=meta)
+
+
+def _untitled(schema: Any) -> Any:
+    """Return *schema* without the titles that pydantic adds."""
+    if isinstance(schema, dict):
+        return {
+            key: _untitled(value)
+            for key, value in schema.items()
+            if key != "title" or not isinstance(value, str)
+        }
+    return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
 
 
 def _text(text: str) -> TextContent:

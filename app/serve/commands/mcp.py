@@ -28,7 +28,9 @@ def mcp(
     ctx: typer.Context,
     tools: Annotated[
         str | None,
-        typer.Option(help="clawmem or files; by default CLAWMEM_MCP_TOOLS.", show_default=False),
+        typer.Option(
+            help="clawmem (ten tools), all, or files; by default CLAWMEM_MCP_TOOLS.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """
