@@ -79,6 +79,7 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 # BadParameter.
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
+EVERY_COMMAND = "clawmem.every_command"  # whether the help shows more than the daily commands
 MOST_NAMED = 20  # commands of a group that a message names
 
 
@@ -119,19 +120,27 @@ class CommandLine(Verbs):
         return list(dict.fromkeys(verb for verbs in several for verb in verbs))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the overview instead of the first lines of all help texts, which would import every command."""
-        from clawmem.app.interfaces.cli.overview import GROUPS
+        """Write the daily commands, or all after ``help --all``. The help texts would import every command."""
+        from clawmem.app.interfaces.cli.overview import DAILY, GROUPS
 
-        for group, commands in GROUPS.items():
+        groups = GROUPS
+        if not ctx.meta.get(EVERY_COMMAND):
+            known = {name: about for commands in GROUPS.values() for name, about in commands.items()}
+            groups = {"Daily commands": {name: known[name] for name in DAILY}}
+        for group, commands in groups.items():
             with formatter.section(group):
                 formatter.write_dl([*commands.items()])
+        if groups is not GROUPS:
+            formatter.write_paragraph()
+            formatter.write_text("All commands: clawmem help --all")
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command_named(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args[:1] == ["help"]:
-            args = [*args[1:], "--help"]
+            ctx.meta[EVERY_COMMAND] = "--all" in args
+            args = [*(word for word in args[1:] if word != "--all"), "--help"]
         return super().parse_args(ctx, hoisted(args))
 
     def invoke(self, ctx: Any) -> Any:

@@ -40,6 +40,21 @@ def advised(part: Part, vault: Path | None) -> Part:
     return part
 
 
+# The commands of daily life; `clawmem help --all` shows the others.
+DAILY = (
+    "bootstrap",
+    "setup",
+    "query",
+    "search",
+    "get",
+    "remember",
+    "list",
+    "update",
+    "mine",
+    "forget",
+    "status",
+    "doctor",
+)
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "First steps": {
         "bootstrap": "Add a folder, and index and embed its notes.",
