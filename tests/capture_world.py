@@ -19,7 +19,7 @@ GREETING = (("user", "Hello."), ("assistant", "Hello. What is it about?"))
 LEDGER = (
     *GREETING,
     ("user", "We'll use Postgres for the ledger."),
-    ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
+    ("assistant", "Noted. The last import of ledgers failed because the disk was full."),
 )
 
 

@@ -9,11 +9,12 @@ from wired import consolidation, memory_writer
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.app.services.capture.session import Session
 from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
-from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.records import InactiveReason
@@ -30,13 +31,13 @@ class World:
     def __init__(self, vault: Vault) -> None:
         self.vault, self.clock = vault, ManualClock(NOW_MS)
 
-    def observe(self, text: str, kind: Kind = Kind.QUESTION) -> int:
+    def observe(self, text: str, kind: Kind = Kind.OBSERVATION) -> int:
         self.clock.advance(DAY_MS)
         at = f"2023-11-{15 + len(self.vault.documents.latest()):02}T10:00:00.000Z"
         message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
-        note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
+        note = Note(kind, text, text, message, 0.8)
         with self.vault.transactions.writing():
-            return memory_writer(self.vault, self.clock).keep(note, "session-one").document_id
+            return memory_writer(self.vault, self.clock).keep(note, Session("session-one", "")).document_id
 
     def consolidate(
         self,

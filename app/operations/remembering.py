@@ -31,9 +31,6 @@ class SavedNote(DocumentReference):
     action: Literal["saved", "known"]
     line: int | None = Field(default=None, description="Line of a known note that states the text.")
     is_part: bool = Field(default=False, description="Whether the file of the known note states more.")
-    resembles: str = Field(
-        default="", description="A line that is outdated or contradicts the text, in a sentence."
-    )
     has_secret: bool = False
     supersedes: str | None = Field(default=None, description="The path of the replaced note.")
     not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
@@ -45,9 +42,9 @@ class SavedNote(DocumentReference):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return sentences about secrets, missing vectors and a line like it."""
+        """Return sentences about secrets and missing vectors."""
         words = f"The note is found by words only: {self.not_embedded}"
-        applies = {SECRET_REMARK: self.has_secret, words: self.not_embedded, self.resembles: self.resembles}
+        applies = {SECRET_REMARK: self.has_secret, words: self.not_embedded}
         return [remark for remark, is_true in applies.items() if is_true]
 
 
@@ -111,7 +108,6 @@ def memory_remember(
         return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(
         action="saved",
-        resembles=saved.resembles,
         has_secret=bool(find_secrets("\n".join((text, title, *note.tags)))),
         supersedes=saved.superseded.display_path if saved.superseded else None,
         not_embedded=embed_new(services),

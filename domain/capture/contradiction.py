@@ -1,16 +1,20 @@
-"""Effect of a new decision on an earlier one."""
+"""Effect of a new decision on an earlier one, in other sessions and within its own."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
+from clawmem.domain.capture.cues import CaptureFinding, Kind, payload
 from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is ignored
 LEAST_SHARED = 2  # common content words of two decisions on the same subject
 SAME_MATTER = 0.6  # share of the smaller sentence's content words
-SAME_STATEMENT = 0.75  # share of the content words of both: one other word of four is often another matter
 INVALID_AT = 0.2  # confidence at which an observation becomes inactive
 
 
@@ -33,12 +37,8 @@ _REPLACED = re.compile(
     r"(?:away )?from|statt|anstelle von|nicht mehr)\s+(?:use |using |the |our |to |with )*(?P<old>[\w.+#/-]+)",
     re.IGNORECASE,
 )
+_FRAME = frozenset("use uses used using longer instead rather decided agreed".split())
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")
-_COMMON = frozenset(
-    "a an the we i you it they is are be will shall to of in on at for and or with by from as that this these those "
-    "our your its not no never don't won't longer any more now then so ok okay use uses using used go going goes "
-    "let let's us keep keeps decided agreed instead rather than stay stays switch move do does all only".split()
-)
 
 
 def verdict(new: str, old: str) -> Verdict:
@@ -55,31 +55,15 @@ def verdict(new: str, old: str) -> Verdict:
     shared = len(new_words & old_words)
     if shared < LEAST_SHARED:
         return Verdict.NONE
-    if left_behind & old_words and not _denies(old):
+    if left_behind & old_words and not _NEGATION.search(old):
         return Verdict.CONTRADICTION if new_words <= old_words else Verdict.UPDATE
     if shared >= SAME_MATTER * min(len(new_words), len(old_words)):
-        return Verdict.CONTRADICTION if _denies(new) is not _denies(old) else Verdict.NONE
+        return (
+            Verdict.CONTRADICTION
+            if bool(_NEGATION.search(new)) is not bool(_NEGATION.search(old))
+            else Verdict.NONE
+        )
     return Verdict.NONE
-
-
-def contradicted_line(text: str, body: str) -> int | None:
-    """
-    Return the 1-based line of *body* with a sentence that the single sentence *text* contradicts; ``None`` without one.
-
-    Both have nearly the same content words, because two facts about one subject may both hold, and one is a negation.
-    """
-    said = _words(text)
-    if len(said) < LEAST_SHARED or len(list(sentences(text))) != 1:
-        return None
-    for number, line in enumerate(body.split("\n"), 1):
-        if len(said & _words(line)) < LEAST_SHARED:
-            continue
-        for sentence in sentences(line):
-            either, both = said | _words(sentence), said & _words(sentence)
-            is_same = len(both) >= SAME_STATEMENT * len(either)
-            if is_same and _denies(text) is not _denies(sentence):
-                return number
-    return None
 
 
 def lowered(confidence: float, verdict: Verdict) -> float:
@@ -98,9 +82,66 @@ def is_invalid(content_type: str, confidence: float) -> bool:
     return content_type == "observation" and confidence <= INVALID_AT
 
 
-def _denies(text: str) -> bool:
-    return any(_NEGATION.search(sentence) for sentence in sentences(text))
-
-
 def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - _COMMON
+    return set(_WORD.findall(text.lower())) - STOP_WORDS - _FRAME
+
+
+class Revision(NamedTuple):
+    """A statement of a session that a later one replaces; ``new`` is ``None`` if it was only taken back."""
+
+    old: CaptureFinding
+    new: CaptureFinding | None
+
+
+_TAKEN_BACK = re.compile(
+    r"^(?:no,? |ok(?:ay)?,? |nein,? )?(?:scratch that|forget (?:that|it|what i said)|never ?mind|vergiss das|streich das)\b",
+    re.IGNORECASE,
+)
+_REVISED = re.compile(
+    r"^(?:\w+,? )?actually\b(?!.{0,150}\b(?:also|too)\b)|^on second thoughts?\b|^(?:nein,? )?doch lieber\b",
+    re.IGNORECASE,
+)
+_NO_LONGER = re.compile(
+    r"\bno longer\b|\bnot\b.{0,150}\bany ?more\b|\b(?:nicht|kein\w*)\b.{0,150}\bmehr\b", re.IGNORECASE
+)
+
+
+def revisions(messages: Sequence[TranscriptMessage], found: Sequence[CaptureFinding]) -> list[Revision]:
+    """
+    Return the decisions and preferences of a conversation that later statements replace, in order.
+
+    A statement replaces those that `verdict` says it does. One with "no longer" or after "actually" replaces the last
+    one with which it shares a content word; "actually" otherwise, and "scratch that", replace the last one of all. Only
+    the user revises what the assistant said.
+
+    Args:
+        found: The findings in *messages*.
+    """
+    new_at = {(finding.message.line, payload(finding.sentence)): finding for finding in found}
+    standing: list[CaptureFinding] = []
+    revised: list[Revision] = []
+    for message in messages:
+        for sentence in sentences(message.text):
+            new = new_at.get((message.line, payload(sentence)))
+            is_statement = new is not None and new.kind in (Kind.DECISION, Kind.PREFERENCE)
+            by_user = message.speaker is Speaker.USER
+            if not is_statement and not (by_user and _TAKEN_BACK.search(sentence)):
+                continue
+            earlier = [old for old in standing if by_user or old.message.speaker is message.speaker]
+            replaced = _replaced(sentence, earlier) if is_statement else earlier[-1:]
+            revised += [Revision(old, new if is_statement else None) for old in replaced]
+            standing = [old for old in standing if old not in replaced] + (
+                [new] if new and is_statement else []
+            )
+    return revised
+
+
+def _replaced(sentence: str, earlier: Sequence[CaptureFinding]) -> list[CaptureFinding]:
+    if opposed := [old for old in earlier if verdict(sentence, old.sentence) is not Verdict.NONE]:
+        return opposed
+    is_revised = _REVISED.search(sentence) or _TAKEN_BACK.search(sentence)
+    if not is_revised and not _NO_LONGER.search(sentence):
+        return []
+    words = _words(sentence)
+    related = [old for old in earlier if words & _words(old.sentence)]
+    return related[-1:] or list(earlier[-1:] if is_revised else [])

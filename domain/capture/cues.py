@@ -1,175 +1,185 @@
 """
-Cue phrases that classify a sentence of a conversation, in English and German.
+Statements of a conversation that are worth a memory, marked by five cues in English and German.
 
-Every table lists patterns over one sentence. Questions, considerations and hypotheses are excluded before any of
-them is tried. The choice of patterns was measured on labelled conversations. The cues of preferences are in
-`preferences`.
+The cues are: a decision in the first person, a preference, an order with "always" or "never", a failure with its
+reason, and a next step (see `handoff`). What others said, quoted, supposed, asked or denied is no statement of its
+speaker.
 """
 
 from __future__ import annotations
 
-from clawmem.domain.capture.kinds import Kind
-from clawmem.domain.capture.preferences import (
-    ASKED,
-    OPENERS,
-    PREFERRED,
-    PREFERRED_EVEN_WITHIN_A_QUESTION,
-    compiled,
-    is_like,
-)
-from clawmem.ports.sessions import Speaker
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
 
-WEIGHED = (
-    r"\b(?:could|might|may|maybe|perhaps|possibly|presumably|probably should)\b",
-    r"\b(?:i|we|you|they|it|that)(?:'d| would)\b",
-    r"\bwould (?:be|have|need|take|give|make|help|hide|leave|like|try|run|stay)\b",
-    r"\b(?:should|ought to)\b",
-    r"\b(?:if|whether|unless|wenn|falls|ob) (?:we|you|i|they|it|the|that|nobody|anybody|wir|ich|man|du|sie)\b",
-    r"\b(?:option|alternative|choice|possibilit)\w*\b.*(?::|\bare\b|\bis\b)",
-    r"\b(?:you|one|man) (?:can|kann)\b|\bthere are (?:two|three|four|several) (?:ways|options)\b",
-    r"\b(?:try|probieren|let's see|we'?ll see|let me)\b",
-    r"\b(?:haven't|have not|hasn't|not yet|before we|until we) (?:decided?|agreed?|chosen?|settled?)\b",
-    r"\b(?:suggest|recommend|propose|thinking about|considering|könnte|vielleicht|sollte)\b",
-    r"\b(?:others|people|some|most teams|customers) (?:do|use|prefer|go)\b",
-)
+from clawmem.domain.capture.sentences import sentences
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
-_BASE = (
-    r"(?:use|go|go with|take|stick|stay|keep|switch|move|migrate|adopt|drop|remove|replace|support|send|store|"
-    r"notify|ship|run|build|write|call|make|put|pick|choose|skip|leave|limit|require|deprecate|delay|postpone|"
-    r"ignore|host|deploy|freeze|split|merge|rename|retire|target|pin|cap|round|log|revisit|fix|purge|change)"
-)
-_ING = (
-    r"(?:using|going|taking|sticking|staying|keeping|switching|moving|migrating|adopting|dropping|removing|"
-    r"replacing|skipping|leaving|retiring|postponing)"
-)
+SHORTEST, LONGEST = 10, 500  # characters of a sentence
+CONTEXT_CHARS = 240
+MOST_FAILURES = 10  # of one part of a conversation
 
-DECIDED = (
-    r"\b(?:we|i|they)(?:'ve| have)? (?:just |now |finally )?(?:decided|agreed|settled|chose|opted|concluded)\b",
-    r"\b(?:decided|agreed|settled) (?:to|on|against|that|for)\b",
-    r"\b(?:decision|entscheidung|agreed|decided|resolution)\s*:",
-    rf"\bwe(?:'ll| will| shall|'re going to| are going to) (?:not |now |only |always )?{_BASE}\b",
-    rf"\b(?:we|i)(?:'re| are|'m| am) (?:now |not |only )?{_ING}\b (?!through|over|to (?:check|look|see))",
-    r"\b(?:i'll|i will) (?:go with|stick (?:to|with)|stay (?:with|on)|keep|switch to|drop)\b",
-    r"\bi(?:'ll| will)\b.*\b(?:rather than|instead of)\b",
-    r"\blet'?s (?!see|check|look|talk|discuss|try|wait|hope|say|find|start|think|test|do (?:it|this|that)\b|be\b|not worry)",
-    r"\b(?:from now on|from today|as of (?:now|today)|going forward|ab (?:jetzt|sofort|heute)|künftig)\b",
-    r"\bgoing with\b|\bwent with\b|\bit is(?:$|[.,!]| for )",
-    r"\bwir (?:nehmen|verwenden|benutzen|bleiben bei|machen|lassen|stellen|haben (?:uns )?(?:beschlossen|entschieden))\b",
-    r"\b(?:no longer|any more)\b.*\b(?:support|accept|use|allow)|\bwill (?:not|no longer) (?:get|be|use|support)\b",
-    r"\bi (?:added|made) (?:a|it a) (?:rule|policy|requirement)\b|\bmust only\b|\bthe (?:rule|policy|plan) is(?: now)?\b",
-)
 
-# Only cues of a user: in an assistant's report the same words describe the present state, not a decision.
-DECREED = (
-    rf"{OPENERS}we (?:now |only |all )?{_BASE}s?\b",
-    r"(?:^|[,;:.] )(?:\S+ ){1,8}then[.!]?$",
-    r"\bno [\w-]+(?: [\w-]+)?(?:,| then| in (?:this|our)| here| anywhere)",
-    (
-        r"\b(?:limit|default|timeout|value|size|window|threshold|name|deadline|language|version)s?\b.*"
-        r"\b(?:stays?|becomes?|remains?|is|goes)\b"
-    ),
-    r"\b(?:stays?|becomes?|remains?|stick) (?:a|an|as|at|in|on|its|out|off|opaque|where|with|the)\b",
-    r"\b(?:go(?:es)?|moves?|waits?) (?:in|into|to|out|for) (?:the|a|an|second|version|next|\d)\b",
-    r"\b(?:only|nur) (?:run|runs|in|on|for|get|when|the|im|in der)\b",
-    r"^(?:fine|ok|okay|good|agreed|yes)[,:]? (?:[\w/.'-]+ ){0,6}(?:with|becomes|as(?! (?:always|usual|before|ever)\b)|:)",
-    r"\b(?:rename|move|set|change|switch|drop|replace|remove) (?:it|that|them|the \S+|this)\b.*\b(?:to|by|with|everywhere)\b",
-    r"\bis (?:good )?enough\b",
-    r"\bin this project\b|\bfrom day one\b|\bacross the board\b",
-    rf"{OPENERS}i(?:'ll| will) {_BASE}\b",
-    # A requirement; "it must be" and "they must have" are more often conclusions.
-    (
-        rf"{OPENERS}(?!(?:i|you|it|he|she|they|that|this|there|what|who|something|somebody|someone)\b)(?:[\w'-]+ ){{1,6}}"
-        r"(?:must|shall) (?:not |never |only |always )?(?!be\b|have\b|know\b|mean\b|not\b|never\b)[a-z]+"
-    ),
-)
+class Kind(StrEnum):
+    """Kind of a captured statement, which is the content type of its document."""
 
-SETTLED = (  # cues of an assistant that states a new rule
-    (
-        r"\b(?:is|are) (?:now )?(?:kept|stored|resolved|smoothed|masked|rounded|limited|capped|written) "
-        r"(?:as|in|on|by|over|at|to|and only)\b"
-    ),
-    r"\b(?:expire|expires|times? out)\b.*\bafter\b",
-    r"\b(?:is|are) now (?:only|always|never|set to|limited|required|optional)",
-    r"\bis now \d+ \w+ so that\b",
-    r"\bonly (?:links?|runs?|passed|allowed|accepts?|applies)\b",
-    r"\b(?:stays?|remains?) (?:on|at|in|where) (?:the|its|their|a)\b",
-    r"\b(?:i(?:'m| am) keeping|i kept|i(?:'ll| will) (?:make|have) \S+ .*\bonly\b)",
+    DECISION = "decision"  # what will be done, or how
+    PREFERENCE = "preference"  # how a user always wants something done
+    PROBLEM = "problem"  # what is wrong, and why; only a model finds it
+    MILESTONE = "milestone"  # what was achieved; only a model finds it
+    ANTIPATTERN = "antipattern"  # what failed and must not be repeated
+    OBSERVATION = "observation"  # what a model noted otherwise
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_OPENING = (
+    r"^(?:(?:ok(?:ay)?|yes|right|fine|good|so|and|but|then|well|please|actually|no|ja|gut|also|dann|nein|bitte)\b"
+    r"[\s,.:;–—-]*)*"
+)
+_CHOSEN = (
+    r"(?:use|go with|take|stick (?:to|with)|stay (?:with|on)|keep|switch to|move to|migrate|adopt|drop|remove|replace|"
+    r"support|store|host|deploy|ship|skip|limit|rename|set|stop)"
+)
+_CHOOSING = r"(?:using|going with|taking|sticking (?:to|with)|staying (?:with|on)|keeping|switching to|moving to|dropping)"
+_ALREADY = r"(?: (?:all|both|just|now|finally|already|also|then|therefore|only|always))*"
+_ADVERBS = rf"(?:{_ALREADY}|(?: no longer| not| never)+)"
+_SETTLED = r"(?:entschieden|beschlossen|vereinbart|geeinigt|festgelegt)"
+
+_DECIDED = _any(
+    rf"\b(?:we|i)(?:'ve| have)?{_ALREADY} (?:decided|agreed|settled|chose|chosen|opted)\b",
+    r"^(?:decision|decided|agreed|entscheidung|beschluss|entschieden)\s*:",
+    r"\b(?:wir haben|haben wir|ich habe|habe ich)\b"
+    rf"(?!.{{0,150}}\b(?:nicht|nie|niemals|nichts)\b.{{0,150}}{_SETTLED}).{{0,150}}\b{_SETTLED}\b",
+)
+_INTENDED = _any(  # by a user; an assistant describes its work and its examples in these words
+    rf"\bwe(?:'re| are) going to{_ADVERBS} {_CHOSEN}\b|\bwe(?: now| no longer| only| always| never) {_CHOSEN}\b",
+    r"\bwe(?:'ll| will| shall)(?: not| never)? (?!be|have|need|see|know|find|get|talk|wait|check|try|look|meet|discuss|make)\w+",
+    r"\bi(?:'ll| will|'m going to| am going to) (?:go with|stick (?:to|with)|stay (?:with|on)|switch to|drop)\b",
+    rf"\b(?:we|i)(?:'re| are|'m| am){_ADVERBS} {_CHOOSING}\b|\blet(?:'s| us){_ADVERBS} {_CHOSEN}\b(?! \w+ing\b)",
+    rf"{_OPENING}(?:from now on|ab (?:jetzt|sofort|heute)|künftig|in zukunft)\b|\bi no longer\b",
+    rf"(?:{_OPENING}|, )(?:we {_CHOSEN}|wir (?:verwenden|benutzen|nutzen|unterstützen))\b",
+    r"\bwir (?:nehmen|bleiben bei|setzen auf|wechseln (?:zu|auf)|streichen|ersetzen)\b",
+    r"\b(?:dann|also|jetzt) (?:nehmen|streichen|ersetzen|bleiben) wir\b",
+)
+_PREFERRED = _any(
+    r"\bi(?: really| generally| usually| strongly| much)? prefer\b|\bmy preference is\b|\bi (?:don't|do not) like\b",
+    r"\bi(?:'d| would) (?:prefer|rather)\b(?!.{0,150}\bif\b)",
+    r"\bi (?:always|never) (?!\w+ed\b|saw|was|had|knew|thought|got|did|went|said|heard|been)\w+",
+    r"\bich (?:bevorzuge|mag lieber|hätte lieber)\b|\bmir (?:ist|sind)\b.{0,150}\blieber\b",
+    r"\bich (?:will|möchte) (?:immer|nie|kein\w*)\b",
+)
+_ORDERED = _any(
+    rf"{_OPENING}(?:always|never) (?!an?\b|the\b|on\b|in\b|at\b|here|there|happy|good|nice|\w+(?:ing|ed)\b|saw|had)\w+",
+    r"\bplease\b.{0,150}\b(?:always|never)\b|,? (?:always|never),? please[.!]?$|^please\b.{0,150}\bfrom now on[.!]?$",
+    r"(?<!\bas)(?:, |: )always[.!]?$|^\w+ (?!is|are|was|has).{0,150}, never [\w-]+[.!]?$",
+    rf"{_OPENING}(?:immer|nie|niemals) \w+",
+    rf"{_OPENING}(?!ich|du|er|sie|es|wir|ihr|das|die|der|man|wer|was|ist|war|hat|i|we|he|she|it|they|that)"
+    r"\w+ (?:bitte |mir )?(?:immer|nie|niemals)\b",
+)
+_FAILED = _any(
+    r"\b(?:fail(?:s|ed)?|broke|breaks|crash(?:es|ed)?|hangs?|hung|won't work|(?:does|did|will)(?: not|n't)(?: \w+)? work)"
+    r"\b.{0,150}\b(?:because|since|due to)\b",
+    r"(?<!n't )(?<!not )\btried\b.{0,150}\bbut\b.{0,150}\b(?:fail\w*|broke|nothing|only|(?:did|do|does|is|could|has)(?:n't| not))\b",
+    r"\b(?:root )?cause of\b.{0,150}\b(?:is|was)\b|\bdie ursache\b.{0,150}\b(?:ist|war)\b",
+    r"\b(?:fehlgeschlagen|scheitert\w*|gescheitert|abgestürzt|(?:funktioniert\w*|geht|ging) nicht)\b"
+    r".{0,150}\b(?:weil|wegen|da)\b",
 )
 
-BROKEN = (
-    r"\b(?:problem|bug|culprit|root cause|reason|catch|issue|worst one)\b.*?(?:\bis\b|\bwas\b|:|\bist\b)",
-    (
-        r"(?<!\bmust )(?<!\bshall )\b(?:fail|crash|throw|abort|leak|hang|deadlock|backtrack|hit|lose|kill|block|break|drop|flood|corrupt|ignore)"
-        r"(?:s|es|ed|ing)?\b.*\b(?:because|since|when|if|on|before|after|with|of|for|without|otherwise|exponentially)\b"
-    ),
-    (
-        r"\b(?:does not|doesn't|do not|don't|cannot|can't|could not|couldn't) "
-        r"(?!matter|know|think|need|see|touch|want|like|decide|expect|belong|worry|make sense|have to)\w+.*\b(?:when|because|so|the|be|at all)\b"
-    ),
-    r"\b(?:broken|unreadable|corrupt(?:ed)?|stuck|readable in|wrong|too slow|out of memory)\b",
-    r"\blos(?:es|ing) (?:the|its|their|all|data)\b|\brefuses\b|\bby the .* instead of the\b",
-    r"\bwhat (?:fails|breaks|hurts|is wrong)\b|\bis what (?:fails|breaks|hurts)\b",
-    r"\b(?:das problem|der fehler|die ursache)\b",
-    r"\b(?:is|are) not (?:listed|tagged|set|closed|released|escaped|registered|indexed)\b",
-    r"\btakes? \d+ (?:ms|s|seconds|minutes) of\b|\bit is slow\b|\bthrows an?\b",
+# Signs before a cue that the statement is not the speaker's own: reported by somebody else, supposed or open.
+_FOREIGN = _any(
+    r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|told|tells|wrote|writes|claim(?:s|ed)|thinks|thought|"
+    r"believes|mentioned|according to|apparently|supposedly|allegedly|laut|angeblich|anscheinend|sagt|sagte|gesagt|"
+    r"mein(?:t|te)|schreibt|schrieb|geschrieben|behauptet|erzählt)\b",
+    r"\bi (?:heard|read)\b|\bich habe (?:gehört|gelesen)\b",
+    r"\b(?:suppose|supposing|imagine|assum(?:e|ing)|if|unless|until|whether|maybe|perhaps|possibly|could|might|would|"
+    r"should|say|angenommen|falls|wenn|ob|vielleicht|eventuell|könnte\w*|würde\w*|sollte\w*|stell dir vor)\b",
+)
+_CREDITED = _any(r",\s+(?:says|said|writes|wrote|claims|according to|sagt|sagte|meint|laut|so steht)\b")
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”"]*[“”"]|«[^»]*»|`[^`]*`|(?<!\w)[\'‘][^\'’]*[\'’](?!\w)')
+_ASKED = _any(
+    rf"{_OPENING}(?:what|which|who|why|how|when|where|was|wer|wie|wann|warum|welche[rs]?|(?:should|do|did|can) i)\b"
+)
+_QUESTION_MARK = re.compile(r"\?[\"')\]]*$")
+_CUES_OF_ASSISTANT = ((Kind.DECISION, _DECIDED), (Kind.ANTIPATTERN, _FAILED))
+_CUES_OF_USER = (
+    (Kind.PREFERENCE, _PREFERRED),
+    (Kind.PREFERENCE, _ORDERED),
+    *_CUES_OF_ASSISTANT,
+    (Kind.DECISION, _INTENDED),
 )
 
-REACHED = (
-    (
-        r"\b(?:is|are|was|were|has been|have been|got) (?:now |already |finally )?(?:deployed|live|released|tagged|merged|"
-        r"finished|complete[d]?|migrated|active|published|shipped|clean|green|done|in production|imported|strict|back)\b"
-    ),
-    r"\b(?:it's|that's|now) live\b|\breleased as\b|\bgone live\b|\bshipped\b",
-    r"\b(?:all|every|each)\b.*\b(?:pass(?:es|ed)?|resolve[sd]?|works?|green|fixed|done|run|runs)\b",
-    r"\b(?:has|have)? ?passed\b|\bthe (?:test|rehearsal|deploy|migration)\b.*\b(?:took|lost none|succeeded|worked)\b",
-    r"\b(?:worked|works) (?:on all|everywhere|by|now|again|fine)\b|\bnow (?:takes|uses|runs|works)\b.*\binstead of\b",
-    r"\b(?:is|are|at) (?:now |back )?(?:at )?[\d.]+ ?(?:ms|s|%|µA|GB|seconds)\b|\bwith .* (?:takes|is at) [\d.]+ ?ms\b",
-    r"\b(?:läuft jetzt|ist fertig|war erfolgreich|ist online|abgeschlossen)\b|\bwithin \w+ seconds\b",
-    r"\bmeasured\b.*\bis now\b|\bis back (?:at|to) (?:normal|[.\d])",
-)
 
-UNKNOWN = (
-    r"\bopen (?:question|point|issue)|\b(?:is|are|remains?|still) (?:still )?open\b|\bone thing is still\b",
-    r"\b(?:undecided|unclear|unresolved|(?:is|are|it's) not clear|remains? to be (?:seen|decided|clarified)|to be (?:clarified|decided))\b",
-    r"\bnot sure (?:yet )?(?:if|whether|how|which|what|about)\b|\b(?:don't|do not) know (?:yet )?(?:if|whether|how|which|yet)\b",
-    r"\bstill (?:need|have) to (?:find|check|clarify|decide|ask|figure|know|measure)\b",
-    r"\b(?:i|we)(?:'ll| will| need to| have to| must| still have to)(?: have to)? (?:ask|talk to|check with|find out|figure out|clarify)\b",
-    r"\b(?:has|have) to tell us\b|\bnobody (?:knows|has said|said|decided)\b|\byou did not say\b",
-    r"\b(?:unklar|offen ist|noch offen|frage ich (?:noch )?nach|muss ich (?:noch )?fragen|weiß ich (?:noch )?nicht)\b",
-    r"\bwhat (?:i|we) (?:don't|do not) know\b|\bneeds? (?:measuring|clarifying|a decision)\b",
-)
+@dataclass(frozen=True, slots=True)
+class CaptureFinding:
+    """A sentence worth a memory, its kind, its message, and ``context``: the text to which the sentence replies."""
 
-_FIRST_OF = (Kind.PREFERENCE, Kind.DECISION, Kind.MILESTONE, Kind.PROBLEM)
-_CLAUSES = (r"(?:,| -| –|;) (?=(?:and|but|und|aber|so) )|; ",)
-
-_BY_SPEAKER = {Speaker.USER: (*DECIDED, *DECREED), Speaker.ASSISTANT: (*DECIDED, *SETTLED)}
+    kind: Kind
+    sentence: str
+    message: TranscriptMessage
+    context: str = ""
 
 
 def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
-    """
-    Return the kind of statement that *sentence* makes; None if it is not worth keeping.
-
-    Of several kinds, the first of open question, preference (users only), decision, milestone, problem is returned.
-    A question or mere consideration is none of the last four.
-    """
-    if is_like(UNKNOWN, sentence):
-        return Kind.QUESTION
-    if speaker is Speaker.USER and is_like(PREFERRED_EVEN_WITHIN_A_QUESTION, sentence):
-        return Kind.PREFERENCE
-    if is_like(ASKED, sentence):
+    """Return the kind of an own statement of *speaker*; ``None`` if it is not worth a memory. Only users prefer."""
+    own = _QUOTED.sub("…", sentence.replace("’", "'"))
+    if _ASKED.search(own) or _CREDITED.search(own):
         return None
-    clauses = [clause for clause in compiled(_CLAUSES).split(sentence) if clause]
-    found = {_kind_of_clause(clause, speaker) for clause in clauses}
-    return next((kind for kind in _FIRST_OF if kind in found), None)
+    is_question = _QUESTION_MARK.search(own) is not None
+    for kind, pattern in _CUES_OF_USER if speaker is Speaker.USER else _CUES_OF_ASSISTANT:
+        if is_question and pattern is not _PREFERRED:  # "I prefer small steps, can you split this?"
+            continue
+        if (cue := pattern.search(own)) and not _FOREIGN.search(own[: cue.start()]):
+            return kind
+    return None
 
 
-def _kind_of_clause(clause: str, speaker: Speaker) -> Kind | None:
-    if speaker is Speaker.USER and is_like(PREFERRED, clause):
-        return Kind.PREFERENCE
-    if is_like(WEIGHED, clause):
-        return None
-    if is_like(_BY_SPEAKER[speaker], clause):
-        return Kind.DECISION
-    if is_like(REACHED, clause):
-        return Kind.MILESTONE
-    return Kind.PROBLEM if is_like(BROKEN, clause) else None
+def is_preference(sentence: str) -> bool:
+    """Whether a user states a preference in *sentence*."""
+    return kind_of(sentence, Speaker.USER) is Kind.PREFERENCE
+
+
+def findings(messages: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
+    """Yield the findings of *messages* in order; a repeated sentence of one kind is found once, ten failures at most."""
+    seen: set[tuple[Kind, str]] = set()
+    failures = 0
+    for place, message in enumerate(messages):
+        for sentence in sentences(message.text):
+            kind = kind_of(sentence, message.speaker) if SHORTEST <= len(sentence) <= LONGEST else None
+            failures += kind is Kind.ANTIPATTERN
+            if (
+                kind is None
+                or (kind, payload(sentence)) in seen
+                or (kind is Kind.ANTIPATTERN and failures > MOST_FAILURES)
+            ):
+                continue
+            seen.add((kind, payload(sentence)))
+            yield CaptureFinding(kind, sentence, message, _context(message, messages[:place]))
+
+
+def payload(sentence: str) -> str:
+    """Return the SHA-256 of *sentence* in lower case with collapsed blanks; duplicates have the same one."""
+    return sha256(" ".join(sentence.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def source(message_id: str, sentence: str) -> str:
+    """Return the identity of *sentence* in its message, by which a repeated import recognises it."""
+    return sha256(f"{message_id}\0{payload(sentence)}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _context(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> str:
+    """Return the questions of the last message of the other speaker, to which a statement replies."""
+    other = next(
+        (
+            earlier
+            for earlier in reversed(before[-3:])
+            if earlier.speaker is not message.speaker and earlier.text
+        ),
+        None,
+    )
+    asked = (sentence for sentence in sentences(other.text if other else "") if sentence.endswith("?"))
+    return " ".join(asked)[:CONTEXT_CHARS]

@@ -1,12 +1,11 @@
-"""Notes captured from a conversation: their paths, their text and their origin."""
+"""Notes captured from a conversation: their properties, their paths, their text and their origin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clawmem.domain.capture.extraction import CaptureFinding, source
-from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
+from clawmem.domain.capture.cues import CaptureFinding, Kind, source
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
 
@@ -17,12 +16,30 @@ COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
 HANDOFFS = "agent/handoffs"
 TITLE_CHARS = 80
-_ELLIPSIS = "…"
-_IN_ANSWER = "In answer to: "
+HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
 _SESSION_CHARS = 8
 _NAME_CHARS = 60
 _HASH_CHARS = 8
 _DAY_CHARS = 10
+
+
+def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
+    """Return the confidence for *kind*: decisions 0.85 (by a model 0.90), antipatterns 0.75, others 0.80."""
+    if kind is Kind.DECISION:
+        return 0.90 if by_model else 0.85
+    return 0.75 if kind is Kind.ANTIPATTERN else 0.80
+
+
+def merge_window_ms(kind: Kind) -> int | None:
+    """
+    Return for how many milliseconds a repeated statement is stored in the same document.
+
+    Half an hour; a week for antipatterns; ``None``, without limit, for decisions and preferences. Only equal words are
+    merged: a sentence with "won't" or another number is as similar to its opposite as a paraphrase is.
+    """
+    if kind in (Kind.DECISION, Kind.PREFERENCE):
+        return None
+    return WEEK_MS if kind is Kind.ANTIPATTERN else HALF_HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +48,7 @@ class Note:
     A statement to keep as a document.
 
     ``quote`` is a verbatim sentence of ``message``. ``facts``, ``narrative``, ``tags`` and ``statements`` come from a
-    model and are empty if rules found the note. ``kind`` determines its content type and how long a repetition
-    counts as a duplicate.
+    model and are empty if rules found the note.
     """
 
     kind: Kind
@@ -45,30 +61,12 @@ class Note:
     facts: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
-    is_observation: bool = False  # its type is not a `Kind`, so it is stored as an observation
-
-    @property
-    def content_type(self) -> str:
-        """The content type of the note's document."""
-        return "observation" if self.is_observation else content_type_of(self.kind)
-
-    @property
-    def merge_window_ms(self) -> int | None:
-        """The merge window of the note, as by `clawmem.domain.capture.kinds.merge_window_ms`."""
-        return merge_window_ms(Kind.QUESTION if self.is_observation else self.kind)
 
 
 def note_of(finding: CaptureFinding) -> Note:
     """Return a finding of the rules as a note: the sentence is both title and quote."""
-    sentence = finding.sentence
-    return Note(
-        finding.kind,
-        title_of(sentence),
-        sentence,
-        finding.message,
-        confidence_of(finding.kind),
-        finding.context,
-    )
+    kind, sentence = finding.kind, finding.sentence
+    return Note(kind, title_of(sentence), sentence, finding.message, confidence_of(kind), finding.context)
 
 
 def title_of(sentence: str) -> str:
@@ -76,13 +74,28 @@ def title_of(sentence: str) -> str:
     flat = sentence.strip().rstrip(".")
     if len(flat) <= TITLE_CHARS:
         return flat
-    return flat[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(",;:") + _ELLIPSIS
+    return flat[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(",;:") + "…"
 
 
 def note_path(note: Note, session_id: str) -> str:
     """Return the path of a note in `COLLECTION`: ``agent/observations/<day>-<key of session>-<type>-<hash>.md``."""
     name = source(note.message.id, note.quote)[:_HASH_CHARS]
-    return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.content_type}-{name}.md"
+    return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.kind}-{name}.md"
+
+
+def note_body(note: Note, session_id: str) -> str:
+    """Return the Markdown of a note: its content, the quoted sentence, and the origin of the quote."""
+    day = f" on {note.message.at[:_DAY_CHARS]}" if note.message.at else ""
+    place = f"session {session_id[:_SESSION_CHARS]}, transcript line {note.message.line}{day}"
+    parts = [
+        f"# {note.title}",
+        note.narrative,
+        "\n".join(f"- {fact}" for fact in note.facts),
+        note.context and f"In answer to: {note.context}",
+        f"> {note.quote}",
+        f"Said by the {note.message.speaker} in {place}.",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def handoff_path(at: str, session_id: str) -> str:
@@ -105,25 +118,6 @@ def summary_title(session_id: str) -> str:
     return f"Session {_session_name(session_id)} when its conversation was compacted"
 
 
-def note_body(note: Note, session_id: str) -> str:
-    """Return the Markdown of a note: its content, the quoted sentence, and the origin of the quote."""
-    parts = [f"# {note.title}"]
-    if note.narrative:
-        parts.append(note.narrative)
-    if note.facts:
-        parts.append("\n".join(f"- {fact}" for fact in note.facts))
-    if note.context:
-        parts.append(f"{_IN_ANSWER}{note.context}")
-    parts += [f"> {note.quote}", _said(note.message, session_id)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _said(message: TranscriptMessage, session_id: str) -> str:
-    day = f" on {message.at[:_DAY_CHARS]}" if message.at else ""
-    short = session_id[:_SESSION_CHARS]
-    return f"Said by the {message.speaker} in session {short}, transcript line {message.line}{day}."
-
-
 def _session_name(session_id: str) -> str:
     """Return the id of a session as a title shows it: on one line, and cut to 60 characters with its key at the end."""
     name = " ".join(session_id.split())[:_NAME_CHARS]
@@ -131,5 +125,4 @@ def _session_name(session_id: str) -> str:
 
 
 def _stem(at: str, session_id: str) -> str:
-    day = at[:_DAY_CHARS] or "undated"
-    return f"{day}-{session_key(session_id)}"
+    return f"{at[:_DAY_CHARS] or 'undated'}-{session_key(session_id)}"

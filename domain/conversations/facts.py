@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.extraction import findings
-from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.cues import Kind, findings
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.conversations.units import TURN

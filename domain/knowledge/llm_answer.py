@@ -48,8 +48,6 @@ def json_answer(
     ask: Callable[[str], str],
     prompt: str,
     schema: JsonSchema,
-    *,
-    tell_dropped: Callable[[int], None] = lambda dropped: None,
 ) -> Any | None:
     """
     Return the value in *ask*'s answer to *prompt* that fits *schema*; None if there is none.
@@ -59,17 +57,12 @@ def json_answer(
 
     Args:
         ask: Returns the answer to a prompt; a `Generator` with its limits and its deadline already bound.
-        tell_dropped: Called with the number of dropped items, if any were.
     """
     answer = ask(prompt)
     found, problem = _judged(answer, schema)
     if problem:
         found, problem = _judged(ask(repair_prompt(prompt, answer, problem)), schema)
-    if found is None:
-        return None
-    if found.dropped:
-        tell_dropped(found.dropped)
-    return found.value
+    return found.value if found else None
 
 
 def usable(value: Any, schema: JsonSchema) -> UsableValue | None:

@@ -49,11 +49,6 @@ def read_triples(said: Any) -> list[Statement]:
     return list(dict.fromkeys(found))[:MOST]
 
 
-def are_offered(said: Any) -> bool:
-    """Whether *said* contains anything, so that triples were intended."""
-    return bool(said.strip() if isinstance(said, str) else said)
-
-
 def _offered(said: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
     """Yield the three parts of everything that looks like a triple."""
     if isinstance(said, str):

@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TypeVar
 
-from clawmem.domain.capture.preferences import is_preference
+from clawmem.domain.capture.cues import is_preference
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.surfacing.packing import CHARACTERS, HOT_ABOVE, Tier

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,12 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import NOTHING
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.contracts.samples import fetch
+from clawmem.domain.documents.properties import property_key
+from clawmem.ports.documents import PropertyFilter
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.records import Grain, LexicalQuery, Term
+from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
 
@@ -30,14 +34,14 @@ class TestDecisionExtractor:
         """A decision becomes a document that can be found, quotes its sentence, and says who said it where."""
         captured = world.extract(world.session("s1", *LEDGER))
 
-        decision, question = world.kept()
-        assert captured.stored == (decision.id, question.id)
+        decision, failure = world.kept()
+        assert captured.stored == (decision.id, failure.id)
         assert (decision.content_type, decision.confidence, decision.tags) == (
             "decision",
             0.85,
             ("origin:user",),
         )
-        assert (question.content_type, question.confidence) == ("observation", 0.8)
+        assert (failure.content_type, failure.confidence) == ("antipattern", 0.75)
         assert decision.authored_at == "2023-11-14T22:00:00.000Z"
         body = world.vault.documents.body(decision.id) or ""
         assert "> We'll use Postgres for the ledger." in body
@@ -66,17 +70,6 @@ class TestDecisionExtractor:
         world.session("s1", ("assistant", "Noted."))
         assert world.extract(session) == NOTHING
 
-    def test_a_choice_is_understood_over_two_stops(self, world: World) -> None:
-        """What a prompt answers is known although it was read at the Stop before."""
-        asked = ("assistant", "CSS variables, or a theme? Which do you want?")
-        session = world.session("s1", *GREETING, ("user", "Dark mode."), asked)
-        world.extract(session)
-
-        world.session("s1", ("user", "css variables"), ("assistant", "Done."))
-        world.extract(session)
-
-        assert [one.title for one in world.kept()] == ["css variables"]
-
     def test_a_resumed_session_copies_its_history(self, world: World) -> None:
         """Messages that a resumed session copied into its own transcript are not captured again."""
         first = world.session("s1", *LEDGER)
@@ -90,13 +83,13 @@ class TestDecisionExtractor:
     @pytest.mark.parametrize(
         ("sentence", "minutes", "documents"),
         [
-            ("The login test fails because the clock stands still.", 30, 1),
-            ("The login test fails because the clock stands still.", 31, 2),
-            ("We'll use Postgres for the ledger.", 100_000, 1),
+            ("The login test fails because the clock stands still.", 7 * 1440, 1),
+            ("The login test fails because the clock stands still.", 7 * 1440 + 1, 2),
+            ("We decided to use Postgres for the ledger.", 100_000, 1),
         ],
     )
     def test_duplicates(self, world: World, sentence: str, minutes: int, documents: int) -> None:
-        """The same thing within half an hour is one document seen twice, a decision at any time."""
+        """The same failure within a week is one document seen twice, a decision at any time."""
         world.extract(world.session("s1", *GREETING, ("user", "Look."), ("assistant", sentence)))
         world.clock.advance(minutes * 60_000)
 
@@ -121,13 +114,42 @@ class TestDecisionExtractor:
         [relation] = world.vault.relations.outbound([new.id], limit=5)
         assert (relation.target, relation.kind) == (old.id, RelationKind.CONTRADICTS)
 
-    def test_the_same_session_does_not_contradict_itself(self, world: World) -> None:
-        """Whoever changes their mind within a session has not been wrong for long."""
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "We use MySQL instead of Postgres for the ledger.",
+            "Actually, let's use MySQL.",
+            "We no longer use Postgres.",
+        ],
+    )
+    def test_a_session_changes_its_mind(self, world: World, change: str) -> None:
+        """A later decision of the session supersedes the earlier one, which keeps its confidence."""
         session = world.session("s1", *LEDGER)
         world.extract(session)
-        world.session("s1", ("user", "We use MySQL instead of Postgres for the ledger."))
+        world.session("s1", ("user", change))
 
         assert world.extract(session).lowered == ()
+        old, _, new = world.kept()
+        assert (
+            current_successors(world.vault.documents, world.vault.successions, [old.id])[old.id].id == new.id
+        )
+        assert old.confidence == 0.85
+
+    def test_a_session_takes_a_decision_back(self, world: World) -> None:
+        """Without another decision in its place it is not served any more."""
+        session = world.session("s1", *LEDGER)
+        world.extract(session)
+        world.session("s1", ("user", "Scratch that."))
+        world.extract(session)
+
+        assert world.kept()[0].inactive is InactiveReason.SUPERSEDED
+
+    def test_a_memory_has_the_project_of_its_session(self, world: World) -> None:
+        """It is a property, by which searches filter."""
+        world.extract(replace(world.session("s1", *LEDGER), project="/work/ledger"))
+
+        having = world.vault.properties.having([PropertyFilter("project", property_key("/work/ledger"))])
+        assert having == {document.id for document in world.kept()}
 
     def test_what_was_injected_is_not_captured_back(self, world: World) -> None:
         """A sentence that repeats what was surfaced is no finding."""
@@ -135,7 +157,7 @@ class TestDecisionExtractor:
             world.session("s1", *LEDGER), is_echo=lambda sentence: "Postgres" in sentence
         )
 
-        assert [one.content_type for one in world.kept()] == ["observation"]
+        assert [one.content_type for one in world.kept()] == ["antipattern"]
         assert len(captured.stored) == 1
 
     def test_secrets_stay_out(self, world: World) -> None:
@@ -196,7 +218,7 @@ class TestWithGenerator:
             {
                 "type": "bugfix",
                 "title": "Retention",
-                "quote": "It is still unclear how long closed ledgers are kept",
+                "quote": "The last import of ledgers failed because the disk was full",
             },
             {"type": "change", "title": "{{title}}", "quote": "We'll use Postgres for the ledger."},
         ]

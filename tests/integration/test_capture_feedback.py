@@ -49,19 +49,19 @@ class TestHandoff:
         assert "- We'll keep closed ledgers for ten years." in (world.vault.documents.body(document.id) or "")
         entry = world.vault.sessions.get("s1")
         assert entry.handoff_path == document.display_path
-        assert entry.ended_at == iso_utc(world.clock.now_ms())
+        assert entry.ended_at == "2023-11-14T22:00:00.000Z"
         assert entry.summary.startswith("We'll use Postgres")
 
     def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
         """Its entry is closed if there is one, and no handoff is written."""
         hand_over = session_cases(world.vault, world.clock).handoffs().write
-        world.vault.sessions.save(Session("s1", iso_utc(world.clock.now_ms())))
+        world.vault.sessions.save(Session("s1", "2023-11-14T21:00:00.000Z"))
 
         assert hand_over(world.session("s1", *GREETING)).document_id == 0
         assert hand_over(world.session("s2", *GREETING)).document_id == 0
 
         entry = world.vault.sessions.get("s1")
-        assert (entry.ended_at, entry.handoff_path) == (iso_utc(world.clock.now_ms()), None)
+        assert (entry.ended_at, entry.handoff_path) == ("2023-11-14T22:00:00.000Z", None)
         assert world.vault.sessions.get("s2") is None
         assert world.kept() == []
 
@@ -172,9 +172,13 @@ def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""
     secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
 
-    text = session_cases(world.vault, world.clock).handoffs().state(world.session("s1", *LEDGER, secret))
+    text = (
+        session_cases(world.vault, world.clock)
+        .handoffs()
+        .state(world.session("s1", *LEDGER, secret, ("assistant", "How long?")))
+    )
 
     assert "- We'll use Postgres for the ledger." in text
     assert "hunter2" not in text
     assert "[redacted" in text
-    assert "- It is still unclear how long closed ledgers are kept." in text
+    assert "- How long?" in text

@@ -10,7 +10,7 @@ from observed_days import World
 from wired import synthesis
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.knowledge import RelationKind

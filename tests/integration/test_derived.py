@@ -224,7 +224,7 @@ class TestConversations:
                 ("user", "Let us look at the ledger."),
                 ("assistant", "I have read it."),
                 ("user", "We'll use the qx77lantern format for the ledger."),
-                ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
+                ("assistant", "Noted. The last import of ledgers failed because the disk was full."),
             )
             said.extract(session)
             handed = session_cases(services.vault, memory.clock).handoffs().write(session).document_id
@@ -239,7 +239,7 @@ class TestConversations:
             body = services.vault.documents.body(handed) or ""
             assert "qx77lantern" not in body
             assert "Let us look at the ledger." in body
-            assert "how long closed ledgers are kept" in body
+            assert "failed because the disk was full" in body
             assert fetch(services.vault, handed).inactive is None
             kept = services.vault.sessions.get("0f3a2b1c-77")
             assert "qx77lantern" not in kept.summary

@@ -15,7 +15,6 @@ PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
     "httpx2", "mcp", "onnxruntime", "rich", "typer", "wordllama",
-    "clawmem.domain.capture.extraction",
 }  # fmt: skip
 CONTAINER = {
     "asyncio",

@@ -15,6 +15,7 @@ from clawmem.adapters.files.conversation import ConversationFiles
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.environment.session_topics import Topics
+from clawmem.app.services.capture.session import Session
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -67,10 +68,10 @@ def test_two_compacted_sessions_leave_two_summaries(world: World, sessions: tupl
     """The second compaction of a session replaces the summary of its first one, also on a later day."""
     store = session_cases(world.vault, world.clock).handoffs().summarize
     for session_id, statement in zip(sessions, STATEMENTS, strict=True):
-        store(session_id, statement)
+        store(Session(session_id, ""), statement)
 
     world.clock.advance(86_400_000)
-    store(sessions[0], "We'll use Postgres for the archive.")
+    store(Session(sessions[0], ""), "We'll use Postgres for the archive.")
 
     found = handoffs(world)
     assert {document.title for document in found.values()} == {

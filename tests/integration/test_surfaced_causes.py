@@ -42,5 +42,5 @@ def test_a_stored_cause_comes_first(
     block = ask(environ, home, "context-surfacing", event).context
 
     first = next((line for line in block.splitlines() if line.startswith("**")), "")
-    assert "(problem) _clawmem/" in first, block
+    assert "(antipattern) _clawmem/" in first, block
     assert "compares local time with UTC" in block

@@ -26,7 +26,6 @@ from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Entity, Triple
-from clawmem.ports.models import ModelRole
 from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.vault import Vault
 
@@ -112,30 +111,6 @@ class TestCapture:
         assert world.hear("s1", CHOICE, {**observation(CHOICE), "triples": form}).statements == 1
         assert world.facts("what about MySQL?") == ["ledger uses MySQL"]
 
-    @pytest.mark.parametrize(
-        ("noted", "lost"),
-        [
-            ([observation(CHOICE, triple("ledger", "loves", "MySQL"))], True),
-            ([observation(CHOICE, triple("ledger", "uses", "Oracle"))], True),
-            ([observation(CHOICE, "what I think of it")], True),
-            ([observation(CHOICE)], False),
-            ([observation(CHOICE, triple("ledger", "uses", "MySQL"), type="change")], False),
-            (
-                [observation(CHOICE, triple("ledger", "uses", "Oracle"), triple("ledger", "uses", "MySQL"))],
-                False,
-            ),
-        ],
-        ids=["predicate", "made up", "prose", "none", "type", "one of two"],
-    )
-    def test_a_model_that_gives_none_is_told_of(self, world: World, noted: Any, lost: bool) -> None:
-        """That not one triple could be used stands where failures of models do; that there was none does not."""
-        captured = world.hear("s1", CHOICE, *noted)
-
-        failure = world.vault.model_failures.latest().get(ModelRole.GENERATOR)
-        assert (failure is not None) is lost
-        assert failure is None or failure.reason == "none of the triples of 1 observations could be used"
-        assert (len(captured.stored), captured.degraded) == (1, "")
-
     def test_a_secret_is_no_name(self, world: World) -> None:
         """What holds a secret is not kept, nor a part of it."""
         said = f"We decided that the ledger uses {SECRET} from now on."
@@ -203,15 +178,13 @@ class TestEvidence:
         assert world.facts("the ledger") == ["ledger depends_on MySQL"]
 
     def test_one_observation_of_an_unknown_type_spoils_no_other(self, world: World) -> None:
-        """It is skipped and counted; the rest of the answer is kept, and nobody is asked twice."""
+        """It is skipped; the rest of the answer is kept, and nobody is asked twice."""
         good = observation(CHOICE, triple("ledger", "uses", "MySQL"))
         bad = [observation(CHOICE, type="rumour"), {"type": "decision"}, "no object"]
 
         captured = world.hear("s1", CHOICE, *bad, good)
 
         assert (len(captured.stored), captured.statements, captured.degraded) == (1, 1, "")
-        failure = world.vault.model_failures.latest()[ModelRole.GENERATOR]
-        assert failure.reason.startswith("3 parts of an answer")
 
     def test_members_of_another_shape_are_left_out(self, world: World) -> None:
         """An observation is kept without what cannot be read of it."""

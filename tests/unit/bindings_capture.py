@@ -14,7 +14,8 @@ from clawmem.domain.briefing.packing import packed
 from clawmem.domain.briefing.profile import distinct
 from clawmem.domain.briefing.statements import note_statements
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
-from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import confidence_of, merge_window_ms
 from clawmem.domain.capture.references import is_referenced
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import is_due
@@ -35,7 +36,7 @@ def _captured_kind(given: dict[str, Any]) -> Any:
     except ValueError:
         return {"error": True}
     confidence = confidence_of(kind, by_model=given.get("by_model", False))
-    return [content_type_of(kind), confidence, merge_window_ms(kind)]
+    return [kind, confidence, merge_window_ms(kind)]
 
 
 def _is_referenced(given: dict[str, Any]) -> bool:

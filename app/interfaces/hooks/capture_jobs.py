@@ -50,7 +50,7 @@ class CaptureJobs:
             "handoff-generator": self._handoff,
             "feedback-loop": lambda session: services.feedback_loop(session),
             "precompact-extract": self._state,
-            "postcompact-capture": lambda session: self._handoffs(session).summarize(session.id, summary),
+            "postcompact-capture": lambda session: self._handoffs(session).summarize(session, summary),
         }
         if job.hook not in jobs:
             raise LookupError(f"nobody does {job.hook!r}")

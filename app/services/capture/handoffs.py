@@ -13,11 +13,10 @@ from clawmem.app.services.capture.session import (
     Left,
     Session,
     model_answer,
-    said_first,
 )
 from clawmem.domain.capture import handoff, observations
-from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
-from clawmem.domain.capture.next_steps import remaining_steps
+from clawmem.domain.capture.contradiction import revisions
+from clawmem.domain.capture.cues import CaptureFinding, findings, source
 from clawmem.domain.capture.notes import (
     COLLECTION,
     handoff_path,
@@ -77,14 +76,43 @@ class Handoffs:
         """
         messages = self.transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
         sections, degraded = self._sections(messages, session)
-        if not sections:
-            with self.transactions.writing():
-                if known := self.sessions.get(session.id):
-                    self.sessions.save(replace(known, ended_at=iso_utc(self.clock.now_ms())))
-            return HandoffResult(degraded=degraded)
-        safe = {name: [redact(item) for item in items] for name, items in sections.items()}
+        now = iso_utc(self.clock.now_ms())
+        moments = sorted(iso_utc(at) for message in messages if (at := parse_iso(message.at)) is not None)
+        ended_at = min(moments[-1], now) if moments else now
         with self.transactions.writing():
-            return HandoffResult(self._store(safe, session, messages), degraded)
+            known = self.sessions.get(session.id)
+            if not sections:
+                if known:
+                    self.sessions.save(replace(known, ended_at=max(ended_at, known.started_at)))
+                return HandoffResult(degraded=degraded)
+            safe = {name: [redact(item) for item in items] for name, items in sections.items()}
+            entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
+            path = _path(known) or handoff_path(entry.started_at, session.id)
+            title = handoff_title(session.id)
+            body = handoff.text_of(safe, title)
+            before = self.documents.at(COLLECTION, path)
+            if before and before.inactive is None and self.documents.body(before.id) == body:
+                document_id = before.id
+            else:
+                document_id = self.memories.write(
+                    path,
+                    title,
+                    body,
+                    CONTENT_TYPE,
+                    baseline(CONTENT_TYPE),
+                    ended_at,
+                    project=session.project,
+                )
+            self.sessions.save(
+                replace(
+                    entry,
+                    ended_at=ended_at,
+                    handoff_path=f"{COLLECTION}/{path}",
+                    summary=handoff.summary_of(safe),
+                    files_changed=tuple(safe["files"]),
+                )
+            )
+        return HandoffResult(document_id, degraded)
 
     def _sections(
         self, messages: Sequence[TranscriptMessage], session: Session
@@ -94,56 +122,43 @@ class Handoffs:
         before = self.documents.at(COLLECTION, path) if path else None
         own = (self.documents.body(before.id) or "") if before else ""
         steps = [  # an echo that the stored handoff contains is original
-            step for step in remaining_steps(messages) if not self.is_echo(step) or redact(step) in own
+            step
+            for step in handoff.remaining_steps(messages)
+            if not self.is_echo(step) or redact(step) in own
         ]
-        plain = handoff.by_rules(messages, said_first(messages, self.captures, self.is_echo), steps)
+        plain = handoff.by_rules(messages, self._findings(messages), steps)
         sections, degraded = plain, ""
         if self.generator is not None:
-            value = None
             prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
             try:
                 value = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
-                degraded = "" if value and any(value.values()) else "the model gave no usable answer"
             except ModelError as error:
-                degraded = str(error)
-            if value and not degraded:
+                value, degraded = None, str(error)
+            if value and any(value.values()):
                 written = {
                     name: [item for item in items if not self.is_echo(item)] for name, items in value.items()
                 }
                 sections = handoff.by_model(written, plain, steps)
+            else:
+                degraded = degraded or "the model gave no usable answer"
         return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
 
-    def _store(
-        self, sections: Mapping[str, Sequence[str]], session: Session, messages: Sequence[TranscriptMessage]
-    ) -> int:
-        known = self.sessions.get(session.id)
-        now_ms = self.clock.now_ms()
-        now = iso_utc(now_ms)
-        started = known.started_at if known else messages[0].at or now
-        moments = [at for message in messages if (at := parse_iso(message.at)) is not None]
-        said_at = iso_utc(min(max(moments, default=now_ms), now_ms))
-        path = _path(known) or handoff_path(started, session.id)
-        title = handoff_title(session.id)
-        body = handoff.text_of(sections, title)
-        before = self.documents.at(COLLECTION, path)
-        if before and before.inactive is None and self.documents.body(before.id) == body:
-            document_id = before.id
-        else:
-            document_id = self.memories.write(
-                path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), said_at
-            )
-        self.sessions.save(
-            replace(
-                known or sessions.Session(session.id, started),
-                ended_at=now,
-                handoff_path=f"{COLLECTION}/{path}",
-                summary=handoff.summary_of(sections),
-                files_changed=tuple(sections["files"]),
-            )
-        )
-        return document_id
+    def _findings(self, messages: Sequence[TranscriptMessage]) -> list[CaptureFinding]:
+        """
+        Return the findings in *messages* that hold at their end, without repetitions of injected context.
 
-    def summarize(self, session_id: str, summary: str) -> int:
+        A finding that was captured from the same message before is original, even if injected context repeats it now.
+        """
+        original = [
+            finding
+            for finding in findings(messages)
+            if not self.is_echo(finding.sentence)
+            or self.captures.is_known(source(finding.message.id, redact(finding.sentence)))
+        ]
+        replaced = [revision.old for revision in revisions(messages, original)]
+        return [finding for finding in original if finding not in replaced]
+
+    def summarize(self, session: Session, summary: str) -> int:
         """
         Store the summary part of *summary* as another handoff, in place of the last summary; return its document id.
 
@@ -152,22 +167,24 @@ class Handoffs:
         Raises:
             VaultError: nothing was stored.
         """
-        lines = summary_part(summary)[:MOST_CHARACTERS].splitlines()
+        lines = handoff.summary_part(summary)[:MOST_CHARACTERS].splitlines()
         text = redact("\n".join(line for line in lines if not self.is_echo(line))).strip()
         if not text:
             return 0
-        title, now = summary_title(session_id), iso_utc(self.clock.now_ms())
+        title, now = summary_title(session.id), iso_utc(self.clock.now_ms())
         with self.transactions.writing():
-            known = self.sessions.get(session_id)
+            known = self.sessions.get(session.id)
             if known is None:  # its start names the summary, also of a compaction on a later day
-                known = sessions.Session(session_id, now)
+                known = sessions.Session(session.id, now)
                 self.sessions.save(known)
-            path = summary_path(known.started_at, session_id)
+            path = summary_path(known.started_at, session.id)
             before = self.documents.at(COLLECTION, path)
             if before is not None and before.inactive is InactiveReason.FORGOTTEN:
                 return 0
             body, confidence = f"# {title}\n\n{text}\n", baseline(CONTENT_TYPE)
-            return self.memories.write(path, title, body, CONTENT_TYPE, confidence, now)
+            return self.memories.write(
+                path, title, body, CONTENT_TYPE, confidence, now, project=session.project
+            )
 
     def state(self, session: Session) -> str:
         """
@@ -176,11 +193,13 @@ class Handoffs:
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
-        messages = self.transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
-        return redact(state_of(messages, said_first(messages, self.captures, self.is_echo)))
+        latest = self.transcripts.read(session.transcript, enough=handoff.MESSAGES).messages[
+            -handoff.MESSAGES :
+        ]
+        return redact(handoff.state_of(latest, self._findings(latest)))
 
 
 def _path(known: sessions.Session | None) -> str | None:
     """Return the path of the session's existing handoff; it stays the same after midnight."""
-    written = known.handoff_path if known else None
-    return written.removeprefix(f"{COLLECTION}/") if written else None
+    path = known.handoff_path if known else None
+    return path.removeprefix(f"{COLLECTION}/") if path else None

@@ -7,15 +7,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import Publisher
-from clawmem.domain.capture.extraction import payload, source
-from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
+from clawmem.app.services.capture.session import Session
+from clawmem.app.services.indexing.publish import Declarations, Publisher
+from clawmem.domain.capture.cues import payload, source
+from clawmem.domain.capture.notes import COLLECTION, Note, merge_window_ms, note_body, note_path
 from clawmem.domain.documents.identity import document_without_file
+from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import Claims, Property
 from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
+
+PROJECT = "project"  # property with the project in which a memory was captured
 
 
 class Action(StrEnum):
@@ -41,31 +46,36 @@ class Memories:
     publisher: Publisher
     clock: Clock
 
-    def keep(self, note: Note, session_id: str) -> SavedMemory:
+    def keep(self, note: Note, session: Session, *, supersedes: Iterable[str] = ()) -> SavedMemory:
         """
         Store *note*, unless its sentence was stored before or the same thing was captured recently.
 
-        The time window depends on the kind: see `clawmem.domain.capture.kinds.merge_window_ms`.
+        The time window depends on the kind: see `clawmem.domain.capture.notes.merge_window_ms`.
+
+        Args:
+            supersedes: Paths of the documents that a new document replaces.
         """
         place = source(note.message.id, note.quote)
         if self.captures.is_known(place):
             return SavedMemory(0, Action.KNOWN)
         now = self.clock.now_ms()
-        since = "" if note.merge_window_ms is None else iso_utc(now - note.merge_window_ms)
+        window = merge_window_ms(note.kind)
         sentence = payload(note.quote)
-        earlier = self.captures.earliest(sentence, note.content_type, since)
+        earlier = self.captures.earliest(sentence, note.kind, "" if window is None else iso_utc(now - window))
         document_id = (
             earlier.document_id
             if earlier
             else self.write(
-                note_path(note, session_id),
+                note_path(note, session.id),
                 note.title,
-                note_body(note, session_id),
-                note.content_type,
+                note_body(note, session.id),
+                note.kind,
                 note.confidence,
                 note.message.at,
                 tags=note.tags,
                 origin=Origin(note.message.speaker),
+                supersedes=supersedes,
+                project=session.project,
             )
         )
         self.captures.add(
@@ -73,9 +83,9 @@ class Memories:
                 place,
                 document_id,
                 sentence,
-                note.content_type,
+                note.kind,
                 note.message.speaker.value,
-                session_id,
+                session.id,
                 note.message.id,
                 note.message.line,
                 note.quote,
@@ -97,6 +107,8 @@ class Memories:
         domain: str | None = None,
         sources: Iterable[Document] = (),
         origin: Origin = Origin.ASSISTANT,
+        supersedes: Iterable[str] = (),
+        project: str = "",
     ) -> int:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
@@ -112,4 +124,6 @@ class Memories:
         authored = now if authored_ms is None else iso_utc(authored_ms)
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
-        return self.publisher.publish_text(with_origin(document, origin, tags), body)
+        properties = [Property(PROJECT, project, property_key(project))] if project else []
+        declared = Declarations(Claims(tuple(supersedes)), properties=properties)
+        return self.publisher.publish_text(with_origin(document, origin, tags), body, declared)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.documents.succession import current_successors, succession_mark
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.collections import root_of
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.domain.capture.contradiction import contradicted_line
-from clawmem.domain.capture.known import statement_of
 from clawmem.domain.capture.remembering import (
     FOLDER,
     checked_name,
@@ -25,7 +23,7 @@ from clawmem.domain.capture.remembering import (
 )
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
-from clawmem.domain.text.likeness import is_longer_note
+from clawmem.domain.text.likeness import is_longer_note, restating_line
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
@@ -52,15 +50,13 @@ class SavedNote(NamedTuple):
     """
     The document of a new note, or the one that states its text already, from ``line`` on.
 
-    ``is_part`` says whether the file of a known note states more, and ``resembles`` names a line that does not make
-    the text known, and why: it is outdated, or contradicts the text.
+    ``is_part`` says whether the file of a known note states more.
     """
 
     document: Document
     line: int | None = None
     superseded: Document | None = None
     is_part: bool = False
-    resembles: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +83,7 @@ class Remember:
         """
         Save *note*, unless a note states its text already; with *anyway* also then.
 
-        A superseded note states nothing any more, and neither does a line that a later line of its note updates.
-        If the file cannot be indexed, it is removed again.
+        A superseded note states nothing any more. If the file cannot be indexed, it is removed again.
 
         Raises:
             InvalidInput: The text or a name is unusable, or the new file is not one of the collection's.
@@ -101,9 +96,9 @@ class Remember:
         tags = [checked_name("tag", tag.lstrip("#")) for tag in note.tags]
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
-        alike = [*self._alike(text)]
+        alike = [] if anyway else [*self._alike(text)]
         newer = current_successors(self.documents, self.successions, [document.id for document, _ in alike])
-        if not anyway and (known := _stated(text, past, alike, newer)):
+        if known := _stated(text, past, alike, newer):
             return known
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
@@ -129,8 +124,7 @@ class Remember:
                 "NOT_SAVED",
                 f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
             )
-        resembles = "" if past else _resembled(text, alike, newer)
-        return SavedNote(document, superseded=past, resembles=resembles)
+        return SavedNote(document, superseded=past)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
@@ -213,27 +207,13 @@ class Remember:
 
 
 def _stated(
-    text: str, past: Document | None, alike: Sequence[tuple[Document, str]], newer: Mapping[int, Document]
+    text: str, past: Document | None, alike: Sequence[tuple[Document, str]], newer: Collection[int]
 ) -> SavedNote | None:
     """Return the note that states *text* already; one to be superseded only if its text is the same."""
     for document, body in alike:
         if document.id in newer or (past and document.id == past.id and body.strip() != text):
             continue
-        known = statement_of(text, body)
-        if known and known.updated_by is None:
+        if line := restating_line(text, body):
             is_part = document.stamp is not None and is_longer_note(text, body)
-            return SavedNote(document, document.body_line + known.line - 1, is_part=is_part)
+            return SavedNote(document, document.body_line + line - 1, is_part=is_part)
     return None
-
-
-def _resembled(text: str, alike: Sequence[tuple[Document, str]], newer: Mapping[int, Document]) -> str:
-    """Return the first line that states *text* and does not hold any more, or that contradicts it; or nothing."""
-    for document, body in alike:
-        if known := statement_of(text, body):
-            line, update = (number and document.body_line + number - 1 for number in known)
-            why = succession_mark(newer.get(document.id)) or (f"updated by line {update}" if update else "")
-            if why:
-                return f"The text resembles {document.display_path}:{line}, {why}."
-        elif document.id not in newer and (contradicted := contradicted_line(text, body)):
-            return f"The text contradicts {document.display_path}:{document.body_line + contradicted - 1}."
-    return ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from clawmem.domain.capture.extraction import CaptureFinding, findings, source
 from clawmem.domain.capture.observations import TEMPERATURE
 from clawmem.domain.knowledge.llm_answer import json_answer
-from clawmem.domain.security.redaction import redact, redact_parts
+from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.models import Generator, JsonSchema
 from clawmem.ports.sessions import (
     BEGINNING,
@@ -20,6 +19,14 @@ from clawmem.ports.sessions import (
     TranscriptPart,
     Transcripts,
 )
+
+IsEcho = Callable[[str], bool]
+Left = Callable[[], float]  # seconds until the work has to be done
+
+DEADLINE_S = 20.0  # for all model calls of one capture
+LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
+ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers to, if only the end is read
+_BEFORE = "/before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +50,8 @@ def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessag
     return tuple(replace(message, text=text) for message, text in zip(messages, texts, strict=True))
 
 
-IsEcho = Callable[[str], bool]
-Left = Callable[[], float]  # seconds until the work has to be done
-
-DEADLINE_S = 20.0  # for all model calls of one capture
-LEAST_S = 1.0  # reserve; a model call must end this long before the deadline
-ENOUGH_MESSAGES = 4  # messages of context needed to know what an answer refers to, if only the end is read
-
-_BEFORE = "/before"
-
-
 def model_answer(
-    generator: Generator,
-    left: Left,
-    prompt: str,
-    schema: JsonSchema,
-    max_tokens: int,
-    tell_dropped: Callable[[int], None] = lambda dropped: None,
+    generator: Generator, left: Left, prompt: str, schema: JsonSchema, max_tokens: int
 ) -> Any | None:
     """
     Return the model's answer in the shape of *schema*, see `json_answer`; ``None`` without a usable one.
@@ -77,7 +69,7 @@ def model_answer(
             schema=schema,
         )
 
-    return json_answer(ask, prompt, schema, tell_dropped=tell_dropped)
+    return json_answer(ask, prompt, schema)
 
 
 class CursorConflict(Exception):
@@ -86,10 +78,15 @@ class CursorConflict(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session with an agent: the client's session id, and the absolute path of the transcript."""
+    """
+    A session with an agent: the client's session id, the absolute path of the transcript, and its project.
+
+    The project is the root of the git repository in which the session runs, else its folder; empty if it is unknown.
+    """
 
     id: str
     transcript: str
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +94,8 @@ class UnreadMessages:
     """
     Messages of a transcript after ``seen``, and messages before it as context.
 
-    ``fresh`` are the unread messages; ``part`` also has those of the previous call. ``stored`` is the cursor in the
-    vault, which equals ``seen`` unless the transcript was rewritten.
+    ``part`` also has the messages of the previous call. ``stored`` is the cursor in the vault, which equals ``seen``
+    unless the transcript was rewritten.
     """
 
     stored: Cursor
@@ -109,23 +106,6 @@ class UnreadMessages:
     def fresh(self) -> tuple[TranscriptMessage, ...]:
         """The messages after ``seen``."""
         return tuple(message for message in self.part.messages if message.line > self.seen.line)
-
-
-def said_first(
-    messages: Sequence[TranscriptMessage], captures: CaptureStore, is_echo: IsEcho
-) -> list[CaptureFinding]:
-    """
-    Return the findings in *messages*, without repetitions of injected context.
-
-    A finding that was captured from the same message before is original, even if injected context repeats it now.
-    """
-
-    return [
-        finding
-        for finding in findings(messages)
-        if not is_echo(finding.sentence)
-        or captures.is_known(source(finding.message.id, redact(finding.sentence)))
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from clawmem.domain.capture import observations
-from clawmem.domain.capture.compaction import state_of
-from clawmem.domain.capture.extraction import CaptureFinding, findings
-from clawmem.domain.capture.handoff import by_rules
-from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.cues import CaptureFinding, Kind, findings
+from clawmem.domain.capture.handoff import by_rules, state_of
 from clawmem.domain.capture.observations import observer_prompt, read_notes
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage
 
@@ -37,14 +35,13 @@ def test_before_compaction_fifteen_decisions_of_150_characters() -> None:
 
 def test_before_compaction_ten_questions_of_the_last_twenty_messages() -> None:
     """Of twenty-one the first is too old, and of the others the last ten count."""
-    messages = said(*((U, f"question {number:02}") for number in range(21)))
+    old = said((U, "Who pays?"), *((A, f"Message {number}.") for number in range(20)))
+    many = said(*((U, f"Question {number:02}?") for number in range(21)))
 
-    old = found(Kind.QUESTION, messages[:1])
-    state = state_of(messages, old)
-    many = section(state_of(messages, found(Kind.QUESTION, messages)), "Open Questions / Unresolved")
-
-    assert section(state, "Open Questions / Unresolved") == ["None."]
-    assert many == [f"- question {number:02}" for number in range(11, 21)]
+    assert section(state_of(old, []), "Open Questions / Unresolved") == ["None."]
+    assert section(state_of(many, []), "Open Questions / Unresolved") == [
+        f"- Question {number:02}?" for number in range(11, 21)
+    ]
 
 
 def test_before_compaction_500_characters_of_the_last_request() -> None:

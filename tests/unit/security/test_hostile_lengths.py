@@ -11,9 +11,8 @@ import pytest
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.files.transcripts import message_of
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.domain.capture.compaction import summary_part
-from clawmem.domain.capture.extraction import findings
-from clawmem.domain.capture.next_steps import next_steps
+from clawmem.domain.capture.cues import findings
+from clawmem.domain.capture.handoff import next_steps, summary_part
 from clawmem.domain.knowledge.names import names_in
 from clawmem.domain.retrieval.by_date import newest_question
 from clawmem.domain.retrieval.expansion import expansion_prompt

@@ -1,26 +1,17 @@
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from pathlib import Path
-
 import pytest
+from captured_sentences import SENTENCES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.capture.compaction import state_of
-from clawmem.domain.capture.contradiction import Verdict, lowered, verdict
-from clawmem.domain.capture.extraction import CaptureFinding, findings, payload, source
-from clawmem.domain.capture.handoff import by_rules, summary_of, text_of
-from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.contradiction import Verdict, lowered, revisions, verdict
+from clawmem.domain.capture.cues import Kind, findings, kind_of, payload, source
+from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
 from clawmem.domain.capture.references import answers_by_text
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "data" / "transcripts"))
-
-from make_transcripts import Conversation, conversations
 
 U, A = Speaker.USER, Speaker.ASSISTANT
 
@@ -32,88 +23,36 @@ def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
     ]
 
 
-def spoken(conversation: Conversation) -> list[TranscriptMessage]:
-    return said(*((U if who == "U" else A, text) for who, text in conversation.steps if who != "F"))
+def test_sentences_by_kind() -> None:
+    """Own statements are found by their kind, what was reported, quoted, supposed, denied or asked is not."""
+    rows = [row for rows in SENTENCES.values() for row in rows]
+    found = [(text, expected, kind_of(text, U)) for text, expected in rows]
+    right = sum(kind == expected for _, expected, kind in found if kind)
+    wrong = [text for text, expected, kind in found if kind != expected]
+
+    assert len(rows) >= 90
+    assert right / sum(kind is not None for _, _, kind in found) >= 0.97, wrong
+    assert right / sum(expected is not None for _, expected, _ in found) >= 0.97, wrong
 
 
-def flat(text: str) -> str:
-    return " ".join("".join(char if char.isalnum() else " " for char in text.lower()).split())
+def test_an_assistant_has_no_preferences() -> None:
+    """Its decisions count, its advice does not."""
+    texts = ("We decided to use Postgres.", "Always run the linter.", "I prefer tabs.")
+
+    assert [kind_of(text, A) for text in texts] == [Kind.DECISION, None, None]
 
 
-def measured(part: str) -> dict[str, tuple[float, float]]:
-    """Precision and recall by kind: a finding is right when it holds a labelled sentence, or lies within it."""
-    right, found, hit, labelled = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
-    for conversation in conversations(part):
-        seen = list(findings(spoken(conversation)))
-        found.update(one.kind.value for one in seen)
-        labelled.update(label.kind for label in conversation.labels)
-        right.update(
-            one.kind.value for one in seen if any(fits(one, *label) for label in conversation.labels)
-        )
-        hit.update(label.kind for label in conversation.labels if any(fits(one, *label) for one in seen))
-    return {kind: (right[kind] / found[kind], hit[kind] / labelled[kind]) for kind in labelled}
+def test_ten_failures_at_most() -> None:
+    many = said(*((A, f"Run {number} failed because of the lock.") for number in range(20)))
 
-
-def fits(finding: CaptureFinding, kind: str, text: str) -> bool:
-    one, other = flat(finding.sentence), flat(text)
-    return finding.kind.value == kind and (one in other or other in one)
-
-
-@pytest.mark.parametrize("part", ["tuning", "heldout"])
-def test_decisions_are_found(part: str) -> None:
-    """Four of five decisions that rules find are decisions, and they find three of five, on conversations both seen and unseen."""
-    assert len(conversations(part)) == 20
-
-    precision, recall = measured(part)["decision"]
-
-    assert precision >= 0.80
-    assert recall >= 0.60
-
-
-@pytest.mark.parametrize("kind", ["preference", "problem", "milestone", "question"])
-def test_other_kinds_are_found(kind: str) -> None:
-    """Of every other kind two in three findings are right and two in three labels found, on unseen conversations."""
-    precision, recall = measured("heldout")[kind]
-
-    assert min(precision, recall) >= 0.65
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Should we use Postgres for the ledger?",
-        "We could go with Postgres or stay with MySQL.",
-        "If we use Redis, sessions survive a restart.",
-        "I'd go with Postgres.",
-        "We haven't decided to use Kafka yet.",
-        "There are two ways: we use a queue, or we poll.",
-        "Let me look at the ledger first.",
-        "Let's see what the log says.",
-        "Maybe we drop the display.",
-    ],
-)
-@pytest.mark.parametrize("speaker", [U, A])
-def test_what_is_asked_or_weighed_is_no_decision(sentence: str, speaker: Speaker) -> None:
-    """A question, a wish, a condition and an option are not how things are going to be."""
-    assert [one.kind for one in findings(said((speaker, sentence))) if one.kind is Kind.DECISION] == []
-
-
-def test_the_choice_among_what_was_laid_out() -> None:
-    """A bare answer is a decision where the assistant has just offered it, and keeps what it answers."""
-    offered = (A, "I could introduce CSS variables, or switch to a theme. Which do you want?")
-
-    [chosen] = findings(said(offered, (U, "css variables")))
-
-    assert (chosen.kind, chosen.sentence) == (Kind.DECISION, "css variables")
-    assert chosen.context == "Which do you want?"
-    assert list(findings(said((A, "All colours are hard coded."), (U, "css variables")))) == []
+    assert len(list(findings(many))) == 10
 
 
 def test_what_is_quoted_is_not_said() -> None:
     """Code, quoted lines and tables hold no findings."""
     text = "```\nWe'll use Postgres.\n```\n> We'll use MySQL.\n\n| We'll use | Redis |\n\nWe'll use SQLite."
 
-    assert [one.sentence for one in findings(said((A, text)))] == ["We'll use SQLite."]
+    assert [one.sentence for one in findings(said((U, text)))] == ["We'll use SQLite."]
 
 
 def test_sentences_of_lists_and_abbreviations() -> None:
@@ -136,7 +75,7 @@ def test_repeated_in_one_conversation() -> None:
 def test_any_text_is_read(text: str, speaker: Speaker) -> None:
     """Whatever was said, findings are parts of it, within the limits, and reading it does not fail."""
     for one in findings(said((speaker, text))):
-        assert 5 <= len(one.sentence) <= 500
+        assert 10 <= len(one.sentence) <= 500
         assert note_body(note_of(one), "session")
 
 
@@ -165,6 +104,39 @@ def test_verdicts(new: str, old: str, expected: str) -> None:
     assert verdict(new, old) == expected
 
 
+@pytest.mark.parametrize(
+    ("texts", "replaced"),
+    [
+        (["Let's use Postgres.", "Actually, let's use MySQL."], [(0, 1)]),
+        (["Let's use Postgres.", "Actually, let's also use Redis."], []),
+        (["Let's use Postgres.", "Scratch that."], [(0, None)]),
+        (["Let's use Postgres.", "Scratch that, let's use MySQL."], [(0, 1)]),
+        (["I prefer tabs.", "Let's use Postgres.", "I no longer prefer tabs."], [(0, 2)]),
+        (["Let's use Postgres.", "Let's keep the old cache.", "We no longer use Postgres."], [(0, 2)]),
+        (
+            ["Let's use Postgres.", "Actually, let's use MySQL.", "Actually, let's use SQLite."],
+            [(0, 1), (1, 2)],
+        ),
+        (["Wir nehmen Postgres.", "Wir nehmen doch kein Postgres mehr."], [(0, 1)]),
+        (["Let's use Postgres.", "Actually the tests are green."], []),
+        (["Let's use Postgres.", "We'll keep the ledger for ten years."], []),
+    ],
+)
+def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int | None]]) -> None:
+    """A change of mind replaces the statement that it concerns, in order; other statements stand."""
+    messages = said(*((U, text) for text in texts))
+
+    found = revisions(messages, list(findings(messages)))
+
+    assert [(one.old.message.line - 1, one.new and one.new.message.line - 1) for one in found] == replaced
+
+
+def test_an_assistant_revises_only_itself() -> None:
+    messages = said((U, "Let's use Postgres."), (A, "Actually, we decided on MySQL."))
+
+    assert revisions(messages, list(findings(messages))) == []
+
+
 def test_a_note_quotes_its_source() -> None:
     """A note's text holds the sentence, who said it, and the line on which it stands."""
     [finding] = findings(said((A, "Postgres or Dynamo?"), (U, "Let's go with Postgres for the ledger.")))
@@ -178,7 +150,7 @@ def test_a_note_quotes_its_source() -> None:
     assert note_path(note, "0123-456789").startswith(
         f"agent/observations/2024-05-06-{session_key('0123-456789')}-decision-"
     )
-    assert (note.content_type, note.confidence) == ("decision", 0.85)
+    assert (note.kind, note.confidence) == ("decision", 0.85)
 
 
 def test_long_titles_are_cut_between_words() -> None:
@@ -198,20 +170,23 @@ def test_answers_by_text() -> None:
 
 
 def test_handoff_by_rules() -> None:
-    """A handoff has six sections; what is left to do are the open questions."""
-    messages = said((U, "Pick a database."), (A, "We'll use Postgres."), (U, "It is still unclear who pays."))
+    """A handoff has six sections; what was read and written is named."""
+    messages = said(
+        (U, "Pick a database."), (A, "We decided on Postgres."), (U, "The test failed because of it.")
+    )
     touched = TranscriptMessage(
         "m9", 9, A, "", files=(FileTouch("/w/a.py", True), FileTouch("/w/b.py", False))
     )
 
-    sections = by_rules([*messages, touched], list(findings(messages)))
+    sections = by_rules([*messages, touched], list(findings(messages)), ["ship it"])
     text = text_of(sections, "0123456789")
 
     assert sections["files"] == ["/w/a.py"]
     assert sections["investigated"] == ["Read /w/b.py"]
-    assert sections["next"] == ["It is still unclear who pays."]
-    assert summary_of(sections) == "We'll use Postgres."
-    assert "## What Was Learned\n\nNothing noted." in text
+    assert sections["learned"] == ["The test failed because of it."]
+    assert sections["next"] == ["ship it"]
+    assert summary_of(sections) == "We decided on Postgres."
+    assert "## What Was Learned\n\n- The test failed" in text
 
 
 def test_state_before_compaction_ranks_by_the_last_request() -> None:
