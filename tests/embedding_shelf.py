@@ -9,7 +9,7 @@ from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault, WideEmbedder
 from vault_stores import retrieval_stores
 from wired import embed_pending
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer

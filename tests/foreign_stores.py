@@ -1,19 +1,16 @@
 """
 Small stores of other memory tools, made here with the schema that each tool was seen to write.
 
-Seen: mem0ai 2.2.1 (history.db, and Qdrant on disk), claude-mem 13.25.3 (the CREATE TABLE statements of its worker),
+Seen: mem0ai 2.2.1 (history.db), claude-mem 13.25.3 (the CREATE TABLE statements of its worker),
 and the tables of ClawMem 0.9. Basic Memory and OpenClaw keep Markdown files.
 """
 
 from __future__ import annotations
 
 import json
-import pickle
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import apsw
@@ -32,7 +29,7 @@ def sqlite(file: Path, script: str, *inserts: tuple[str, Iterable[Any]]) -> None
 
 
 def mem0(folder: Path) -> None:
-    """Three events of two memories, one of which was deleted, and the payload of the other in Qdrant."""
+    """Four events of two memories, one of which was deleted."""
     events = """create table history (id text primary key, memory_id text, old_memory text, new_memory text, event text,
         created_at datetime, updated_at datetime, is_deleted integer, actor_id text, role text)"""
     sqlite(
@@ -43,30 +40,6 @@ def mem0(folder: Path) -> None:
         ("history", ("3", "m1", "The kiln", TEXT, "UPDATE", OLD, OLD, 0, None, "user")),
         ("history", ("4", "m2", "Clay", None, "DELETE", OLD, OLD, 1, None, "user")),
     )
-    payload = {"data": TEXT, "user_id": "ann", "category": "craft", "created_at": OLD}
-    points = "create table points (id text primary key, point blob)"
-    sqlite(
-        folder / "qdrant/collection/mem0/storage.sqlite",
-        points,
-        ("points", ("m1", qdrant_point("m1", payload))),
-    )
-
-
-def qdrant_point(number: str, payload: dict[str, Any]) -> bytes:
-    """A pickled point of the class that the client of Qdrant has, which is not installed here."""
-    module = ModuleType("qdrant_client.http.models.models")
-    point = type("PointStruct", (), {"__module__": module.__name__, "__qualname__": "PointStruct"})
-    module.PointStruct = point  # type: ignore[attr-defined]
-    parts = module.__name__.split(".")
-    parents = [".".join(parts[: number + 1]) for number in range(len(parts))]
-    sys.modules.update({name: ModuleType(name) for name in parents[:-1]} | {module.__name__: module})
-    try:
-        made = point()
-        vars(made).update(id=number, vector={"": [0.1, 0.2]}, payload=payload)
-        return pickle.dumps(made)
-    finally:
-        for name in parents:
-            del sys.modules[name]
 
 
 def claude_mem(folder: Path) -> None:

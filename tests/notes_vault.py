@@ -13,7 +13,7 @@ from wired import embed_pending, indexed_stores, publisher, update_collection, v
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines

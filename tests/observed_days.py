@@ -8,7 +8,7 @@ from vault_stores import retrieval_stores
 from wired import consolidation, memory_writer
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.retrieval.pipelines.search import search

@@ -11,8 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker
 from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.models.http_server import HttpServer
 from clawmem.adapters.models.server import LLAMA_SERVER

@@ -19,7 +19,7 @@ from dependency_injector import providers
 from wired import memory_writer
 
 import clawmem
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.maintenance import lanes

@@ -21,15 +21,6 @@ _SPOKEN = frozenset({"bot_message", "thread_broadcast"})
 _MENTION = re.compile(r"<(@|#|!)?([^<>|\n]{1,2000})(?:\|([^<>\n]{0,500}))?>")
 _TOKEN_OF_FILE = re.compile(r"[?&](?:t|token)=xox[a-z]-[^\s&>|]{1,500}")
 _TOKEN = re.compile(r"xox[abeprs]-[\w-]{8,500}")
-_KEYS = ("text", "url", "user_id", "channel_id", "range", "name")
-_INLINE = {
-    "text": "{text}",
-    "link": "<{url}|{text}>",
-    "user": "<@{user_id}>",
-    "channel": "<#{channel_id}>",
-    "broadcast": "<!{range}>",
-    "emoji": ":{name}:",
-}
 
 
 def days(member: Member) -> list[Member]:
@@ -83,7 +74,8 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
     attachments = record.objects("attachments")
-    blocks = _block_text([record.get("blocks"), [attachment.get("blocks") for attachment in attachments]])
+    parts = [record.get("blocks"), *(attachment.get("blocks") for attachment in attachments)]
+    blocks = "\n".join(filter(None, _block_texts(parts)))
     text = record.text("text")
     if not text or (len(blocks) > len(text) and not record.text("user")):  # apps put a summary there
         text = blocks or "\n".join(attachment.text("fallback", "text") for attachment in attachments)
@@ -93,19 +85,15 @@ def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None
     return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
 
 
-def _block_text(part: object) -> str:
-    """Return the text of blocks, each section on its own line, with ids as in the text of a message."""
+def _block_texts(part: object) -> Iterator[str]:
+    """Yield the texts in blocks, in their order."""
     if isinstance(part, list):
-        return "\n".join(filter(None, map(_block_text, part)))
-    if not (block := Record(part)):
-        return ""
-    if block.get("type") == "rich_text_section":
-        return "".join(
-            _INLINE.get(inline.text("type"), "").format_map({key: inline.text(key) for key in _KEYS})
-            for inline in block.objects("elements")
-        )
-    parts = [block.get(key) for key in ("text", "fields", "rows", "elements")]  # of mrkdwn and plain_text
-    return "\n".join(filter(None, [block.text("text").strip(), _block_text(parts)]))
+        for item in part:
+            yield from _block_texts(item)
+    elif block := Record(part):
+        yield block.text("text").strip()
+        for key in ("text", "fields", "rows", "elements"):
+            yield from _block_texts(block.get(key))
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:

@@ -2,83 +2,31 @@
 
 from __future__ import annotations
 
-import io
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from clawmem.adapters.imports.reading import Row, database, file_in, has_table, share, text, words
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 
 Memories = Iterator[ForeignMemory | Unmatched]
 
-# -- mem0: its history in SQLite, and the payloads of a local vector store (Qdrant) -----------------------
+# -- mem0: its history in SQLite --------------------------------------------------------------------------
 
-_SCOPES = ("user_id", "agent_id", "run_id", "actor_id")
-_POINTS = "**/collection/*/storage.sqlite"
-_OF_ENTITIES = "_entities"  # the ending of the collection of names, which are no memories
 _LAST_EVENTS = """
-select memory_id, new_memory, created_at, updated_at, event, is_deleted, role from history
+select memory_id, new_memory, created_at, event, is_deleted from history
  where rowid in (select max(rowid) from history group by memory_id) order by rowid
 """
 
 
 def mem0(place: Path) -> Memories:
-    """
-    Yield the present text of each memory, by its last event.
-
-    *place* is the folder with ``history.db``, or that file. Payloads of Qdrant in a folder next to it add user,
-    category and other metadata.
-    """
-    history = file_in(place, "history.db")
-    with database(history) as store:
-        payloads = dict(_payloads(history.parent))
+    """Yield the present text of each memory, by its last event; *place* is ``history.db`` or its folder."""
+    with database(file_in(place, "history.db")) as store:
         for row in store.execute(_LAST_EVENTS):
             if row["is_deleted"] or row["event"] == "DELETE" or not text(row, "new_memory").strip():
                 yield Unmatched("deleted memory")
-                continue
-            payload = payloads.get(text(row, "memory_id"), {})
-            categories = payload.get("categories") or payload.get("category") or ()
-            yield ForeignMemory(
-                text(row, "memory_id"),
-                text(row, "new_memory"),
-                authored_at=text(payload, "created_at") or text(row, "created_at"),
-                tags=tuple(map(str, [categories] if isinstance(categories, str) else categories)),
-                project=next((str(payload[scope]) for scope in _SCOPES if payload.get(scope)), ""),
-            )
-
-
-def _payloads(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for file in sorted(folder.glob(_POINTS)):
-        if file.parent.name.endswith(_OF_ENTITIES):
-            continue
-        with database(file) as store:
-            for row in store.execute("select point from points"):
-                point = _point(row["point"])
-                if isinstance(point.get("payload"), dict):
-                    yield str(point.get("id")), point["payload"]
-
-
-class _Point:
-    """A point of Qdrant, without the behaviour of its class."""
-
-
-class _PointReader(pickle.Unpickler):
-    """Unpickler that makes points and plain values, and runs no code of the file."""
-
-    def find_class(self, module: str, name: str) -> type[_Point]:
-        if module.startswith("qdrant_client.") and name == "PointStruct":
-            return _Point
-        raise pickle.UnpicklingError(f"{module}.{name} is no point")
-
-
-def _point(content: bytes) -> dict[str, Any]:
-    """Return the fields of a point; none if it cannot be read."""
-    try:
-        return dict(vars(_PointReader(io.BytesIO(content)).load()))
-    except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, ValueError, IndexError, KeyError):
-        return {}
+            else:
+                created = text(row, "created_at")
+                yield ForeignMemory(text(row, "memory_id"), text(row, "new_memory"), authored_at=created)
 
 
 # -- claude-mem: observations and summaries of sessions ---------------------------------------------------
@@ -173,9 +121,9 @@ def clawmem_original(place: Path) -> Memories:
                 tuple(map(_fact, facts)),
                 tuple(
                     ForeignRelation(
-                        str(one["target_id"]), text(one, "relation_type"), share(one["weight"], 1.0)
+                        str(link["target_id"]), text(link, "relation_type"), share(link["weight"], 1.0)
                     )
-                    for one in relations
+                    for link in relations
                 ),
             )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.late_interaction import ExactWords
+from clawmem.adapters.memory.models import ExactWords
 from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError

@@ -8,8 +8,8 @@ import pytest
 from index_vaults import LexicalSuites, VectorSuites
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex, MemoryVectorIndex
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.clock import ClockContract

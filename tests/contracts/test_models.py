@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from llama_server import Role, running
 
-from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.memory.models import OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.embedder import EmbedderContract

@@ -12,7 +12,7 @@ from vault_stores import retrieval_stores
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request

@@ -13,7 +13,7 @@ from upkeep_world import CONCLUDED, DECIDED, OBSERVED, observe
 from wired import consolidation, synthesis
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Pace

@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke
 from fault_worlds import World
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.ports.records import Vector
 
 QUESTIONS = ("zebra stripes", "yak of the mountains", "gnu", "herd animals of the plain")

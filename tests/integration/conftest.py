@@ -21,7 +21,7 @@ from process_environ import process_environ
 from scripted_server import Models
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services

@@ -35,7 +35,7 @@ from write_benchmarks import PAGE, written
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
 from clawmem.app.services.retrieval.pipelines.search import query

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from llama_server import Role, running
 from scripted_server import Models, ReceivedRequest, ScriptedReply, message, said, well_behaved
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault

@@ -12,7 +12,7 @@ import pytest
 from capture_world import GREETING, LEDGER, World
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.app.services.documents.succession import current_successors

@@ -10,7 +10,7 @@ from capture_world import GREETING, LEDGER, World
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.capture.feedback import Feedback
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.contracts.samples import fetch, save

@@ -11,7 +11,7 @@ from capture_world import GREETING, World
 from wired import session_cases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.contracts.samples import fetch
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.vault import Vault

@@ -9,8 +9,7 @@ from compared_vault import OPENED, asked, filled
 from notes_vault import paths
 from vault_stores import retrieval_stores
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.late_interaction import ExactWords
+from clawmem.adapters.memory.models import ExactWords, HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline

@@ -9,7 +9,7 @@ import pytest
 from observed_days import World
 from wired import synthesis
 
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.contradiction_gate import Policy

@@ -9,7 +9,7 @@ import pytest
 from observed_days import DAY_MS, World
 from wired import consolidation, wired
 
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.maintenance.consolidation import ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
 from clawmem.app.services.maintenance.phases import trends

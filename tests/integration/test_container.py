@@ -9,7 +9,7 @@ import pytest
 from dependency_injector import providers
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bootstrap import container
 from clawmem.app.bootstrap.container import Gateways, UseCases
 from clawmem.app.bootstrap.lazy import imported_object

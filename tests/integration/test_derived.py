@@ -14,7 +14,7 @@ from command_line import Invoke
 from wired import consolidation, memory_writer, session_cases, synthesis
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.lifecycle.derived import derived_documents

@@ -9,7 +9,7 @@ import pytest
 from notes_vault import NotesVault, UnreachableEmbedder
 from wired import embed_pending
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.ports.errors import EmbeddingError, ModelMismatch

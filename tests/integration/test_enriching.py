@@ -16,8 +16,7 @@ from wired import embed_pending, enriching, publisher, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder

@@ -10,7 +10,7 @@ from command_line import Invoke
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 from notes_vault import MuteEmbedder
 
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.errors import ModelUnavailable

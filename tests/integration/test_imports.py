@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -122,7 +121,7 @@ def test_what_each_tool_knows(
 
 @pytest.mark.parametrize(
     ("tool", "project", "tag"),
-    [("mem0", "ann", "craft"), ("claude-mem", "pottery", "kiln"), ("basic-memory", None, "heat"),
+    [("claude-mem", "pottery", "kiln"), ("basic-memory", None, "heat"),
      ("jsonl", "pottery", "craft")],
 )  # fmt: skip
 def test_projects_and_tags(
@@ -161,7 +160,6 @@ def test_a_changed_memory_and_a_forgotten_one(
     docid = ask_json(invoke, "--json", "get", f"_clawmem/{note['path']}")["docid"]
     assert invoke("forget", docid, "--yes").exit_code == 0
     assert bring("mem0", store)["forgotten"] == 1
-    (store / "qdrant").rename(store / "other")
     with closing(apsw.Connection(str(store / "history.db"))) as history:
         history.execute("update history set memory_id = 'm9' where memory_id = 'm1'")
     assert bring("mem0", store)["forgotten"] == 1
@@ -231,24 +229,6 @@ def test_texts_that_cannot_be(bring: Import, tmp_path: Path, vault_file: Path) -
     assert made["imported"] == 3
     assert bring("jsonl", tmp_path / "memories.jsonl")["unchanged"] == 3
     assert max(len(one["body"]) for one in documents(vault_file)) > 90_000
-
-
-class _Evil:
-    """A pickle that would run a command."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, ("evil",)
-
-
-def test_a_payload_that_runs_code(bring: Import, tmp_path: Path, home: Path) -> None:
-    """The payload is ignored, the memory is imported from the history, and nothing was run."""
-    mem0(tmp_path)
-    file = tmp_path / "qdrant/collection/mem0/storage.sqlite"
-    with closing(apsw.Connection(str(file))) as store:
-        store.execute("update points set point = ?", (pickle.dumps(_Evil()),))
-
-    assert bring("mem0", tmp_path)["imported"] == 1
-    assert not (home / "evil").exists()
 
 
 @pytest.mark.parametrize("tool", STORES)

@@ -11,8 +11,7 @@ import pytest
 from wired import consolidation, embed_pending, enriching, lanes_of, memory_writer, phases, synthesis, wired
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import USUAL, Lanes, LaneTick, Plan

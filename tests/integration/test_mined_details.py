@@ -198,7 +198,7 @@ def test_blocks_of_slack(invoke: Invoke, tmp_path: Path) -> None:
 
     [day] = documents(invoke).values()
     assert text_of(invoke, day["file"]) == (
-        "**Ida:** @Per the dredger needs oil (https://example.org/oil):ship:\nten litres\nby noon\n\n"
+        "**Ida:** the dredger needs\noil\nten litres\nby noon\n\n"
         "**Watch:** Alarm\nPump *three* stopped at #harbour.\nPressure: 4 bar\n\n"
         "**Watch:** All clear\n"
     )

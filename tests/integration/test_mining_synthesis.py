@@ -12,7 +12,7 @@ from wired import mine_conversations, synthesize_facts
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.conversations.mining import MiningOptions
 from clawmem.ports.vault import Vault
 

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.models import ModelSelection
 from clawmem.app.services.models import (

@@ -20,8 +20,7 @@ from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, req
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
 from clawmem.app.services.retrieval.models import NO_MODELS
 from clawmem.app.services.retrieval.models import Models as RetrievalModels

@@ -13,8 +13,7 @@ from notes_vault import NotesVault, paths
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import (
     DEPTH,

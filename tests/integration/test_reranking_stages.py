@@ -13,7 +13,7 @@ from scripted_server import Models, scoring_each
 from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.memory.models import OverlapReranker
 from clawmem.adapters.models.api import ApiReranker
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.request import Ranking, Unit

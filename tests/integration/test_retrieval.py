@@ -11,7 +11,7 @@ from vault_stores import retrieval_stores
 from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline

@@ -13,7 +13,7 @@ from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault

@@ -8,7 +8,7 @@ from wired import embed_pending, status, update_collection
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.vault import Vault

@@ -10,7 +10,7 @@ from embedding_shelf import MODELS, OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, UnreachableEmbedder, WideEmbedder
 from wired import embed_pending
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.errors import EmbeddingError, ModelMismatch

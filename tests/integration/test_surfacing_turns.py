@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import BlockRendering

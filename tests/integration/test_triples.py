@@ -13,7 +13,7 @@ from hook_process import ask, transcript
 from wired import publisher, session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.capture.session import Session

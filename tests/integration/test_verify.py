@@ -12,8 +12,8 @@ from wired import embed_pending, verify
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.adapters.sqlite.store import pack, span
 from clawmem.app.services.indexing.folders import Folder
