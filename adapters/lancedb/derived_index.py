@@ -54,7 +54,8 @@ class LanceIndex(ABC):
             raise IndexDamaged(self._store.uri, "it does not exist")
         self._connection = self._store.connect()
         try:
-            self._table = self._store.ask(lambda: self._connection.open_table(self.table_name))
+            with translated(self._store.uri):
+                self._table = self._connection.open_table(self.table_name)
         except IndexDamaged as error:
             if place.read_only or not is_absence(error):
                 raise
@@ -117,8 +118,8 @@ class LanceIndex(ABC):
     @contextmanager
     def _latest(self) -> Iterator[Any]:
         """Yield the table at its latest version, as a handle stays at its version otherwise; errors are translated."""
-        self._store.ask(self._table.checkout_latest)
         with translated(self._store.uri):
+            self._table.checkout_latest()
             yield self._table
 
     # -- commits ----------------------------------------------------------------------------------------

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 import lancedb
 
@@ -20,12 +18,11 @@ from clawmem.ports.indexes import IndexPlace
 # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
-ANSWER_WITHIN = 3.0  # seconds in which an object store must answer the first request
-# Limits of later requests; LanceDB's default is three minutes.
+# LanceDB's default for a request to an object store is three minutes.
 _TIMEOUTS = {
     "connect_timeout": "2s",
-    "timeout": "10s",
-    "client_max_retries": "2",
+    "timeout": "5s",
+    "client_max_retries": "1",
     "client_retry_timeout": "5s",
 }
 # LanceDB raises RuntimeError, ValueError or OSError for everything; only the message tells the cause.
@@ -40,8 +37,6 @@ _UNAVAILABLE = re.compile(
 _SOURCE_LINE = re.compile(r",? ?/\S{1,300}?\.rs:\d+(:\d+)?")
 _LONGEST_REASON = 200  # characters of LanceDB's message
 
-Answer = TypeVar("Answer")
-
 
 @dataclass(frozen=True, slots=True)
 class TableStore:
@@ -49,7 +44,6 @@ class TableStore:
 
     uri: str
     options: Mapping[str, str] = field(default_factory=dict)
-    answer_within: float = ANSWER_WITHIN
 
     @property
     def is_remote(self) -> bool:
@@ -58,32 +52,8 @@ class TableStore:
 
     def connect(self) -> Any:
         """Return a connection of LanceDB. Raises `IndexUnavailable` if the store does not answer."""
-        return self.ask(lambda: lancedb.connect(self.uri, storage_options=dict(self.options) or None))
-
-    def ask(self, request: Callable[[], Answer]) -> Answer:
-        """
-        Return the answer to *request*, a short one that comes before longer ones and writes nothing.
-
-        LanceDB repeats requests to a hanging store for half a minute; the caller waits `answer_within` seconds.
-        """
         with translated(self.uri):
-            if not self.is_remote:
-                return request()
-            answer: Future[Answer] = Future()
-
-            def run() -> None:
-                try:
-                    answer.set_result(request())
-                except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
-                    answer.set_exception(error)
-
-            # A daemon thread, unlike one of a pool, does not keep the process alive while the store hangs.
-            Thread(target=run, name="lancedb-request", daemon=True).start()
-            try:
-                return answer.result(self.answer_within)
-            except TimeoutError as error:
-                reason = f"no good answer within {self.answer_within:g} seconds"
-                raise IndexUnavailable(self.uri, reason) from error
+            return lancedb.connect(self.uri, storage_options=dict(self.options) or None)
 
     def discard(self) -> None:
         """Delete all tables permanently, even if they are damaged."""
@@ -98,7 +68,7 @@ def store_at(place: IndexPlace) -> TableStore:
     """
     Return the store of *place*: its folder, or its name below the ``uri`` of its options.
 
-    ``timeout`` is `TableStore.answer_within`; all other options are passed to LanceDB.
+    All other options are passed to LanceDB, such as ``timeout``, which is that of a request.
     """
     options = place.options
     if not options.get("uri"):
@@ -106,10 +76,10 @@ def store_at(place: IndexPlace) -> TableStore:
     uri = f"{options['uri'].rstrip('/')}/{place.name}"
     if "://" not in uri:
         return TableStore(uri)
-    storage = _TIMEOUTS | {name: value for name, value in options.items() if name not in ("uri", "timeout")}
+    storage = _TIMEOUTS | {name: value for name, value in options.items() if name != "uri"}
     if storage.get("endpoint", "").startswith("http://"):
         storage.setdefault("allow_http", "true")
-    return TableStore(uri, storage, float(options.get("timeout") or ANSWER_WITHIN))
+    return TableStore(uri, storage)
 
 
 def is_absence(error: BaseException) -> bool:

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
-from programs import kill, run_program, start_program, wait_until_ready
+from programs import kill, start_program, wait_until_ready
 
 from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -113,9 +113,9 @@ class TestUnreachable:
         self, gate: Gate, place: Callable[..., IndexPlace], mood: str
     ) -> None:
         """Reading, writing and opening raise IndexUnavailable once the time to answer is over."""
-        words = LanceLexicalIndex(place(timeout="0.7"))
+        words = LanceLexicalIndex(place(timeout="1s"))
         words.put([entry(1, "budget")])
-        vectors = LanceVectorIndex(place("vectors-1", timeout="0.7"))
+        vectors = LanceVectorIndex(place("vectors-1", timeout="1s"))
         vectors.put([vector_of(1, 0, EAST)])
 
         gate.turn(mood)
@@ -125,17 +125,17 @@ class TestUnreachable:
             lambda: words.put([entry(2, "budget")]),
             lambda: vectors.search(EAST, 5),
             lambda: vectors.remove(1),
-            lambda: LanceLexicalIndex(place(timeout="0.7")),
+            lambda: LanceLexicalIndex(place(timeout="1s")),
         ):
             began = time.monotonic()
             with pytest.raises(IndexUnavailable, match="Try again later"):
                 call()
-            assert time.monotonic() - began < 0.7 + SLACK
+            assert time.monotonic() - began < 1 + SLACK
         assert len(words.faults()) == 1
 
     def test_it_comes_back(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
         """When the store answers again the same handle does, without the commit that failed, which can be repeated."""
-        words = LanceLexicalIndex(place(timeout="1"))
+        words = LanceLexicalIndex(place(timeout="1s"))
         with words.committing(HERE):
             words.put([entry(1, "budget")])
         gate.turn("failing")
@@ -148,30 +148,6 @@ class TestUnreachable:
         with words.committing(LATER):
             words.put([entry(2, "budget")])
         assert (found(words), words.marker()) == ([1, 2], LATER)
-
-    def test_nobody_waits_for_it_at_the_end(self, gate: Gate, place: Callable[..., IndexPlace]) -> None:
-        """By default three seconds; a process that gave a hanging store up ends long before it would have answered."""
-        LanceLexicalIndex(place()).put([entry(1, "budget")])
-        gate.turn("hanging")
-        program = (
-            "import lancedb, lancedb.index, pyarrow.compute, time\n"
-            "from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex\n"
-            "from clawmem.ports.indexes import IndexPlace\n"
-            "from clawmem.ports.errors import IndexUnavailable\n"
-            f"place = IndexPlace('nowhere', 'words-1', options={dict(place().options)!r})\n"
-            "began = time.time()\n"
-            "try: LanceLexicalIndex(place)\n"
-            "except IndexUnavailable as error: print(began, time.time(), error)\n"
-        )
-
-        told = run_program(program, timeout=60)
-
-        began, gave_up, error = told.stdout.split(maxsplit=2)
-        assert "within 3 seconds" in error
-        assert 2.5 < float(gave_up) - float(began) < 3 + SLACK
-        # The engine itself gives its threads five seconds to end.
-        assert time.time() - float(gave_up) < 5 + 2 * SLACK
-        assert told.stderr == ""
 
 
 class TestFaults:

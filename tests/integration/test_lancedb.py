@@ -87,13 +87,14 @@ class TestOpening:
             "uri": "s3://bucket/team/",
             "endpoint": "http://127.0.0.1:9",
             "region": "here",
-            "timeout": "1.5",
+            "timeout": "1500ms",
         }
         store = store_at(IndexPlace(str(tmp_path), "words-7", options=options))
 
-        assert (store.uri, store.is_remote, store.answer_within) == ("s3://bucket/team/words-7", True, 1.5)
+        assert (store.uri, store.is_remote) == ("s3://bucket/team/words-7", True)
         assert store.options["endpoint"] == options["endpoint"]
         assert (store.options["region"], store.options["allow_http"]) == ("here", "true")
+        assert store.options["timeout"] == "1500ms"
 
     def test_a_folder_elsewhere(self, tmp_path: Path) -> None:
         """The ``uri`` may be a folder, too; the place's own stays untouched."""

@@ -58,7 +58,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 def place(server: dict[str, str], tmp_path: Path) -> IndexPlace:
     """A generation of its own for every test."""
     # thirty seconds, because a busy machine is no unreachable store
-    options = {"uri": "s3://indexes/team", "region": "us-east-1", "timeout": "30", **server}
+    options = {"uri": "s3://indexes/team", "region": "us-east-1", "timeout": "30s", **server}
     return IndexPlace(str(tmp_path / "no-folder"), tmp_path.name, options=options)
 
 
