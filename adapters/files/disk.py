@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePath
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
@@ -114,14 +114,11 @@ class DiskFiles:
 
     def read(self, root: str, path: str) -> bytes:
         try:
-            base = Path(root).resolve()
-            location = base / path
-            location = (
-                location.parent.resolve() / location.name
-            )  # a link at the end is refused by the opening
-            if ".." in Path(path).parts or not location.resolve().is_relative_to(base):
+            base, (folder, name) = os.path.realpath(root), os.path.split(path)
+            folder = os.path.realpath(os.path.join(base, folder))  # noqa: PTH118
+            if ".." in PurePath(path).parts or os.path.commonpath((base, folder)) != base:
                 raise PermissionError(errno.EACCES, "it lies outside the folder")
-            with open_regular_file(location, _NO_LINKS) as file:
+            with open_regular_file(Path(folder, name), _NO_LINKS) as file:  # which refuses a link at the end
                 return self._content(file)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceMissing(_printable(path), "it is gone") from error

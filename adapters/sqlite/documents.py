@@ -104,14 +104,15 @@ class SqliteDocuments(Store):
 
     def save(self, document: Document, body: str, fragments: Sequence[Fragment]) -> int:
         with self._db.atomic():
-            before = self.at(document.collection, document.path)
-            if before and before.inactive is InactiveReason.FORGOTTEN:
+            sql = "select hash, inactive from documents where collection = ? and path = ?"
+            former_hash, inactive = self._db.row(sql, (document.collection, document.path)) or (None, None)
+            if inactive == InactiveReason.FORGOTTEN:
                 reason = f"{document.display_path} was forgotten on request and is not indexed again."
                 raise InvalidInput("FORGOTTEN", reason)
             self._db.write("insert or ignore into content values (?, ?)", (document.hash, body))
             document_id = int(self._db.write(_SAVE, _values(document))[0][0])
-            if before and before.hash != document.hash:
-                self._drop_body(before.hash)
+            if former_hash not in (None, document.hash):
+                self._drop_body(former_hash)
             first, last = span(document_id)
             self._db.write("delete from fragments where key between ? and ?", (first, last))
             self._db.write_many(SAVE_FRAGMENT, fragment_rows(document_id, fragments))
@@ -180,8 +181,8 @@ class SqliteDocuments(Store):
         return self._documents(sql, (prefix, f"{prefix}g"))
 
     def holding(self, hash: str) -> list[Document]:
-        sql = "where hash = ? and inactive is not 'forgotten' order by collection, path"
-        return self._documents(sql, (hash,))
+        documents = self._documents("where hash = ? and inactive is not 'forgotten'", (hash,))
+        return sorted(documents, key=lambda document: (document.collection, document.path))
 
     def by_suffix(self, suffix: str) -> list[Document]:
         return self._documents(_BY_SUFFIX, {"suffix": suffix}) if suffix else []

@@ -460,7 +460,10 @@ def quantized(vector: Vector) -> bytes:
     """Return a unit vector as int8 numbers, in steps of `steps_of`."""
     numbers = array("f", vector)
     steps = steps_of(len(numbers))
-    return array("b", [max(-LARGEST, min(LARGEST, round(steps * number))) for number in numbers]).tobytes()
+    codes = [round(steps * number) for number in numbers]
+    if max(codes) > LARGEST or min(codes) < -LARGEST:
+        codes = [max(-LARGEST, min(LARGEST, code)) for code in codes]
+    return array("b", codes).tobytes()
 
 
 def unit_vector(numbers: Iterable[float]) -> Vector:

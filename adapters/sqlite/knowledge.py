@@ -81,7 +81,6 @@ class SqliteEntities(Store):
 
     def set_mentions(self, document_id: int, entities: Sequence[Entity]) -> None:
         with self._db.atomic():
-            self._require_document(document_id)
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             for entity in entities:
                 self._db.write(_SAVE_ENTITY, entity[:3])
@@ -230,7 +229,6 @@ class SqliteTriples(Store):
         with self._db.atomic():
             for triple in triples:
                 _check_triple(triple)
-                self._require_document(triple.document_id)
                 for end in (triple.subject, triple.object):
                     if isinstance(end, Entity):
                         self._db.write(_SAVE_ENTITY, end[:3])
@@ -417,8 +415,6 @@ class SqliteRelations(Store):
             if not 0 < relation.weight <= 1:
                 reason = f"Invalid relation weight {relation.weight}; choose a value above 0 and at most 1."
                 raise InvalidInput("OUT_OF_BOUNDS", reason)
-            self._require_document(relation.source)
-            self._require_document(relation.target)
         return checked
 
     def _insert(self, sql: str, relations: list[Relation]) -> int:

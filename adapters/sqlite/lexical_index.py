@@ -84,15 +84,10 @@ class SqliteLexicalIndex(Store):
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with blame_index(self._db, self.faults), self._db.atomic():
             for grain, table in TABLES.items():
-                rows = {
-                    pack(entry.key): (pack(entry.key), entry.title, entry.text)
-                    for entry in entries
-                    if entry.grain is grain
-                }
-                self._db.write_many(f"delete from {table} where rowid = ?", [(key,) for key in rows])
-                self._db.write_many(
-                    f"insert into {table} (rowid, title, text) values (?, ?, ?)", rows.values()
-                )
+                rows = [
+                    (pack(entry.key), entry.title, entry.text) for entry in entries if entry.grain is grain
+                ]
+                self._db.write_many(f"replace into {table} (rowid, title, text) values (?, ?, ?)", rows)
 
     def remove(self, document_id: int) -> None:
         with blame_index(self._db, self.faults), self._db.atomic():

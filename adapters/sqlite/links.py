@@ -68,7 +68,6 @@ class SqliteLinks(Store):
 
     def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
         with self._db.atomic():
-            self._require_document(document_id)
             self._db.write("delete from note_names where document_id = ?", (document_id,))
             rows = [(name.key, document_id, int(name.kind)) for name in names]
             self._db.write_many("insert or ignore into note_names values (?, ?, ?)", rows)
@@ -184,10 +183,9 @@ class SqliteSuccessions(Store):
         addresses = [(ClaimKind.SUPERSEDES, address) for address in claims.supersedes]
         addresses += [(ClaimKind.SUPERSEDED_BY, address) for address in claims.superseded_by]
         with self._db.atomic():
-            self._require_document(document_id)
             collection = self._db.value("select collection from documents where id = ?", (document_id,))
             self._db.write("delete from succession_claims where document_id = ?", (document_id,))
-            rows = [(document_id, kind, address, collection, address) for kind, address in addresses]
+            rows = [(document_id, kind, address, collection or "", address) for kind, address in addresses]
             self._db.write_many("insert or ignore into succession_claims values (?, ?, ?, ?, ?)", rows)
 
     def claims(self) -> list[Claim]:

@@ -19,7 +19,6 @@ delete from entities
 """
 _DERIVED = f"""
 delete from fragments where key >> 20 not in (select id from documents);
-delete from mentions where document_id not in (select id from documents);
 delete from fragments where key >> 20 in (
     select id from documents where inactive = 'forgotten' or (source_hash = '' and hash = '{_NOTHING}'));
 delete from content where hash not in (select hash from documents);

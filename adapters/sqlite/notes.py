@@ -70,7 +70,6 @@ class SqliteNotes(Store):
     def put(self, note: Note) -> int:
         written = (*(json.dumps(part) for part in (note.keywords, note.tags)), note.context, note.origin)
         with self._db.atomic():
-            self._require_document(note.document_id)
             last = self._db.row(_LAST, (note.document_id,))
             if last is not None and last[1:] == written:
                 return int(last[0])
@@ -132,7 +131,6 @@ class SqliteProperties(Store):
 
     def put(self, document_id: int, properties: Iterable[Property]) -> None:
         with self._db.atomic():
-            self._require_document(document_id)
             self._db.write("delete from properties where document_id = ?", (document_id,))
             rows = [
                 (document_id, seq, name, value, key if key != value else None)

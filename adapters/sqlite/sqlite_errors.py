@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import apsw
 
@@ -34,13 +33,19 @@ def invalid_record() -> VaultDamaged:
     return VaultDamaged("The vault", "one of its records has an invalid value")
 
 
-@contextmanager
-def explained_errors(path: str, *, read_only: bool) -> Iterator[None]:
-    """Raise errors of clawmem for errors of SQLite on the file at *path*."""
-    try:
-        yield
-    except (apsw.Error, UnicodeError, OverflowError) as error:
-        raise _explained(error, path, read_only=read_only) from error
+class ExplainedErrors:
+    """Context manager, for any number of blocks and threads, that raises errors of clawmem for errors of SQLite."""
+
+    def __init__(self, path: str, *, read_only: bool) -> None:
+        self._path = path
+        self._read_only = read_only
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, apsw.Error | UnicodeError | OverflowError):
+            raise _explained(error, self._path, read_only=self._read_only) from error
 
 
 def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
@@ -49,6 +54,10 @@ def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
     if isinstance(error, OverflowError):
         return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_FOREIGNKEY:
+        return InvalidInput(
+            "INVALID_INPUT", "It refers to a document that does not exist. Nothing was stored."
+        )
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return VaultLocked(path)
     if refused := write_refusal(error, path):

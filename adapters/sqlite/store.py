@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import FragmentKey, Scope
 
 _BITS = 20
@@ -17,11 +16,6 @@ class Store:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-
-    def _require_document(self, document_id: int) -> None:
-        """Raise `InvalidInput` if there is no such document."""
-        if self._db.value("select 1 from documents where id = ?", (document_id,)) is None:
-            raise InvalidInput("INVALID_INPUT", f"There is no document {document_id}. Nothing was stored.")
 
 
 def pack(key: FragmentKey) -> int:

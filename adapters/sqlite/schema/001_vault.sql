@@ -248,7 +248,7 @@ create table entities (
     mention_count integer not null default 0        -- by served documents
 ) strict;
 create table mentions (
-    document_id integer not null,
+    document_id integer not null references documents (id),
     entity      integer not null references entities (key),
     primary key (document_id, entity)
 ) strict, without rowid;
