@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -43,7 +41,6 @@ create macro age_days(moment, now) as
     cast(floor((epoch_ms(now::timestamptz) - epoch_ms(moment)) / 86400000.0) as bigint);
 """
 
-Item = TypeVar("Item")
 _SPEED = """
     count(*), count(*) filter (not was_answered), count(*) filter (was_degraded),
     quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
@@ -127,7 +124,6 @@ QUERIES: Mapping[Question, str] = {
 }
 
 
-BATCH = 5_000  # records; some megabytes
 _TABLES = ("documents", "recalls", "hits")
 
 # By default DuckDB downloads missing extensions, which takes seconds and is not announced.
@@ -146,13 +142,12 @@ class DuckdbAnalytics:
         self._db.execute(SCHEMA)
 
     def load(self, documents: Iterable[Document], recalls: Iterable[Recall]) -> None:
-        for batch in _batches(documents):
-            sizes = [document.stamp.size if document.stamp else document.body_length for document in batch]
-            self._insert("documents", batch, bytes=sizes)
-        for asked in _batches(recalls):
-            self._insert("recalls", asked)
-            ids = [recall.id for recall in asked for _ in recall.hits]
-            self._insert("hits", [hit for recall in asked for hit in recall.hits], recall_id=ids)
+        loaded, questions = list(documents), list(recalls)
+        sizes = [document.stamp.size if document.stamp else document.body_length for document in loaded]
+        self._insert("documents", loaded, bytes=sizes)
+        self._insert("recalls", questions)
+        ids = [recall.id for recall in questions for _ in recall.hits]
+        self._insert("hits", [hit for recall in questions for hit in recall.hits], recall_id=ids)
 
     def _insert(self, table: str, records: Sequence[object], **columns: Sequence[object]) -> None:
         """Add the attributes of *records*, and further *columns*; DuckDB converts the texts of times."""
@@ -178,9 +173,3 @@ class DuckdbAnalytics:
 
     def close(self) -> None:
         self._db.close()
-
-
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    waiting = iter(items)
-    while batch := list(islice(waiting, BATCH)):
-        yield batch

@@ -222,10 +222,6 @@ class TantivyLexicalIndex:
         return [grain for grain, index in self._grains.items() if index.commits() < commits.get(grain, 0)]
 
 
-# tantivy raises ValueError for everything, including invalid arguments; these messages are about its files.
-_FILES = re.compile(
-    "Failed to open|does not exist|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
-)
 # An error of the operating system may be temporary, except "not found" (code 2).
 _REFUSED = re.compile(r'Os \{ code: (?!2,)\d{1,9}.{0,200}?message: "(?P<reason>[^"]+)"')
 
@@ -246,13 +242,10 @@ def translated(folder: str) -> Iterator[None]:
     except OSError as error:
         raise IndexUnavailable(folder, error.strerror or str(error)) from error
     except BaseException as error:
-        # tantivy panics on invalid bytes, which raises an exception that does not derive from Exception.
-        is_about_files = isinstance(error, ValueError) and _FILES.search(str(error))
-        if not is_about_files and type(error).__name__ != "PanicException":
+        # tantivy raises ValueError for everything, and an exception that does not derive from Exception for a panic.
+        if not isinstance(error, ValueError) and type(error).__name__ != "PanicException":
             raise
         if refused := _REFUSED.search(str(error)):
             raise IndexUnavailable(folder, refused["reason"]) from error
-        if "schema does not match" in str(error):
-            raise IndexDamaged(folder, "another version of clawmem wrote it") from error
         first_line = str(error).partition("\n")[0]
         raise IndexDamaged(folder, f"its files are damaged ({first_line[:200]})") from error
