@@ -259,6 +259,7 @@ def memory_pin(
     Effect.REPEATABLE,
     text=treatment_text,
     route="/documents/{query:path}/snooze",
+    route_defaults={"until": DEFAULT_SNOOZE},
     commands=(
         Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
         Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, Signature, getdoc, signature
@@ -156,7 +156,7 @@ class Command(NamedTuple):
     otherwise: AnyOperation | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Operation(Generic[P, R]):
     """
     One operation, made by `operation` from a function ``(services, ...) -> result``.
@@ -170,7 +170,7 @@ class Operation(Generic[P, R]):
         text: Renders a result for people and agents.
         terminal: Renders a result for people, where that differs.
         route: Path of the REST route, empty without one. Reads are GET, unless their parameters are a body
-            (``by_post``), others POST.
+            (``by_post``), others POST. ``route_defaults`` replace defaults of parameters there.
         is_tool: Whether agents have a tool for it; every tool takes room in their prompts.
         any_vault: False for what only the usual vault has.
         in_own_process: Whether a command shows people more than the record has, so that no server answers for it.
@@ -188,6 +188,7 @@ class Operation(Generic[P, R]):
     terminal: Callable[[R], Text] | None = None
     route: str = ""
     by_post: bool = False
+    route_defaults: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     commands: tuple[Command, ...] = ()
     is_tool: bool = True
     any_vault: bool = True

@@ -45,13 +45,13 @@ class TestTheDoor:
     """Who comes in, and what they hear."""
 
     def test_health(self, world: World, server: ServerProcess) -> None:
-        """That it answers, and from what; its numbers, which take longer, are asked for by another name."""
+        """That it answers, from what, and how much there is."""
         told = json.loads(server.ask("GET", "/health").body)
         stats = json.loads(server.ask("GET", "/stats").body)
 
         assert (told["status"], told["service"], told["pid"]) == ("ok", "clawmem", server.process.pid)
         assert (told["database"], told["hasVectors"]) == (str(world.vault), True)
-        assert (stats["documents"], stats["needsEmbedding"]) == (1, 0)
+        assert (told["documents"], told["needsEmbedding"]) == (1, 0)
         assert told.items() <= stats.items()
 
     @pytest.mark.parametrize(
@@ -84,6 +84,18 @@ class TestTheDoor:
     def test_our_own_pages(self, server: ServerProcess) -> None:
         """A page that this server gave out may ask it."""
         assert server.ask("GET", "/health", Origin=f"http://localhost:{server.port}").status == 200
+
+    def test_pages_of_this_machine(self, server: ServerProcess) -> None:
+        """A page of another local program may ask with the token, after a preflight without one."""
+        page = "http://localhost:5173"
+        preflight = {"Origin": page, "Access-Control-Request-Method": "POST", "Authorization": None}
+        allowed = server.ask("OPTIONS", "/query", **preflight)
+        asked = server.ask("GET", "/health", Origin=page)
+        assert (allowed.status, asked.status) == (204, 200)
+        for answer in (allowed, asked):
+            assert answer.headers["access-control-allow-origin"] == page
+        assert allowed.headers["access-control-max-age"] == "86400"
+        assert server.ask("GET", "/health", Origin=page, Authorization=None).status == 401
 
     @pytest.mark.parametrize(
         ("method", "path", "status"),

@@ -40,21 +40,21 @@ HookName = Annotated[str, Path(description=f"One of: {', '.join((*EVENTS, *HOOKS
 
 
 class Health(TypedDict):
-    """A running server and its vault; ``/stats`` has the numbers of the vault."""
+    """A running server and its vault."""
 
     status: str
     service: str
     version: str
     pid: int
     database: str
+    documents: int
+    needsEmbedding: int
     hasVectors: bool
 
 
 class Stats(Health):
-    """Health, and the numbers of the vault."""
+    """Health, and the collections of the vault."""
 
-    documents: int
-    needsEmbedding: int
     collections: list[Collection]
 
 
@@ -68,25 +68,22 @@ class Export(TypedDict):
 
 
 def health(services: Services) -> Health:
-    """Return whether the server and its vault answer, without counting anything."""
+    """Return whether the server and its vault answer, and the numbers of documents and of texts without vectors."""
     return {
         "status": "ok",
         "service": "clawmem",
         "version": VERSION,
         "pid": os.getpid(),
         "database": str(services.settings.vault),
+        "documents": sum(services.vault.documents.collections().values()),
+        "needsEmbedding": services.vault.embeddings.counts().pending,
         "hasVectors": services.vault.embeddings.fingerprint() is not None,
     }
 
 
 def stats(services: Services) -> Stats:
     """Return the health, and the number of documents in each collection."""
-    return {
-        **health(services),
-        "documents": sum(services.vault.documents.collections().values()),
-        "needsEmbedding": services.vault.embeddings.counts().pending,
-        "collections": list_collections(services),
-    }
+    return {**health(services), "collections": list_collections(services)}
 
 
 async def export(runtime: Runtime, asked: NoParameters) -> Response:
@@ -226,6 +223,8 @@ def route_of(operation: AnyOperation) -> RestRoute:
     """Return the route of *operation*."""
 
     async def respond(runtime: Runtime, request: Any) -> Response:
+        missing = operation.route_defaults.keys() - request.model_fields_set
+        request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
         result = await run(runtime.dispatcher, operation, request, caller=CALLER)
         return Json(result.record())
 

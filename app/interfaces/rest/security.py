@@ -7,11 +7,13 @@ Therefore the Host header, the Origin header and a token are checked before anyt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from hmac import compare_digest
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clawmem.app.client.request import MOST_INPUT
@@ -21,11 +23,20 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MOST_BYTES = MOST_INPUT  # largest body
 JSON = "application/json"
+# Pages of other programs on this machine; with the token they may ask the server.
+_LOCAL_PAGE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?", re.IGNORECASE)
+_PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+    "Access-Control-Allow-Headers": "Authorization, Content-Type, Clawmem-Options",
+    "Access-Control-Max-Age": "86400",
+}
 
 
 class Gate:
     """
     ASGI middleware that rejects requests for other hosts, from other origins or without the token.
+
+    Pages that this machine serves are no other origin, unless no token is required. Their preflight needs no token.
 
     Args:
         names: The host names of the server, each with its port as browsers write it.
@@ -43,16 +54,34 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        allowed = self._cors(headers)
         if refusal := self._refusal(scope["method"], headers):
-            await refusal(scope, receive, _sealed(send))
+            await refusal(scope, receive, _sealed(send, allowed))
+        elif _is_preflight(scope["method"], headers):
+            await Response(status_code=204)(scope, receive, _sealed(send, {**allowed, **_PREFLIGHT}))
         else:
-            await self._app(scope, _bounded(receive), _sealed(send))
+            await self._app(scope, _bounded(receive), _sealed(send, allowed))
+
+    def _cors(self, headers: Headers) -> Mapping[str, str]:
+        """Return the headers that let a page of this machine read the answer; none for a page of the server itself."""
+        origin = headers.get("origin", "")
+        if not self._is_local_page(origin):
+            return {}
+        return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+
+    def _is_local_page(self, origin: str) -> bool:
+        return bool(self._token) and _LOCAL_PAGE.fullmatch(origin) is not None
 
     def _refusal(self, method: str, headers: Headers) -> Refusal | None:
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "This server does not go by that name.")
-        if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
+        if any(
+            origin.lower() not in self._origins and not self._is_local_page(origin)
+            for origin in headers.getlist("origin")
+        ):
             return refuse(403, "Pages of other places may not ask this server.")
+        if _is_preflight(method, headers):
+            return None
         if not self._shows_token(headers):
             challenge = {"WWW-Authenticate": "Bearer"}
             return refuse(401, "Show the token: Authorization: Bearer TOKEN", challenge)
@@ -78,6 +107,10 @@ def names_of(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
     return with_port if port != 80 else [*with_port, *map(str.lower, names)]
 
 
+def _is_preflight(method: str, headers: Headers) -> bool:
+    return method == "OPTIONS" and "origin" in headers and "access-control-request-method" in headers
+
+
 def _said_length(headers: Headers) -> int:
     said = headers.get("content-length", "0")
     return int(said) if said.isascii() and said.isdigit() else 0
@@ -98,14 +131,15 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
-def _sealed(send: Send) -> Send:
-    """Return *send* that adds headers against caching and MIME sniffing."""
+def _sealed(send: Send, more: Mapping[str, str]) -> Send:
+    """Return *send* that adds headers against caching and MIME sniffing, and *more*."""
 
     async def sealed(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.setdefault("Cache-Control", "no-store")
             headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.update(more)
         await send(message)
 
     return sealed
