@@ -6,11 +6,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
-
-_MOST_BYTES = 1 << 16  # of an announcement; servers write a few hundred
-_SERVER, _TOKEN = ".server", ".token"  # suffixes of the name of the vault file
 
 # Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
 # same values.
@@ -31,30 +29,16 @@ APART = frozenset(
 
 
 class Announcement(NamedTuple):
-    """
-    Announcement of a server that runs, or has run.
-
-    Attributes:
-        pid: Process id.
-        holder: Process identity, as used in leases.
-        host: Address at which the server can be reached.
-        port: Port at which the server listens.
-        version: Version of clawmem that the server runs.
-        vault: Real path of the vault file.
-        vault_id: Id stored in the vault.
-        variables: Digest of the other variables that the server was started with, from `variables_in`.
-        places: Variables of `PLACES` that it was started with.
-    """
+    """Announcement of a server that runs, or has run."""
 
     pid: int
-    holder: str
-    host: str
+    holder: str  # process identity, as used in leases
+    host: str  # address at which the server can be reached
     port: int
-    version: str
-    vault: str
-    vault_id: str
-    variables: str
-    places: dict[str, str]
+    version: str  # of clawmem
+    vault: str  # real path of the vault file
+    variables: str  # digest of `variables_in` of its environment
+    places: dict[str, str]  # `places_in` of its environment
 
     @property
     def authority(self) -> str:
@@ -66,46 +50,35 @@ class Announcement(NamedTuple):
         """Base URL."""
         return f"http://{self.authority}"
 
-    def as_bytes(self) -> bytes:
-        """Return the content of the announcement file."""
-        return json.dumps(self._asdict()).encode()
 
-
-def announcement_file(vault: Path) -> Path:
+def announcement_file(vault: Path | str) -> Path:
     """Return the path of the announcement file of *vault*'s server."""
-    return vault.with_name(f"{vault.name}{_SERVER}")
+    return Path(f"{vault}.server")
 
 
-def token_file(vault: Path) -> Path:
+def token_file(vault: Path | str) -> Path:
     """Return the path of the token file for servers of *vault*; only its owner may read the file."""
-    return vault.with_name(f"{vault.name}{_TOKEN}")
+    return Path(f"{vault}.token")
 
 
 def announced(vault: Path | str) -> Announcement | None:
     """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
-        with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
-            server = Announcement(**json.loads(file.read(_MOST_BYTES)))
+        server = Announcement(**json.loads(announcement_file(vault).read_bytes()))
         # The content is untrusted: the host becomes part of a request, and a copied folder contains the announcement
         # of the original vault.
-        is_address = server.host.isprintable() and isinstance(server.port, int) and 0 < server.port < 1 << 16
-        is_process = (
-            isinstance(server.pid, int) and 0 < server.pid < 1 << 31 and isinstance(server.holder, str)
-        )
+        numbers = 0 < server.port < 1 << 16 and 0 < server.pid < 1 << 31
+        is_valid = numbers and server.host.isprintable() and isinstance(server.holder, str)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return server if is_address and is_process and server.vault == os.path.realpath(vault) else None
+    return server if is_valid and server.vault == os.path.realpath(vault) else None
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
     """Return the token that a client of *vault* sends; empty if there is none or it cannot be read."""
-    if chosen := environ.get(TOKEN_VARIABLE):
-        return chosen
-    try:
-        with open(f"{vault}{_TOKEN}", encoding="ascii") as file:  # noqa: PTH123
-            return file.read().strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    with suppress(OSError, UnicodeDecodeError):
+        return environ.get(TOKEN_VARIABLE) or token_file(vault).read_text("ascii").strip()
+    return ""
 
 
 def places_in(environ: Mapping[str, str]) -> dict[str, str]:

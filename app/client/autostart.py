@@ -68,21 +68,14 @@ def is_running(vault: Path) -> bool:
 
 def is_automatic(environ: Mapping[str, str]) -> bool:
     """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
-    forbidden = any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE))
-    if forbidden or os.name == "nt" or not _mentions_setting(environ):
+    if os.name == "nt" or any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE)):
         return False
+    files = config_folder(environ).glob("*.y*ml")
+    if not any(SETTING in file.read_text("utf-8", "replace") for file in files if file.is_file()):
+        return False  # as by default; loading all settings takes longer
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
     return load_settings(environ=environ, lenient=True).server == AUTO
-
-
-def _mentions_setting(environ: Mapping[str, str]) -> bool:
-    """Whether a config file has the word of the setting; by default none has, and loading all settings takes longer."""
-    with suppress(OSError):
-        return any(
-            SETTING in file.read_text("utf-8", "replace") for file in config_folder(environ).glob("*.y*ml")
-        )
-    return False
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:
@@ -121,41 +114,38 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
     Start a server of *vault* with *options* in the background; return its announcement as soon as it answers.
 
     Raises:
-        ClawmemError: the server ended, or does not answer within `MOST_START_S`; the message names the log.
+        ClawmemError: the server ended, or does not answer within `MOST_START_S`.
         OSError: the server cannot be started.
     """
-    log, end = log_file(vault), time() + MOST_START_S
-    before = log.stat().st_size if log.exists() else 0
-    process = _spawn(vault.absolute(), inherited, *options)
+    process, end = _spawn(vault.absolute(), inherited, *options), time() + MOST_START_S
     while time() < end:
         has_ended = process.poll() is not None
         if is_running(vault):  # perhaps another one, which was faster
             if server := announced(vault):
                 return server
         elif has_ended:
-            lines = log.read_text("utf-8", "replace")[before:].split("\n")
-            reason = next(filter(None, map(str.strip, reversed(lines))), f"exit code {process.returncode}")
-            raise ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
+            lines = log_file(vault).read_text("utf-8", "replace").splitlines()
+            reason = next(filter(None, reversed(lines)), f"exit code {process.returncode}")
+            raise ClawmemError(
+                f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log_file(vault)}"
+            )
         sleep(PAUSE_S)
-    raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
+    raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log_file(vault)}")
 
 
 def _age_s(note: Path) -> float:
     """Return the seconds since *note* was created; infinite if it does not exist."""
-    try:
+    with suppress(FileNotFoundError):
         return abs(time() - note.stat().st_mtime)
-    except FileNotFoundError:
-        return float("inf")
+    return float("inf")
 
 
 def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
     isolation = "-I" if sys.flags.isolated else "-P"
-    command = [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(log_file(vault))]
-    log = os.open(log_file(vault), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
+    with open(os.open(log_file(vault), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "wb") as log:  # noqa: PTH123
         return subprocess.Popen(
-            command,
+            [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(log_file(vault))],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -163,5 +153,3 @@ def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subproce
             env={**ONE_HEAP, **inherited, "INDEX_PATH": str(vault)},
             start_new_session=True,
         )
-    finally:
-        os.close(log)

@@ -35,25 +35,14 @@ def complete(env: MutableMapping[str, str]) -> None:
     note to another server or to another vault.
 
     Raises:
-        ConfigError: The file has a line that is no assignment, or is no text. Its other lines count.
+        ConfigError: The file is no text. A line that is no assignment is reported as a warning.
     """
-    try:
-        file = config_folder(env) / ".env"
-    except RuntimeError:  # an unknown home folder
-        return
-    if not (text := config_text(file)):
-        return
-    if "\0" in text:
-        raise ConfigError(f"{file} is no text. {CORRECT_IT}")
-    from dotenv.parser import parse_stream
+    if text := config_text(config_folder(env) / ".env"):
+        from dotenv import dotenv_values
 
-    lines = [*parse_stream(StringIO(text))]
-    for key, value in {line.key: line.value for line in lines}.items():
-        if key is not None and value is not None:
-            env.setdefault(key, value)
-    for line in lines:
-        if line.error:
-            raise ConfigError(f"{file}, line {line.original.line}: this is not NAME=VALUE. {CORRECT_IT}")
+        for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
+            if value is not None:
+                env.setdefault(name, value)
 
 
 def config_text(file: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.ports.files import StopSignal
 
-# Pause after an unexpected error, and between two looks for jobs left by another process.
-LOOKS_AGAIN_S = 60.0
+LOOKS_AGAIN_S = 60.0  # after an error, and between two looks for jobs left by another process
 GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane
 
 Progress = Callable[[int, int], None]
@@ -101,11 +100,10 @@ class LiveFolders:
 
 def file_version(file: Path) -> tuple[int, int, int] | None:
     """Return a value that changes when *file* is replaced or edited; ``None`` if it cannot be examined."""
-    try:
+    with suppress(OSError):
         status = file.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino, status.st_mtime_ns
+        return status.st_dev, status.st_ino, status.st_mtime_ns
+    return None
 
 
 def identity(vault: Path) -> tuple[int, int] | None:
@@ -145,14 +143,13 @@ def work_on_vault(settings: Settings, stop: StopSignal, work: Callable[[Services
             stop.wait(LOOKS_UP_S)
 
 
-class BackgroundThread:
+class BackgroundThread(threading.Thread):
     """
-    Daemon thread that repeats *work* until the end is requested.
+    Daemon thread that repeats *work*, with a pause of `LOOKS_AGAIN_S` seconds, until the end is requested.
 
     Args:
         work: Called with the event that requests the end; returns soon after it is set.
-        complain: Called with each error; the next attempt follows after a pause.
-        is_job: Whether *work* ends by itself; the thread then waits `LOOKS_AGAIN_S` seconds, or until it is woken.
+        complain: Called with each error.
         grace_s: Seconds for which `close` waits.
     """
 
@@ -162,18 +159,22 @@ class BackgroundThread:
         work: Callable[[threading.Event], None],
         complain: Complain,
         *,
-        is_job: bool = False,
         grace_s: float = GRACE_S,
     ) -> None:
-        self.name = name
-        self._work, self._complain = work, complain
-        self._is_job, self._grace_s = is_job, grace_s
-        self._stop, self._awake = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"clawmem-{name}", daemon=True)
+        super().__init__(name=name, daemon=True)
+        self._work, self._complain, self._grace_s = work, complain, grace_s
+        self._end, self._awake = threading.Event(), threading.Event()
 
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+    def run(self) -> None:
+        """Work until the end is requested."""
+        while not self._end.is_set():
+            self._awake.clear()
+            try:
+                self._work(self._end)
+            except BaseException as error:  # noqa: BLE001  a later attempt may succeed
+                self._complain(error)
+            if not self._end.is_set():
+                self._awake.wait(LOOKS_AGAIN_S)
 
     def wake(self) -> None:
         """Let the thread work again at once."""
@@ -181,25 +182,13 @@ class BackgroundThread:
 
     def stop(self) -> None:
         """Request the end, without waiting."""
-        self._stop.set()
+        self._end.set()
         self._awake.set()
 
     def close(self) -> None:
         """Request the end, and wait for it a limited time."""
         self.stop()
-        self._thread.join(self._grace_s)
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            pauses = self._is_job
-            self._awake.clear()
-            try:
-                self._work(self._stop)
-            except BaseException as error:  # noqa: BLE001  a later attempt may succeed
-                self._complain(error)
-                pauses = True
-            if pauses and not self._stop.is_set():
-                self._awake.wait(LOOKS_AGAIN_S)
+        self.join(self._grace_s)
 
 
 def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
@@ -213,24 +202,23 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
         if event.event == "problem":
             complain(RuntimeError(event.text))
 
-    def work(stop: threading.Event) -> None:
-        work_on_vault(
-            settings, stop, lambda services, until: watch(services, until, report, every_s=FULL_PASS_EVERY_S)
-        )
+    def follow(services: Services, stop: StopSignal) -> None:
+        watch(services, stop, report, every_s=FULL_PASS_EVERY_S)
 
-    return BackgroundThread("watch", work, complain)
+    return BackgroundThread("watch", lambda stop: work_on_vault(settings, stop, follow), complain)
 
 
 def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThread]:
     """Return a thread with its own connection for each maintenance lane that *settings* enable."""
 
-    def serve(name: LaneName, stop: threading.Event) -> None:
-        work_on_vault(
-            settings, stop, lambda services, until: services.lanes.serve(name, until, lambda ticked: None)
-        )
+    def serve(name: LaneName, services: Services, stop: StopSignal) -> None:
+        services.lanes.serve(name, stop, lambda ticked: None)
+
+    def work(name: LaneName, stop: threading.Event) -> None:
+        work_on_vault(settings, stop, partial(serve, name))
 
     return [
-        BackgroundThread(name, partial(serve, name), complain, grace_s=name.drain_s)
+        BackgroundThread(name, partial(work, name), complain, grace_s=name.drain_s)
         for name in read_plan(settings.lanes).hosted
     ]
 

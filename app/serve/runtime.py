@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
@@ -61,8 +62,8 @@ class Dispatcher:
     def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
         self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
-        self._opened: WeakSet[ExitStack] = WeakSet()
-        self._cache = _ThreadCache(self._opened)
+        self._caches: WeakSet[ExitStack] = WeakSet()
+        self._cache = _ThreadCache(self._caches)
 
     @property
     def settings(self) -> Settings:
@@ -90,7 +91,7 @@ class Dispatcher:
         """
 
         def with_cached() -> T:
-            with self.services(lambda: self._chosen(vault), vault) as services:
+            with self.services(lambda: self._settings_of(vault), vault) as services:
                 return work(services)
 
         return await self.in_thread(with_cached)
@@ -105,12 +106,11 @@ class Dispatcher:
             create: Whether to create a missing vault.
 
         Raises:
-            Busy: Too many writes wait.
-            ClawmemError: *work* raised it, or the vault cannot be opened.
+            As `read`.
         """
 
         def with_opened() -> T:
-            with open_services(self._chosen(vault), create=create) as services:
+            with open_services(self._settings_of(vault), create=create) as services:
                 return work(services)
 
         _refuse_if_full(self._writer)
@@ -124,39 +124,39 @@ class Dispatcher:
         Args:
             settings: Returns the settings for *vault*; called if the vault has to be opened.
         """
-        opened = self._cache.services.get(vault)
+        cache = self._cache
         try:
-            if opened is None or opened[0] != _version_of(opened[1].settings):
-                if opened:
-                    self._cache.clear()
+            version, services = cache.services.get(vault, (None, None))
+            if services is None or version != _version_of(services.settings):
+                cache.clear()
                 current = settings()
                 version = _version_of(current)
-                services = self._cache.stack.enter_context(open_services(current, read_only=True))
-                opened = self._cache.services[vault] = version, services
-            yield opened[1]
+                services = cache.stack.enter_context(open_services(current, read_only=True))
+                cache.services[vault] = version, services
+            yield services
         except InvalidInput:
             raise
         except BaseException:  # the open vault may be unusable
-            self._cache.clear()
+            cache.clear()
             raise
 
     def close(self) -> None:
         """Close the cached vaults, except those that a request still uses."""
-        for stack in [*self._opened]:
+        for stack in [*self._caches]:
             with suppress(Exception):  # in use by a thread that hangs
                 stack.close()
 
-    def _chosen(self, vault: str | None) -> Settings:
+    def _settings_of(self, vault: str | None) -> Settings:
         return self._settings() if vault is None else of_vault(self._settings(), vault)
 
 
 class _ThreadCache(threading.local):
     """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
 
-    def __init__(self, opened: WeakSet[ExitStack]) -> None:
+    def __init__(self, caches: WeakSet[ExitStack]) -> None:
         self.services: dict[str | None, tuple[object, Services]] = {}
         self.stack = ExitStack()
-        opened.add(self.stack)
+        caches.add(self.stack)
 
     def clear(self) -> None:
         self.services.clear()
@@ -180,8 +180,7 @@ class ResidentContext(HookContext):
         self, environ: Mapping[str, str], offer: Offer, dispatcher: Dispatcher, later: Callable[[], None]
     ) -> None:
         super().__init__(environ, offer)
-        self._dispatcher = dispatcher
-        self._later = later
+        self._dispatcher, self._later = dispatcher, later
 
     @contextmanager
     def services(self) -> Iterator[Services | None]:
@@ -216,24 +215,19 @@ class ServerRuntime:
     """
 
     def __init__(
-        self,
-        vault: Path,
-        environ: Mapping[str, str],
-        settings: Settings | None = None,
-        *,
-        watch: bool = True,
+        self, vault: Path, environ: Mapping[str, str], settings: Settings | None = None, *, watch: bool = True
     ) -> None:
         self.vault = vault
         # The server may be started from a client's session, but it serves all sessions alike.
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
         self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
-        self._drainer = BackgroundThread("drain", self._drain, self._log("drain"), is_job=True)
+        self._drainer = BackgroundThread("drain", self._drain, partial(self._log, "drain"))
         self._threads = [self._drainer]
         if settings and watch:
-            self._threads.append(watcher_thread(settings, self._log("watch")))
+            self._threads.append(watcher_thread(settings, partial(self._log, "watch")))
         if settings:
-            self._threads += lane_threads(settings, self._log("lanes"))
+            self._threads += lane_threads(settings, partial(self._log, "lanes"))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -265,8 +259,7 @@ class ServerRuntime:
             raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
         event_read = read_event(event, environ)
         if fault := fault_of_event(event, event_read):
-            with suppress(OSError):
-                log_error(self.vault, name, fault)
+            self._log(name, fault)
         hooks = called.hooks_for(event_read.matched_value)
         outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
         try:
@@ -277,19 +270,14 @@ class ServerRuntime:
     async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
         """Return the output of the hook *name*: the last one that it offered before its deadline."""
         offers = [SILENCE]
-
-        def work() -> HookOutput:
-            context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
-            return call(name, event, context)
-
+        context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
         try:
             with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
-                return await self.dispatcher.in_thread(work)
+                return await self.dispatcher.in_thread(partial(call, name, event, context))
         except Busy:
             raise
         except Exception as error:  # noqa: BLE001  a client always gets an answer
-            with suppress(OSError):
-                log_error(self.vault, name, error)
+            self._log(name, error)
             return SILENCE
         return offers[-1]
 
@@ -303,12 +291,9 @@ class ServerRuntime:
         finally:
             Gateways.checkpoint_log(str(self.vault))
 
-    def _log(self, name: str) -> Callable[[BaseException], None]:
-        def log(error: BaseException) -> None:
-            with suppress(OSError):
-                log_error(self.vault, name, error)
-
-        return log
+    def _log(self, name: str, error: BaseException) -> None:
+        with suppress(OSError):
+            log_error(self.vault, name, error)
 
 
 def _load_word_vectors() -> None:

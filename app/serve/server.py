@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import logging
 import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from secrets import token_urlsafe
@@ -20,7 +20,6 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from filelock import FileLock, Timeout
 from starlette.types import ASGIApp
-from uvicorn.server import HANDLED_SIGNALS
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.announcement import (
@@ -52,30 +51,18 @@ SHORTEST = 16  # minimum number of characters of a token
 LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
 MOST_CONNECTIONS = 1_000  # idle ones count as well
 DRAIN_S = 10  # grace period for requests in progress
-MOST_PAUSE_S = 10.0  # between two checks whether the server is idle
 
 
 class Choices(NamedTuple):
-    """
-    Options of a server.
+    """Options of a server."""
 
-    Attributes:
-        host: Address to listen on.
-        port: Port to listen on; None for the default port, or any free one if that is in use.
-        names: Additional host names of the server, without a port.
-        without_token: Whether every process on this machine may connect without a token.
-        watch: Whether the indexed folders are watched for changes.
-        idle_exit_s: Seconds without a request after which the server ends; None to run until it is told to end.
-        log: File for warnings and errors; None for stderr.
-    """
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    names: tuple[str, ...] = ()
-    without_token: bool = False
-    watch: bool = True
-    idle_exit_s: float | None = None
-    log: Path | None = None
+    host: str = "127.0.0.1"  # address to listen on
+    port: int | None = None  # None for the default port, or any free one if that is in use
+    names: tuple[str, ...] = ()  # additional host names of the server, without a port
+    without_token: bool = False  # whether every process on this machine may connect without a token
+    watch: bool = True  # whether the indexed folders are watched for changes
+    idle_exit_s: float | None = None  # seconds without a request after which the server ends
+    log: Path | None = None  # file for warnings and errors; None for stderr
 
 
 def serve(
@@ -99,7 +86,7 @@ def serve(
     vault = settings.vault
     # Open for writing until the end: the last connection that closes checkpoints the write-ahead log.
     with (
-        open_services(settings, create=False) as services,
+        open_services(settings, create=False),
         _server_lock(vault),
         _listener(choices) as listener,
     ):
@@ -112,24 +99,34 @@ def serve(
             port=port,
             version=VERSION,
             vault=os.path.realpath(vault),
-            vault_id=services.vault.outbox.head().vault,
             variables=variables_in(environ),
             places=places_in(environ),
         )
-
-        def appear() -> None:
-            write_whole(announcement_file(vault), here.as_bytes())
-            start_note(vault).unlink(missing_ok=True)
-            ready(here.url)
 
         def vanish() -> None:
             announcement_file(vault).unlink(missing_ok=True)
             app.state.hang_up()
 
+        def appear() -> None:
+            write_whole(announcement_file(vault), json.dumps(here._asdict()).encode())
+            start_note(vault).unlink(missing_ok=True)
+            ready(here.url)
+
+        # Configured before a library configures logging with colours and source locations.
+        handlers = (
+            [RotatingFileHandler(choices.log, maxBytes=MOST_LOG_BYTES, backupCount=1)]
+            if choices.log
+            else None
+        )
+        logging.basicConfig(
+            format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING, handlers=handlers
+        )
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
         app = application(runtime, names_of(here.host, here.port, choices.names), token)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
         try:
-            Server(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)
+            with suppress(KeyboardInterrupt):
+                Server(app, appear, vanish, choices.idle_exit_s).run(sockets=[listener])
         finally:
             vanish()
 
@@ -173,22 +170,18 @@ def _server_lock(vault: Path) -> Iterator[None]:
 def _listener(choices: Choices) -> Iterator[socket.socket]:
     """Listen at the chosen port; without one at the usual port, or any free one if that is in use."""
     family = socket.AF_INET6 if ":" in choices.host else socket.AF_INET
-    try:
+    ports = [DEFAULT_PORT, 0] if choices.port is None else [choices.port]
+    for port in ports:
         try:
-            address = choices.host, DEFAULT_PORT if choices.port is None else choices.port
-            listener = socket.create_server(address, family=family)
-        except OSError:
-            if choices.port is not None:
-                raise
-            listener = socket.create_server((choices.host, 0), family=family)
-    except OSError as error:
-        where, remedy = choices.host, ""
-        if choices.port is not None:
-            where = f"{choices.host} port {choices.port}"
-            remedy = " Choose another --port, or leave it out and a free one is taken."
-        # The system's reason without the address that `socket.create_server` appends.
-        reason = str(error.strerror or error).partition(" (while ")[0]
-        raise ConfigError(f"Nothing can listen at {where}: {reason}.{remedy}") from error
+            listener = socket.create_server((choices.host, port), family=family)
+            break
+        except OSError as error:
+            if port == ports[-1]:
+                where = choices.host if choices.port is None else f"{choices.host} port {port}"
+                remedy = "Choose another --port, or leave it out and a free one is taken."
+                raise ConfigError(
+                    f"Nothing can listen at {where}: {error.strerror or error}. {remedy}"
+                ) from error
     with listener:
         # Inherited by every connection. Without it, Nagle's algorithm and delayed ACKs delay the second packet of an
         # answer by 40 ms.
@@ -221,18 +214,18 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
 
 class Server(uvicorn.Server):
     """
-    Uvicorn server that serves *app* on *listener* until it receives a signal, or has been idle for too long.
+    Uvicorn server that runs until it receives a signal, or has been idle for too long.
 
     Args:
         appear: Called when the server starts to accept requests.
         vanish: Called when the server stops accepting requests; requests in progress are still answered.
-        idle_exit_s: Seconds without a new request and without one in progress after which the server ends.
+        idle_exit_s: Seconds without a new request and without one in progress after which the server ends. Maintenance
+            lanes and the watcher do not count.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        listener: socket.socket,
         appear: Callable[[], None],
         vanish: Callable[[], None],
         idle_exit_s: float | None = None,
@@ -252,50 +245,24 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=DRAIN_S,
         )
         super().__init__(config)
-        self._listener = listener
         self._appear = appear
         self._vanish = vanish
         self._idle_exit_s = idle_exit_s
-        self._idle_watch: asyncio.Task[None] | None = None
-
-    def serve_until_told(self, log: Path | None = None) -> None:
-        """Serve; return when all requests in progress are answered or the grace period has ended."""
-        # Configured before a library configures logging with colours and source locations.
-        handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
-        if log and handlers and log.stat().st_size > MOST_LOG_BYTES:  # of warnings, which may not come soon
-            handlers[0].doRollover()
-        logging.basicConfig(
-            format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING, handlers=handlers
-        )
-        self.run(sockets=[self._listener])
+        self._answered, self._idle_since = 0, monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start answering requests, then announce the server."""
         await super().startup(sockets)
         self._appear()
-        if self._idle_exit_s is not None:
-            self._idle_watch = asyncio.create_task(self._exit_when_idle(self._idle_exit_s))
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether to shut down; called ten times a second."""
+        if self.server_state.tasks or self.server_state.total_requests != self._answered:
+            self._answered, self._idle_since = self.server_state.total_requests, monotonic()
+        is_idle = self._idle_exit_s is not None and monotonic() - self._idle_since > self._idle_exit_s
+        return await super().on_tick(counter) or is_idle
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
         self._vanish()
         await super().shutdown(sockets)
-
-    async def _exit_when_idle(self, seconds: float) -> None:
-        """Request the shutdown after *seconds* without a request; lanes and the watcher do not count."""
-        answered, since = 0, monotonic()
-        while monotonic() - since < seconds:
-            await asyncio.sleep(min(MOST_PAUSE_S, seconds / 4))
-            if self.server_state.tasks or self.server_state.total_requests != answered:
-                answered, since = self.server_state.total_requests, monotonic()
-        self.should_exit = True
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Handle signals as shutdown requests without raising them again after a graceful shutdown."""
-        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
@@ -43,13 +43,12 @@ def read_config(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in data.items()}
 
 
-def set_value(path: Path, keys: Sequence[str], value: Any, note: str = "") -> None:
+def set_value(path: Path, keys: Sequence[str], value: Any) -> None:
     """
     Write the setting at *keys*, such as ``("collections", "notes", "trust")``, with the comments as far as YAML keeps them.
 
     Args:
         value: If it is a mapping, an existing one keeps its other keys.
-        note: The comment of a new setting.
 
     Raises:
         ConfigError: The file cannot be read or written.
@@ -61,13 +60,10 @@ def set_value(path: Path, keys: Sequence[str], value: Any, note: str = "") -> No
             if not section.get(key):
                 section[key] = CommentedMap()
             section = section[key]
-        is_new = not section.get(last)
-        if isinstance(value, Mapping) and not is_new:
+        if isinstance(value, Mapping) and section.get(last):
             section[last].update(value)
         else:
             section[last] = value
-        if is_new and note:
-            section.yaml_add_eol_comment(note, last, column=0)
 
     _edit(path, change)
 
@@ -92,28 +88,6 @@ def remove_value(path: Path, keys: Sequence[str]) -> None:
     _edit(path, change)
 
 
-def remove_noted(path: Path, key: str, value: str, note: str) -> bool:
-    """Remove the line that `set_value` added with *note*, and a file of nothing else; return whether the line exists."""
-    lines = config_text(path).splitlines(keepends=True)
-    others = [line for line in lines if line.split() != [f"{key}:", value, "#", *note.split()]]
-    if len(others) == len(lines):
-        return False
-    _write(path, "".join(others)) if "".join(others).strip() else path.unlink()
-    return True
-
-
-@contextmanager
-def restored_on_error(path: Path) -> Iterator[None]:
-    """Give the config file its text of before if the block raises `ConfigError`."""
-    before = config_text(path)
-    try:
-        yield
-    except ConfigError:
-        if config_text(path) != before:
-            _write(path, before) if before else path.unlink()
-        raise
-
-
 def _edit(path: Path, change: Callable[[Any], object]) -> None:
     text, yaml, output = config_text(path), _yaml("rt"), StringIO()
     if not isinstance(read_config(path).get("collections") or {}, dict):
@@ -123,6 +97,9 @@ def _edit(path: Path, change: Callable[[Any], object]) -> None:
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
         data = CommentedMap()
     change(data)
+    if not data and not output.getvalue():
+        path.unlink()
+        return
     yaml.dump(data, output)
     _load(path, output.getvalue())  # nothing is written that could not be read again
     if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment
@@ -184,13 +161,10 @@ def typed_folder(text: str) -> Path:
 
 def existing_folder(folder: Path) -> Path:
     """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
-    try:
-        resolved = folder.expanduser().resolve()
-        if resolved.is_dir():
-            return resolved
-    except OSError:  # a name that is too long, or a parent folder without permission
-        pass
-    raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
+    resolved = os.path.realpath(folder.expanduser())
+    if not os.path.isdir(resolved):  # noqa: PTH112  which is false for a name that is too long
+        raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
+    return Path(resolved)
 
 
 def fault_of_name(name: str) -> str | None:
@@ -221,11 +195,9 @@ def name_for(
     """
     chosen = name if name is not None else collection_name(folder.name)
     others = [other for other, entry in known.items() if (entry[0].resolve(), entry[1]) == (folder, pattern)]
-    fault = ""
-    if name is None and not folder.name:
-        fault = f"{folder} has no name of its own. Choose one with --name."
-    elif wrong := fault_of_name(chosen):
-        fault = f"{wrong} Choose another with --name."
+    fault = fault_of_name(chosen)
+    if fault:
+        fault += " Choose another with --name."
     elif moved and chosen not in known:
         fault = f"There is no collection {chosen!r} to move. Leave --move out."
     elif not moved and chosen in known and known[chosen][0].resolve() != folder:

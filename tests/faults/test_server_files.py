@@ -10,8 +10,8 @@ import pytest
 from command_process import run_process
 from hook_process import KNOWN, QUESTION, Client, ask
 
-from clawmem.app.client.operations import result_from_server
 from clawmem.app.client.request import ask as ask_server
+from clawmem.app.client.request import result_from_server
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
 
@@ -25,7 +25,6 @@ def announcement(vault: Path, **changed: object) -> str:
         "port": 1,
         "version": VERSION,
         "vault": str(vault.resolve()),
-        "vault_id": "x",
         "variables": "",
         "places": {"HOME": str(vault.parent)},
     }
@@ -79,7 +78,7 @@ def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("INDEX_PATH", str(vault))
     Path(f"{vault}.server").write_text(announcement(vault), "utf-8")
-    monkeypatch.setattr("clawmem.app.client.operations.posted", lambda *given, **more: answer)
+    monkeypatch.setattr("clawmem.app.client.request.posted", lambda *given, **more: answer)
 
     assert result_from_server("search", {"query": "x"}, None) is None
 

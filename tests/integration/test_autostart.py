@@ -200,16 +200,6 @@ def test_an_idle_server_exits(here: Home) -> None:
     assert announced(here.vault) is None
 
 
-def test_a_long_log_is_bounded(here: Home) -> None:
-    """What is in it becomes the previous log, of which there is one."""
-    here.log.write_text("x" * 300_000)
-    here.prompt()
-    here.server()
-
-    assert here.log.stat().st_size < 1_000
-    assert here.log.with_name(f"{here.log.name}.1").stat().st_size >= 300_000
-
-
 def test_tools_of_a_server_that_exited(here: Home) -> None:
     """`clawmem mcp` starts it again, and the call is answered."""
 

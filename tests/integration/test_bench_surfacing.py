@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,4 +51,4 @@ def test_the_hook_is_asked(tmp_path: Path, invoke: Invoke, bootstrapped: Path) -
 
     assert "Login sessions live in Redis for 14 days." in block
     assert not prompts.block("who won the football world cup?", "s2", "speed")
-    assert invoke("budget").stdout.startswith("Nothing was given")
+    assert json.loads(invoke("why", "--json").stdout)["receipts"] == []

@@ -19,7 +19,7 @@ from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
 
-from clawmem.app.client import operations
+from clawmem.app.client import request
 from clawmem.app.client import request as server_request
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.operations.table import all_operations
@@ -154,18 +154,18 @@ class CommandRunner(NamedTuple):
 def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> CommandRunner:
     """Commands that may ask the server."""
     answers: list[bool] = []
-    ask = operations.result_from_server
+    ask = request.result_from_server
 
     def recorded(*given: Any) -> Any:
         try:
             result = ask(*given)
-        except operations.Refused:
+        except request.Refused:
             answers.append(True)
             raise
         answers.append(result is not None)
         return result
 
-    monkeypatch.setattr(operations, "result_from_server", recorded)
+    monkeypatch.setattr(request, "result_from_server", recorded)
     return CommandRunner(answers)
 
 
@@ -341,7 +341,7 @@ def test_what_a_question_loads(world: World) -> None:
 
     modules = asked.stderr.split()
     assert {never for never in NEVER if any(f"{one}.".startswith(f"{never}.") for one in modules)} == set()
-    assert "clawmem.app.client.operations" in modules
+    assert "clawmem.app.client.request" in modules
     assert (asked.stdout, answered.stderr) == (answered.stdout, "")
 
 

@@ -311,17 +311,6 @@ def test_a_vault_that_was_never_there_is_made_without_a_word(
     assert "was lost" not in invoke("bootstrap", notes, "--skip-embed").output
 
 
-@pytest.mark.parametrize("words", [("collection", "add", "/"), ("bootstrap", "/")], ids=" ".join)
-def test_the_root_needs_a_name(remembered: Invoke, words: tuple[str, ...]) -> None:
-    """It has none of its own, and is not called like another collection."""
-    refused = remembered(*words)
-
-    assert (refused.exit_code, refused.stderr) == (
-        2,
-        "clawmem: / has no name of its own. Choose one with --name.\n",
-    )
-
-
 @pytest.mark.parametrize("verb", [("collection", "add"), ("bootstrap",)], ids=" ".join)
 def test_a_folder_is_one_collection(remembered: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
     """A second name for it is refused with the name that it has, and what to do."""

@@ -89,7 +89,7 @@ def test_numbers_that_are_none(
     done = invoke("status")
 
     assert done.exit_code == 4
-    assert done.stderr == f"clawmem: {name}: must be a whole number.\n"
+    assert done.stderr == f"clawmem: {name}: must be a valid integer, unable to parse string as an integer.\n"
 
 
 @pytest.mark.parametrize("role", ["EMBED", "LLM", "RERANK"])

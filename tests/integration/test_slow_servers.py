@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.client import operations
+from clawmem.app.client import request
 from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.process_identity import holder_id
@@ -56,10 +57,10 @@ def ask(
         vault = default_vault(environ)
         host, port = listener.getsockname()
         server = Announcement(
-            os.getpid(), holder_id(), host, port, VERSION, os.path.realpath(vault), "",
+            os.getpid(), holder_id(), host, port, VERSION, os.path.realpath(vault),
             variables_in(environ), places_in(environ),
         )  # fmt: skip
-        announcement_file(vault).write_bytes(server.as_bytes())
+        announcement_file(vault).write_bytes(json.dumps(server._asdict()).encode())
         yield lambda behave: _asked(listener, behave, environ, home)
 
 
@@ -94,15 +95,15 @@ def test_a_server_that_sends_away(ask: Callable[[Behave], CommandOutcome]) -> No
 
 def test_a_person_waits_for_seconds() -> None:
     """Not until somebody presses Ctrl-C; longer than a question takes whose models give up."""
-    assert 0 < operations.FIRST_S <= 2
-    assert 20 <= operations.ANSWER_S <= 60
+    assert 0 < request.FIRST_S <= 2
+    assert 20 <= request.ANSWER_S <= 60
 
 
 def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> CommandOutcome:
     threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
     code = (
-        "from clawmem.app.client import operations\n"
-        f"operations.FIRST_S, operations.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
+        "from clawmem.app.client import request\n"
+        f"request.FIRST_S, request.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
         "from clawmem.app.main import main\n"
         "main()"
     )

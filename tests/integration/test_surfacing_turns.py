@@ -11,7 +11,6 @@ from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
-from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES
@@ -125,23 +124,6 @@ class TestTurns:
         assert not turns.seen(PROMPT, now + 600_001)
         assert not turns.seen(PROMPT, now, within_s=0)
         assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now)
-
-    def test_what_was_spent(self, home: Home) -> None:
-        """Prompts, blocks, tokens and what was of use are counted by session."""
-        said = home.ask()
-        home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
-        row = next(row for row in home.rows() if row.hits)
-        home.vault.telemetry.mark_referenced(row.id, [row.hits[0].document_id])
-
-        spent = spent_by(home.vault.telemetry, home.vault.receipts, "s1")
-
-        assert spent
-        assert (spent.prompts, spent.blocks, spent.tokens) == (2, 1, said.tokens)
-        assert spent.share_referenced == pytest.approx(
-            1 / len({hit.document_id for hit in row.hits}), abs=0.5
-        )
-        assert spent_lately(home.vault.telemetry, home.vault.receipts, "", 5) == [spent]
-        assert spent_by(home.vault.telemetry, home.vault.receipts, "nobody") is None
 
 
 class Stuck:

@@ -67,7 +67,7 @@ FAMILIES = {
     f"{CLI}.doctor": ("doctor",),
     f"{CLI}.lanes": ("lanes",),
     f"{CLI}.mining": ("mine",),
-    f"{DAEMON}.surface": ("surface", "budget", "hook"),
+    f"{DAEMON}.surface": ("surface", "hook"),
     f"{CLI}.setup": ("setup",),
     f"{DAEMON}.serve": ("serve",),
     f"{DAEMON}.mcp": ("mcp",),

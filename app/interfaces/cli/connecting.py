@@ -33,8 +33,7 @@ from clawmem.app.services.setup.steps import Change, Step, apply_steps, plan_ste
 from clawmem.app.settings.config_file import (
     find_config,
     read_config,
-    remove_noted,
-    restored_on_error,
+    remove_value,
     set_value,
 )
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
@@ -42,7 +41,6 @@ from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 if TYPE_CHECKING:
     from clawmem.app.client.tool_sets import ToolSet
 
-SERVER_NOTE = "by clawmem setup"  # marks the setting that the removal of the last agent removes
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.
 PLACES = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
@@ -269,22 +267,17 @@ def apply_with_server(steps: Sequence[Step], wanted: bool | None = None, *, remo
     Choose a server, see `choose_server`, and apply the planned *steps*; or remove them, and the choice with the last.
 
     Returns:
-        The change of the config file as a sentence; it is taken back if a step fails.
+        The change of the config file as a sentence.
     """
-    if remove:
-        apply_steps(steps)
-        return withdraw_server()
-    with restored_on_error(find_config(config_folder(os.environ))):
+    if not remove:
         started = choose_server(wanted)
         apply_steps(steps)
-    return started
-
-
-def withdraw_server() -> str:
-    """Remove the setting that `choose_server` added, unless an agent is connected; return the change as a sentence."""
+        return started
+    apply_steps(steps)
     file = find_config(config_folder(os.environ))
-    if connected_clients(os.environ) or not remove_noted(file, SETTING, AUTO, SERVER_NOTE):
+    if connected_clients(os.environ) or read_config(file).get(SETTING) != AUTO:
         return ""
+    remove_value(file, [SETTING])
     return f"{file}: hooks start no server any more."
 
 
@@ -302,7 +295,7 @@ def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
         return ""
     if dry_run:
         return f"{file} would get: {SETTING}: {value}"
-    set_value(file, [SETTING], value, SERVER_NOTE if wanted is None else "")
+    set_value(file, [SETTING], value)
     if value == MANUAL:
         return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
     return (

@@ -169,7 +169,7 @@ def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape
         return _said(ctx, operation, result, shape)
 
     if not (chosen.alone or chosen.backend or operation.in_own_process):
-        from clawmem.app.client.operations import result_from_server
+        from clawmem.app.client.request import result_from_server
 
         parameters = request.model_dump(mode="json", exclude_unset=True)
         record = result_from_server(operation.name, parameters, chosen.vault)

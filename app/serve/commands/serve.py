@@ -35,42 +35,38 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 cli = command_group()
 
 STOPS_WITHIN_S = 20.0  # a server answers requests in progress for 10 seconds
-SILENT_S = 2.0
 PAUSE_S = 0.05
-
-
-Port = Annotated[
-    int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--name", help="One more name that the server goes by.", show_default=False),
-]
-Minutes = Annotated[
-    float | None,
-    typer.Option(
-        min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
-    ),
-]
-Log = Annotated[Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)]
-Background = Annotated[
-    bool, typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal.")
-]
 
 
 @cli.command()
 def serve(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on; prefer the local one.")] = "127.0.0.1",
-    port: Port = None,
-    names: Names = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="One more name that the server goes by.", show_default=False),
+    ] = None,
     no_token: Annotated[
         bool, typer.Option("--no-token", help="Let every process on this machine connect.")
     ] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
-    idle_exit: Minutes = None,
-    log: Log = None,
-    background: Background = False,
+    idle_exit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)
+    ] = None,
+    background: Annotated[
+        bool,
+        typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal."),
+    ] = False,
     status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:
@@ -121,7 +117,7 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
         value = ctx.params[str(option.name)]
         if option.name != "background" and value not in (None, False, ()):
             values = value if isinstance(value, (list, tuple)) else [value]
-            options += [option.opts[0]] if value is True else [f"{option.opts[0]}={one}" for one in values]
+            options += [option.opts[0]] if value is True else [f"{option.opts[0]}={text}" for text in values]
     server = server or started_server(vault, options, os.environ)
     facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": str(log_file(vault))}
     text = f"{vault} is {'now' if is_new else 'already'} served at {server.url}. Its log is {log_file(vault)}"
@@ -134,16 +130,12 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     """Stop the running server, and wait until it has ended."""
     if server:
         os.kill(server.pid, signal.SIGTERM)
-    began, is_silent = monotonic(), True
+    end = monotonic() + STOPS_WITHIN_S
     while server and is_running(vault):
-        waited_s = monotonic() - began
-        if waited_s > STOPS_WITHIN_S:
+        if monotonic() > end:
             raise ClawmemError(
                 f"Process {server.pid} was told to end and has not. As the last resort: kill -9 {server.pid}"
             )
-        if is_silent and waited_s > SILENT_S:
-            typer.echo(f"Waiting for process {server.pid} to end", err=True)
-            is_silent = False
         sleep(PAUSE_S)
     _show_server(ctx, vault, server, "no longer", running=False)
     if not server:
@@ -153,23 +145,19 @@ def _stop(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
 def _show_status(ctx: typer.Context, vault: Path, server: Announcement | None) -> None:
     does_answer, has_vault = server is not None and answers(server), is_there(vault)
     automatic, unfinished = is_automatic(os.environ), start_note(vault).exists()
-    facts = {
-        "answers": does_answer,
-        "vault_exists": has_vault,
-        "automatic": automatic,
-        "unfinished": unfinished,
-    }
-    _show_server(ctx, vault, server, "now", running=server is not None, **facts)
+    facts = {"answers": does_answer, "vault_exists": has_vault, "automatic": automatic}
+    _show_server(ctx, vault, server, "now", running=server is not None, **facts, unfinished=unfinished)
     if not wants_json(ctx):
         show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
+    faults = [version_fault(server) if server else ""]
     if unfinished:
-        typer.echo(f"A hook started a server that does not answer yet. See {log_file(vault)}", err=True)
+        faults.append(f"A hook started a server that does not answer yet. See {log_file(vault)}")
     if server and not does_answer:
-        typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
-    if server and (fault := version_fault(server)):
-        typer.echo(fault, err=True)
+        faults.append("It does not answer. Stop it with: clawmem serve --stop")
     if not has_vault:
-        typer.echo(f"There is no vault at {vault}.", err=True)
+        faults.append(f"There is no vault at {vault}.")
+    for fault in filter(None, faults):
+        typer.echo(fault, err=True)
     if not (does_answer and has_vault):
         raise typer.Exit(1)
 

@@ -84,7 +84,7 @@ def test_a_drainer_looks_whenever_it_is_woken() -> None:
         if not complaints:
             raise OSError("the disk")
 
-    drainer = BackgroundThread("drain", lambda stop: drain(), complaints.append, is_job=True)
+    drainer = BackgroundThread("drain", lambda stop: drain(), complaints.append)
     drainer.start()
     assert looked.acquire(timeout=SECONDS)
     for _ in range(2):
