@@ -16,8 +16,6 @@ from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
-from clawmem.domain.briefing.profile import PAGE_PATH
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 
-_PROFILE = f"{COLLECTION}/{PAGE_PATH}"
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
 _CONTENTS = {
     "documents": "titles, times and tags of notes, memories and diary entries",
@@ -74,9 +71,6 @@ def _complete(services: Services, report: SalvageReport) -> list[str]:
     split_again(services.vault.documents, services.vault.transactions, services.publisher)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.indexes)
-    if _PROFILE in {*report.notes, *report.damaged}:  # it is generated from notes
-        services.profile.rebuild()
-    services.profile.refresh_dropped()
     embed_quickly(services)
     without = pending_texts(services)
     waiting = [f"{plural(without, 'text')} without vectors. Run: clawmem embed"] if without else []
@@ -160,8 +154,8 @@ def repair(
     result = Repaired(
         kept=dict(report.kept),
         lost=dict(report.lost),
-        notes=[place for place in report.notes if place not in {*served, _PROFILE}],
-        spoilt=[place for place in report.damaged if place not in {*served, _PROFILE}],
+        notes=[place for place in report.notes if place not in served],
+        spoilt=[place for place in report.damaged if place not in served],
         vault=vault,
         damaged=damaged,
     )

@@ -101,7 +101,8 @@ def test_after_compaction_at_most_five_decisions_of_a_week(briefed: Briefed) -> 
 
 def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
     """2000 tokens: profile 800, handoff 600, current 400 with what is pinned first, stale notes 200 and five at most."""
-    briefed.keep("profile.md", f"# Profile\n\n- {LONG * 3}", "hub", collection=OWN)
+    for n in range(30):
+        briefed.keep(f"p{n}.md", "Text.", "progress", title=f"{n} {LONG[:150]}", days=n / 100)
     briefed.keep("agent/handoffs/1.md", f"Stopped here. {LONG * 3}", "handoff", collection=OWN)
     briefed.keep("fresh.md", "Fresh.", "decision")
     briefed.keep("used.md", "Used.", "preference", days=1, access_count=10)

@@ -18,7 +18,6 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.search import AnswerRecorder
-from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
@@ -26,7 +25,6 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.filters import visible
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
@@ -252,13 +250,12 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         Settings(vault=tmp_path / "vault.sqlite", config_file=tmp_path / "none.yaml")
     ) as services:
         world = World(services.vault, world.clock, tmp_path)
-        assert services.profile.rebuild()
+        assert "Postgres" in services.profile.text()
         decision = next(one for one in world.kept() if one.content_type == "decision")
         handoffs = [one for one in world.kept() if one.content_type == "handoff"]
 
         assert services.forgetting([decision, *handoffs], "cli").left == ""
-        page = services.vault.documents.at(COLLECTION, PATH)
-        assert page is None or "Postgres" not in (services.vault.documents.body(page.id) or "")
+        assert "Postgres" not in services.profile.text()
         assert services.vault.sessions.get("s1") is None or services.vault.sessions.recent(1)[0].summary == ""
         services.vault.captures.advance("s1", READER, Cursor())
         world.extract(session)

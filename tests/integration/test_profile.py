@@ -1,49 +1,48 @@
-"""The page about who works here: what it is made of, when it is made anew, and what it does not outlive."""
+"""The profile of the user: what it is computed from, its budgets, and what it leaves out."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
-from wired import publisher, session_cases, wired
+from command_line import Invoke
+from wired import session_cases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.briefing.profile import PATH, Profile
-from clawmem.contracts import samples
-from clawmem.contracts.samples import id_of, sha
-from clawmem.domain.capture.notes import COLLECTION
-from clawmem.domain.documents.times import iso_utc
+from clawmem.contracts.samples import save, sha
 from clawmem.domain.text.words import token_count
-from clawmem.ports.documents import Claims
-from clawmem.ports.records import InactiveReason, Origin
-from clawmem.ports.sessions import Session, session_key
-from clawmem.ports.vault import Vault
-
-
-def save(vault: Vault, path: str, body: str, **fields: Any) -> int:
-    """A note that was indexed before anything else happened."""
-    return samples.save(vault, path, body, **{"indexed_at": "2023-11-01T00:00:00.000Z", **fields})
+from clawmem.ports.documents import Claims, Property
+from clawmem.ports.records import Origin
+from clawmem.ports.sessions import session_key
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """A vault in which a session decided something, beside a hub of the owner's."""
+    """A vault in which a session decided something, beside a preference of the owner's."""
     vault = open_vault(str(tmp_path / "vault.sqlite"))
     world = World(vault, ManualClock(), tmp_path)
     session = world.session("s1", *LEDGER)
     world.extract(session)
     session_cases(vault, world.clock).handoffs().write(session)
-    save(vault, "hub.md", "# People\n\n- Ann keeps the key of the safe\n- short", content_type="hub")
+    save(
+        vault,
+        "key.md",
+        "# Key\n\nAnn keeps the key of the safe. It is red.",
+        title="Key",
+        content_type="preference",
+    )
     yield world
     vault.close()
 
 
-def page(world: World) -> str:
-    return world.vault.documents.body(id_of(world.vault.documents.at(COLLECTION, PATH))) or ""
+def profile(world: World) -> str:
+    text: str = wired(world.vault, world.clock).profile().text()
+    return text
 
 
 def begun(world: World) -> str:
@@ -51,38 +50,25 @@ def begun(world: World) -> str:
     return text
 
 
-def profile(world: World) -> Profile:
-    page: Profile = wired(world.vault, world.clock).profile()
-    return page
-
-
-def test_decisions_hubs_and_sessions(world: World) -> None:
-    """One page, of type hub: the decisions' sentences, the hubs' list items, what sessions came to; told at a start."""
-    assert profile(world).refresh()
-
+def test_decisions_preferences_and_sessions(world: World) -> None:
+    """The sentences of captured notes, titles and first sentences of others, what sessions came to; told at a start."""
     key = session_key("s1")
-    assert page(world) == (
+    assert profile(world) == (
         "# Profile\n\n## What holds\n\n"
         f"- We'll use Postgres for the ledger (_clawmem/agent/observations/2023-11-14-{key}-decision-28344cd4.md)\n"
-        "- Ann keeps the key of the safe (notes/hub.md, 2024-03-01)\n\n"
+        "- Key: Ann keeps the key of the safe. (notes/key.md, 2024-03-01)\n\n"
         f"## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-{key}.md)\n"
     )
-    kept = world.vault.documents.at(COLLECTION, PATH)
-    assert (kept.content_type, kept.display_path) == ("hub", "_clawmem/profile.md")
-    assert "- Ann keeps the key of the safe" in begun(world)
+    assert "- Key: Ann keeps the key of the safe." in begun(world)
 
 
 def test_secrets_stay_out(world: World) -> None:
-    """No line has a secret, and no path of a note is taken for one."""
+    """No line has a secret."""
     said = "Set password" + "=hunter2Xk93Lmq for the ledger"
     save(world.vault, "done.md", "Done.", title=said, content_type="progress")
-    save(world.vault, "bao.md", "- OpenBao hands out credentials", content_type="hub")
 
-    assert profile(world).rebuild()
-
-    assert "hunter2" not in page(world)
-    assert "for the ledger (notes/done.md, 2024-03-01)" in page(world)
-    assert "- OpenBao hands out credentials (notes/bao.md, 2024-03-01)" in page(world)
+    assert "hunter2" not in profile(world)
+    assert "for the ledger (notes/done.md, 2024-03-01)" in profile(world)
 
 
 def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
@@ -91,139 +77,86 @@ def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
     session = world.session(
         "s2", *LEDGER, *(("user", f"We'll use {one} from the yard in Larvik.") for one in goods)
     )
-    world.extract(session)
     session_cases(world.vault, world.clock).handoffs().write(session)
 
-    assert profile(world).rebuild()
-
     [line] = [
-        one for one in page(world).partition("## Lately")[2].splitlines() if f"-{session_key('s2')}.md" in one
+        one for one in profile(world).splitlines() if f"handoffs/2023-11-14-{session_key('s2')}.md" in one
     ]
     assert line.endswith(f"… (_clawmem/agent/handoffs/2023-11-14-{session_key('s2')}.md)")
-
-
-def test_it_is_made_anew_after_five_sessions(world: World) -> None:
-    """Four more sessions leave it as it is, the fifth makes it due; asking again changes nothing."""
-    profile(world).refresh()
-    save(world.vault, "new.md", "- Backups go to Helsinki", content_type="decision")
-
-    refreshed = []
-    for number in range(5):
-        world.clock.advance(60_000)
-        world.vault.sessions.save(Session(f"later-{number}", iso_utc(world.clock.now_ms())))
-        refreshed.append(profile(world).refresh())
-
-    assert refreshed == [False, False, False, False, True]
-    assert "- Backups go to Helsinki" in page(world)
-    assert not profile(world).refresh()
-
-
-def test_it_does_not_outlive_its_sources(world: World) -> None:
-    """With a source forgotten it is told no more, and the next one does without it."""
-    profile(world).refresh()
-    with world.vault.transactions.writing():
-        decision = world.kept()[0]
-        publisher(world.vault).withdraw([decision.id], InactiveReason.FORGOTTEN)
-
-    assert "## Profile" not in begun(world)
-    assert profile(world).refresh()
-    assert "What holds\n\n- Ann" in page(world)
-    assert "## Profile" in begun(world)
-
-
-def test_one_that_was_forgotten_stays_so(world: World) -> None:
-    """Whoever does not want one does not get another."""
-    profile(world).refresh()
-    with world.vault.transactions.writing():
-        publisher(world.vault).withdraw(
-            [id_of(world.vault.documents.at(COLLECTION, PATH))], InactiveReason.FORGOTTEN
-        )
-
-    assert not profile(world).refresh()
-    assert "## Profile" not in begun(world)
 
 
 def test_its_budgets(world: World) -> None:
     """At most 500 tokens of facts and 10 items in 280, whole lines, however many there are; a session reads all of it."""
     for number in range(40):
-        facts = "\n".join(f"- We keep {sha(f'{number}.{part}')[:40]}" for part in range(3))
-        save(world.vault, f"d{number}.md", facts, content_type="decision", title=sha(str(number)))
+        save(world.vault, f"d{number}.md", "Text.", content_type="decision", title=sha(str(number))[:40])
         save(world.vault, f"p{number}.md", "Text.", content_type="progress", title=2 * sha(str(number)))
 
-    assert profile(world).refresh()
-
-    held, lately = page(world).partition("## Lately")[::2]
-    assert 15 < held.count("\n- ") <= 30
+    held, lately = profile(world).partition("## Lately")[::2]
+    assert 10 < held.count("\n- ") <= 30
     assert 5 < lately.count("\n- ") <= 10
     assert token_count(held.partition("# Profile")[2].strip()) <= 500
     assert token_count(lately.strip()) <= 280
-    lines = [line for line in page(world).splitlines() if line.startswith("- ")]
+    lines = [line for line in profile(world).splitlines() if line.startswith("- ")]
     assert all(line.endswith(")") for line in lines)
     assert [line for line in begun(world).splitlines() if line in lines] == lines
 
 
+def test_near_duplicates_are_one_line(world: World) -> None:
+    """Four edits are the same statement."""
+    for day in ("Mondays", "Sundays"):
+        save(world.vault, f"{day}.md", "", title=f"We deploy on {day}", content_type="preference")
+
+    assert profile(world).count("We deploy on") == 1
+
+
 def test_what_was_superseded_leaves_it(world: World) -> None:
-    """A decision that another supersedes is not told any more, and the next page does without it."""
-    old = save(world.vault, "old.md", "Backups go to Helsinki.", content_type="decision")
-    profile(world).refresh()
+    """A decision that another one supersedes is not told any more."""
+    save(world.vault, "old.md", "Backups go to Helsinki.", content_type="decision")
     assert "Helsinki" in begun(world)
     new = save(world.vault, "new.md", "Backups go to Oslo.", content_type="decision")
     with world.vault.transactions.writing():
         world.vault.successions.claim(new, Claims(supersedes=("old.md",)))
 
     assert "Helsinki" not in begun(world)
-    assert profile(world).refresh()
-    assert "Oslo" in begun(world) and "Helsinki" not in begun(world)
-    assert old != new
+    assert "Oslo" in begun(world)
 
 
 @pytest.mark.parametrize(
     ("path", "rest"),
     [
-        ("drafts/x.md", {}),
-        ("x.md", {"tags": ("rejected",)}),
-        ("x.md", {"title": "Proposal: backups in Helsinki"}),
         ("x.md", {"confidence": 0.3}),
         ("_PRIVATE/x.md", {}),
         ("x.md", {"origin": Origin.TOOL_OUTSIDE}),
+        ("x.md", {"content_type": "hub"}),
+        ("status.md", {}),
     ],
-    ids=["draft", "rejected", "proposal", "unsure", "private", "outside"],
+    ids=["unsure", "private", "outside", "other type", "status"],
 )
-def test_what_is_not_settled_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None:
-    """Neither drafts nor proposals, nor what may not be told unasked."""
-    save(world.vault, path, "Backups go to Helsinki.", content_type="decision", **rest)
+def test_what_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None:
+    """Proposals, contradicted decisions, and what may not be told unasked."""
+    number = save(world.vault, path, "Backups go to Helsinki.", **{"content_type": "decision", **rest})
+    if path == "status.md":
+        with world.vault.transactions.writing():
+            world.vault.properties.put(number, [Property("status", "Proposed", "proposed")])
 
-    profile(world).rebuild()
-
-    assert "Helsinki" not in page(world)
+    assert "Helsinki" not in profile(world)
 
 
-def test_the_last_decision_on_a_subject(world: World) -> None:
-    """Of two decisions with the same tags only the later is told, though it does not name the earlier one."""
-    for year, place in (("2023", "Helsinki"), ("2024", "Oslo")):
-        save(
-            world.vault,
-            f"{year}.md",
-            f"Backups go to {place}.",
-            content_type="decision",
-            tags=("backup",),
-            authored_at=f"{year}-01-02T00:00:00.000Z",
+def test_a_copied_file_is_not_newer(invoke: Invoke, tmp_path: Path) -> None:
+    """Files without a date, as new as their last copy, do not push dated decisions out, and no page is stored."""
+    (tmp_path / "notes").mkdir()
+    for number in range(25):
+        (tmp_path / f"notes/copied-{number}.md").write_text(
+            f"---\ncontent_type: decision\n---\n# Paint {number}\n\nWe paint hull {number} blue.\n", "utf-8"
         )
+    (tmp_path / "notes/2025-03-01-broker.md").write_text(
+        "---\ncontent_type: decision\n---\n# Broker for telemetry\n\nNATS.\n", "utf-8"
+    )
+    invoke("collection", "add", tmp_path / "notes")
+    invoke("update")
 
-    profile(world).rebuild()
-
-    assert "Oslo" in page(world) and "Helsinki" not in page(world)
-
-
-def test_a_changed_source_makes_it_due(world: World) -> None:
-    """A note that was indexed again after the page was made is read again, and only then."""
-    save(world.vault, "place.md", "Backups go to Helsinki.", content_type="decision")
-    profile(world).refresh()
-    assert not profile(world).refresh()
-    world.clock.advance(60_000)
-    now = iso_utc(world.clock.now_ms())
-    save(world.vault, "place.md", "Backups go to Oslo.", content_type="decision", indexed_at=now)
-
-    assert profile(world).refresh()
-
-    assert "Oslo" in page(world) and "Helsinki" not in page(world)
+    shown = invoke("profile").output
+    first = shown.partition("## What holds")[2].strip().splitlines()[0]
+    assert first == "- Broker for telemetry: NATS. (notes/2025-03-01-broker.md)"
+    found = json.loads(invoke("search", "profile", "--all", "--json").stdout)["results"]
+    assert not any("_clawmem" in one["file"] for one in found)

@@ -54,7 +54,6 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /receipts": ("/receipts", {}),
     "GET /receipts/{id}": ("/receipts/1", {}),
     "GET /profile": ("/profile", {}),
-    "POST /profile": ("/profile", {"rebuild": True}),
     "POST /diary": ("/diary", {"entry": "The ferry leaves at nine.", "topic": "boats"}),
     "GET /diary": ("/diary", {}),
     "GET /openclaw/flush-plan": ("/openclaw/flush-plan", {"total_tokens": 180_000}),

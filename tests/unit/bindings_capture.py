@@ -11,8 +11,7 @@ from pydantic import ValidationError
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
-from clawmem.domain.briefing.profile import distinct
-from clawmem.domain.briefing.statements import note_statements
+from clawmem.domain.briefing.profile import fact_of
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms
@@ -73,7 +72,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "captured_kind": _captured_kind,
     "is_referenced": _is_referenced,
     "archivable": _archivable,
-    "profile_facts": lambda given: distinct(note_statements(given["title"], given["body"])),
+    "profile_facts": lambda given: fact_of(given["title"], given["body"]),
     "current_rank": lambda given: current_rank(**given),
     "is_current": lambda given: is_current(**given),
     "is_stale": lambda given: is_stale(**given),

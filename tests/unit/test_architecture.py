@@ -36,6 +36,7 @@ PURE = {
     "posixpath",  # joins and tidies text, and asks no disk
     "operator",
     "pkgutil",  # reads data files of the package
+    "rapidfuzz",  # distances of texts, without state
     "re",
     "string",
     "types",

@@ -47,7 +47,7 @@ class CaptureJobs:
         services, summary = self._services, job.event.get("compact_summary", "")
         jobs: dict[str, Callable[[Session], object]] = {
             "decision-extractor": self._decisions,
-            "handoff-generator": self._handoff,
+            "handoff-generator": lambda session: self._handoffs(session).write(session),
             "feedback-loop": lambda session: services.feedback_loop(session),
             "precompact-extract": self._state,
             "postcompact-capture": lambda session: self._handoffs(session).summarize(session, summary),
@@ -64,10 +64,6 @@ class CaptureJobs:
         part = services.transcripts.read(session.transcript)
         if part.end.offset and not (part.messages or part.sidechains):  # as of a newer client
             raise SourceUnreadable(session.transcript, "no line is a message in a known format")
-
-    def _handoff(self, session: Session) -> None:
-        self._handoffs(session).write(session)
-        self._services.profile.refresh()
 
     def _handoffs(self, session: Session) -> Handoffs:
         return self._services.handoffs(is_echo=self._is_echo(session), left=self._left)

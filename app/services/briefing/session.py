@@ -41,12 +41,11 @@ class SessionBriefing:
     def at_start(self) -> str:
         """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
         documents = self._told()
-        page = self.profile.page()
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
             [
-                section("## Profile", self._lines(page), PROFILE_TOKENS) if page else "",
+                section("## Profile", _lines(self.profile.text()), PROFILE_TOKENS),
                 self._handoff(documents),
                 self._current(documents),
                 section("## Not looked at for a while", self._due(documents), STALE_TOKENS),
@@ -72,7 +71,7 @@ class SessionBriefing:
             if not is_empty(self.documents.body(last.id) or ""):
                 [(_, mark)] = without_replaced(self.documents, self.successions, [last])
                 heading = f"## Where the last session stopped ({_noted(last.authored_at[:DAY], mark)})"
-                return section(heading, self._lines(last), HANDOFF_TOKENS)
+                return section(heading, _lines(self.documents.body(last.id) or ""), HANDOFF_TOKENS)
         return ""
 
     def _current(self, documents: Sequence[Document]) -> str:
@@ -122,9 +121,9 @@ class SessionBriefing:
             for document in due[:MOST_STALE]
         ]
 
-    def _lines(self, document: Document) -> list[str]:
-        body = without_broken_head(self.documents.body(document.id) or "")
-        return packed(filter(str.strip, safe(body).splitlines()), SESSION_TOKENS)
+
+def _lines(text: str) -> list[str]:
+    return packed(filter(str.strip, safe(without_broken_head(text)).splitlines()), SESSION_TOKENS)
 
 
 def _line(document: Document, *parts: str) -> str:

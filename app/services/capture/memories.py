@@ -20,6 +20,7 @@ from clawmem.ports.documents import Claims, Property
 from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 
+MADE_FROM = "made-from:"  # prefix of tags that name the sources of a memory
 PROJECT = "project"  # property with the project in which a memory was captured
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from clawmem.app.services.briefing.profile import SOURCE
-from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.memories import MADE_FROM, Memories
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.facts import (
@@ -155,7 +154,7 @@ class SynthesizeFacts:
             fact.kind.value,
             CONFIDENCE,
             document.authored_at,
-            tags=(WRITER, f"{SOURCE}{document.id}"),
+            tags=(WRITER, f"{MADE_FROM}{document.id}"),
             sources=[document],
         )
         return number, True

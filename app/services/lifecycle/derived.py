@@ -8,10 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from clawmem.app.services.briefing.profile import PATH as PROFILE
-from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
-from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.memories import MADE_FROM, Memories
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.maintenance.grouping import (
     Group,
@@ -42,7 +40,7 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
 
     The documents themselves and forgotten ones are left out; archived and superseded ones are not. The vault
     records a source in five places: the path of a conclusion and its relation of support, the journal of merged
-    observations, the ``made-from:`` tags of the profile, and the quote of a capture that a handoff repeats.
+    observations, the ``made-from:`` tags of imported facts, and the quote of a capture that a handoff repeats.
     """
     asked = set(document_ids)
     stated: dict[int, set[int]] = defaultdict(set)
@@ -68,11 +66,11 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
 
 
 def _sources(document: Document) -> Iterator[int]:
-    """Yield the sources that a document names: a conclusion in its path, the profile in its tags."""
+    """Yield the sources that a document names: a conclusion in its path, an imported fact in its tags."""
     if match := _CONCLUSION.fullmatch(document.path):
         yield from map(int, match["ids"].strip("-").split("-"))
     for tag in document.tags:
-        number = tag.removeprefix(SOURCE)
+        number = tag.removeprefix(MADE_FROM)
         if tag != number and number.isdecimal():
             yield int(number)
 
@@ -106,7 +104,6 @@ class DerivedPlan(NamedTuple):
 
     ``removed`` are forgotten as well. ``rebuilt`` are written again without their forgotten sources, ``merged``
     from these observations, ``handoffs`` with these sections. ``released`` observations are served again.
-    ``page`` is the profile, where it is concerned: `Profile.drop` empties it.
     """
 
     removed: tuple[Document, ...]
@@ -114,7 +111,6 @@ class DerivedPlan(NamedTuple):
     merged: dict[int, list[int]]
     handoffs: dict[int, Sections]
     released: tuple[int, ...]
-    page: Document | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +131,8 @@ class DerivedMemories:
         merged: dict[int, list[int]] = {}
         handoffs: dict[int, Sections] = {}
         released: list[int] = []
-        page = next((note for note in found if (note.collection, note.path) == (COLLECTION, PROFILE)), None)
         # By id, which is the order of creation: a source is decided before the memories that were derived from it.
-        for document in sorted((note for note in found if note is not page), key=lambda note: note.id):
+        for document in sorted(found, key=lambda note: note.id):
             left = self._left(document, gone)
             if len(left) >= _LEAST_MERGED or (left and document.inactive):
                 merged[document.id] = left
@@ -148,7 +143,7 @@ class DerivedMemories:
                 released += left
                 gone.add(document.id)
         kept = tuple(note for note in found if note.id in merged or note.id in handoffs)
-        return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released), page)
+        return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released))
 
     def apply(self, plan: DerivedPlan) -> None:
         """Rebuild and release documents as *plan* says; inside `Transactions.writing`."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
@@ -87,7 +86,6 @@ class Forgetting:
     vault: Vault
     publisher: Publisher
     derived: DerivedMemories
-    profile: Profile
     clock: Clock
     note: Note = lambda documents, at: None
 
@@ -135,10 +133,9 @@ class Forgetting:
         plan = self.derived.plan(sources)
         every = [*sources, *plan.removed]
         ids = [document.id for document in every]
-        traces = self._traces(every, [*plan.rebuilt, *([plan.page] if plan.page else [])])
+        traces = self._traces(every, plan.rebuilt)
         because, now = f"derived from {documents[0].display_path}", iso_utc(self.clock.now_ms())
         with self.vault.transactions.writing():
-            self.profile.drop([*ids, *(document.id for document in plan.rebuilt)])
             self.derived.apply(plan)
             self.vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
             self.publisher.withdraw(ids, InactiveReason.FORGOTTEN)
@@ -206,7 +203,6 @@ class Forgetting:
 
     def _clear(self, ids: frozenset[int], marks: Sequence[str]) -> None:
         """Clear what stands outside of the transaction."""
-        self.profile.refresh_dropped()
         receipts = self.vault.receipts.latest(_EVERY)
         self.vault.receipts.forget(
             receipt.id for receipt in receipts if tells_of(receipt.content, ids, marks)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent
@@ -50,14 +49,13 @@ def _sure_in_order(ordered: Sequence[Candidate]) -> list[Candidate]:
 def _scored_all(
     store: DocumentStore, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """Return the served candidates with their documents; the profile page only if the question asks for it."""
+    """Return the served candidates with their documents."""
     documents = store.many({c.document_id for c in candidates})
     found = ((c, documents.get(c.document_id)) for c in candidates)
-    with_profile = is_profile_asked(request.question.text, request.scope.collections)
     return [
         _scored(candidate, document, request, wanted)
         for candidate, document in found
-        if document and document.inactive is None and (with_profile or not is_profile_page(document))
+        if document and document.inactive is None
     ]
 
 
