@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from itertools import groupby
 from typing import NamedTuple
+from zlib import crc32
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
@@ -95,6 +96,7 @@ select key, embedding, collection, authored_at
   join documents on documents.id = key >> 20 and inactive is null
  where key between :first and :last order by key
 """
+_INSERT = "insert into {} (rowid, embedding) values (?, vec_int8(?))"
 _NEAREST = """
 select key, distance
   from (select rowid as text, distance from {vectors} where embedding match vec_int8(:question) and k = :k {texts})
@@ -234,8 +236,10 @@ class SqliteEmbeddings(Store):
         return EmbeddingCounts(stored, without - failed, failed, held - stored)
 
     def documents_without(self) -> int:
-        # This is the condition of the partial index, so no document is read.
-        sql = "select count(*) from documents where inactive is null and embed_state <> 'synced'"
+        # A partial index lists these documents; their rows are read as well, because a damaged index lists others.
+        waiting = "inactive is null and embed_state <> 'synced'"
+        listed = f"select id from documents where {waiting}"
+        sql = f"select count(*) from documents not indexed where id in ({listed}) and {waiting}"
         return int(self._db.value(sql))
 
     def clean(self) -> int:
@@ -309,19 +313,11 @@ class SqliteEmbeddings(Store):
             for space in self._spaces(SERVING, BUILDING):
                 if not space.dimensions:
                     continue
-                sound = {} if broken_tables(self._db, [space.vectors]) else self._sound(space)
-                texts = {
-                    number
-                    for (number,) in self._db.write("select id from texts where space = ?", (space.id,))
-                }
+                sound, missing, _ = self._examined(space)
                 self._drop_vectors(space)
                 create_vectors(self._db, space.vectors, space.dimensions)
-                rows = [(number, codes) for number, codes in sound.items() if number in texts]
-                self._db.write_many(
-                    f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows
-                )
-                missing = [(number,) for number in texts if number not in sound]
-                self._db.write_many("delete from texts where id = ?", missing)
+                self._db.write_many(_INSERT.format(space.vectors), sound.items())
+                self._db.write_many("delete from texts where id = ?", [(number,) for number in missing])
                 lost += len(missing)
             if lost:
                 self._db.write(_STATE)
@@ -359,16 +355,17 @@ class SqliteEmbeddings(Store):
         if not space.dimensions:
             create_vectors(self._db, space.vectors, length // 4)
             self._db.write("update spaces set dimensions = ? where id = ?", (length // 4, space.id))
-        ids = """
-            select lower(hex(hash)), id from texts
+        sql = """
+            select id, lower(hex(hash)) from texts
              where space = ? and hash in (select unhex(value) from json_each(?))
             """
         hashes = (space.id, json.dumps(list(vectors)))
-        self._delete(space, [(number,) for _, number in self._db.write(ids, hashes)])
-        texts = [(space.id, name) for name in vectors]
-        self._db.write_many("insert into texts (space, hash) values (?, unhex(?))", texts)
-        rows = [(number, quantized(vectors[name])) for name, number in self._db.write(ids, hashes)]
-        self._db.write_many(f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))", rows)
+        self._delete(space, [(number,) for number, _ in self._db.write(sql, hashes)])
+        codes = {name: quantized(vector) for name, vector in vectors.items()}
+        texts = [(space.id, name, crc32(numbers)) for name, numbers in codes.items()]
+        self._db.write_many("insert into texts (space, hash, checksum) values (?, unhex(?), ?)", texts)
+        rows = [(number, codes[name]) for number, name in self._db.write(sql, hashes)]
+        self._db.write_many(_INSERT.format(space.vectors), rows)
 
     def _delete(self, space: EmbeddingSpace, rows: Sequence[tuple[int]]) -> None:
         """Delete texts of the given ids, with their vectors."""
@@ -416,28 +413,33 @@ class SqliteEmbeddings(Store):
         if not space.dimensions:
             return []
         try:
-            texts = set(self._db.values("select id from texts where space = ?", (space.id,)))
+            _, missing, surplus = self._examined(space)
         except VaultDamaged:
             return []  # a table of the records is broken, which `Vault.check` reports
-        sound = self._sound(space)
         faults = {
-            "texts have no vector, or a damaged one": len(texts - sound.keys()),
-            "vectors belong to no text": len(sound.keys() - texts),
+            "texts have no vector, or a damaged one": len(missing),
+            "vectors belong to no text": surplus,
         }
         return [f"{count} {fault}" for fault, count in faults.items() if count]
 
-    def _sound(self, space: EmbeddingSpace) -> dict[int, bytes]:
-        """Return the numbers of the vectors that can be read, by the ids of their texts."""
-        sound: dict[int, bytes] = {}
-        steps = steps_of(space.dimensions)
-        rows = self._db.stream(f"select rowid, embedding from {space.vectors}")
-        try:
-            for number, codes in rows:
-                if len(codes) == space.dimensions and 0.5 < math.hypot(*array("b", codes)) / steps < 1.5:
-                    sound[number] = codes
-        except VaultError:
-            return {}
-        return sound
+    def _examined(self, space: EmbeddingSpace) -> tuple[dict[int, bytes], Collection[int], int]:
+        """
+        Compare the vectors of *space* with the checksums of its texts.
+
+        Return the sound vectors by the ids of their texts, the texts without one, and the number of vectors without
+        a text.
+        """
+        checksums: dict[int, int] = dict(
+            self._db.rows("select id, checksum from texts where space = ?", (space.id,))
+        )
+        stored: dict[int, bytes] = {}
+        if not broken_tables(self._db, [space.vectors]):
+            with suppress(VaultError):
+                stored = dict(self._db.rows(f"select rowid, embedding from {space.vectors}"))
+        sound = {
+            n: stored[n] for n, checksum in checksums.items() if n in stored and crc32(stored[n]) == checksum
+        }
+        return sound, checksums.keys() - sound.keys(), len(stored.keys() - checksums.keys())
 
 
 def create_vectors(db: Database, name: str, dimensions: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
+from zlib import crc32
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, create_vectors
@@ -165,5 +166,5 @@ def _load_vectors(db: Database, table: RecordTable) -> None:
     for text, _, name, codes in table.rows:
         if not isinstance(codes, bytes) or len(codes) != dimensions:
             raise ValueError("a vector has another length than its embedding space")
-        db.write("insert into texts (id, space, hash) values (?, ?, ?)", (text, number, name))
+        db.write("insert into texts values (?, ?, ?, ?)", (text, number, name, crc32(codes)))
         db.write(f"insert into vectors_{number} (rowid, embedding) values (?, vec_int8(?))", (text, codes))

@@ -428,6 +428,7 @@ create table texts (
     id    integer primary key,
     space integer not null references spaces (id),
     hash  blob not null,                            -- the text_hash of fragments
+    checksum integer not null,                   -- CRC-32 of the vector, as vec0 has none
     unique (space, hash)
 ) strict;
 create view embedded_texts as select hash from texts where space = (select id from spaces where state = 'serving');
