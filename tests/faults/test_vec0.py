@@ -124,7 +124,7 @@ def test_a_broken_page(world: World, embedded: Invoke, table: str, damage: str) 
 
 
 def test_lost_rows(tmp_path: Path) -> None:
-    """Texts without a vector, vectors without a text and vectors of zeros are found; rebuilding keeps the others."""
+    """Texts without a vector or with that of another, and vectors without a text are found; rebuilding keeps the others."""
     with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(6)))
         vectors = random_vectors(6, 8)
@@ -133,16 +133,19 @@ def test_lost_rows(tmp_path: Path) -> None:
         vault.storage._db.write("delete from texts where id = 2")
         vault.storage._db.write("delete from vectors_1 where rowid = 3")
         vault.storage._db.write("insert into vectors_1 (rowid, embedding) values (3, vec_int8(zeroblob(8)))")
+        other = vault.storage._db.value("select embedding from vectors_1 where rowid = 6")
+        vault.storage._db.write("delete from vectors_1 where rowid = 5")
+        vault.storage._db.write("insert into vectors_1 (rowid, embedding) values (5, vec_int8(?))", (other,))
 
         assert vault.embeddings.faults() == [
-            "2 texts have no vector, or a damaged one",
+            "3 texts have no vector, or a damaged one",
             "1 vectors belong to no text",
         ]
-        assert vault.embeddings.rebuild() == 2
+        assert vault.embeddings.rebuild() == 3
 
         assert vault.embeddings.faults() == []
-        assert [entry.key.seq for entry in vault.embeddings.of_document(saved)] == [3, 4, 5]
-        assert len(vault.embeddings.pending(9)) == 3
+        assert [entry.key.seq for entry in vault.embeddings.of_document(saved)] == [3, 5]
+        assert len(vault.embeddings.pending(9)) == 4
 
 
 def test_a_search_names_its_damage(tmp_path: Path) -> None:
