@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, fetch, save
 from clawmem.ports.journal import Act, ActEntry
@@ -16,14 +14,6 @@ SNOOZED = ActEntry(7, Act.SNOOZE, "memory_snooze", NINE, "", before=EIGHT)
 
 class ActContract(VaultContract):
     """Journal of actions on documents. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_an_empty_journal(self, vault: Vault) -> None:
-        """An empty journal returns no entries, and there are no reasons to clear."""
-        assert vault.acts.get(1) is None
-        assert vault.acts.latest(5) == []
-        assert vault.acts.last(Act.PIN) == {}
-        assert vault.acts.forget(7) == 0
-        assert vault.acts.add([]) == []
 
     def test_entries_come_back_whole(self, vault: Vault) -> None:
         """An entry is returned unchanged under an increasing id; its document need not exist."""
@@ -62,14 +52,6 @@ class ActContract(VaultContract):
         assert vault.acts.get(one) == PINNED._replace(id=one, why="")
         assert vault.acts.get(two) == SNOOZED._replace(id=two)
         assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
-
-    def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """An entry of a failed transaction is not stored, and its id may be reused."""
-        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-            vault.acts.add([PINNED])
-            raise ZeroDivisionError
-
-        assert vault.acts.latest(9) == []
 
 
 class TendingContract(VaultContract):

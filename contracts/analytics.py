@@ -144,13 +144,6 @@ class AnalyticsDocumentContract(_AnalyticsContract):
             ("work", "archived", 1, 100),
         )
 
-    def test_loads_add_up(self, analytics: Analytics) -> None:
-        """Documents and recalls of a second call are added to those of the first."""
-        analytics.load(DOCUMENTS[:1], [asked(1, MAY, 1)])
-        analytics.load(DOCUMENTS[1:], [asked(2, MAY, 2)])
-
-        assert [row[0] for row in answer(analytics, Question.MOST_RECALLED)] == ["notes/a.md", "notes/b.md"]
-
 
 class AnalyticsRecallContract(_AnalyticsContract):
     """Reports about use. Supply ``analytics``: an EMPTY ``Analytics``."""
@@ -173,22 +166,6 @@ class AnalyticsRecallContract(_AnalyticsContract):
             ("notes/b.md", "notes", "decision", 1, 1, 1, APRIL),
         )
 
-    def test_more_questions_before_fewer(self, analytics: Analytics) -> None:
-        """
-        Among documents with equal recalls, those with more distinct questions come first, then the order is by name.
-        """
-        same = [asked(n, MAY, 1, query_hash="same") for n in (1, 2)]
-        analytics.load(DOCUMENTS, [*same, asked(3, MAY, 3), asked(4, MAY, 3), asked(5, MAY, 2, 1)])
-        first = [row[0] for row in answer(analytics, Question.MOST_RECALLED)]
-        analytics.load([], [asked(6, MAY, 3, 2), asked(7, MAY, 2)])
-
-        assert first == ["notes/a.md", "work/c.md", "notes/b.md"]
-        assert [row[0] for row in answer(analytics, Question.MOST_RECALLED)] == [
-            "notes/b.md",
-            "work/c.md",
-            "notes/a.md",
-        ]
-
     def test_never_recalled(self, analytics: Analytics) -> None:
         """Served documents without a recall are listed, oldest first, then by name."""
         early = fact(6, "0.md")
@@ -199,13 +176,6 @@ class AnalyticsRecallContract(_AnalyticsContract):
             ("notes/0.md", "notes", "note", APRIL, 72),
             ("notes/a.md", "notes", "note", APRIL, 72),
         )
-
-    def test_limit(self, analytics: Analytics) -> None:
-        """A limit returns the first rows of the ordered report."""
-        analytics.load(DOCUMENTS, [])
-
-        assert [row[0] for row in answer(analytics, Question.NEVER_RECALLED, 1)] == ["work/c.md"]
-        assert len(answer(analytics, Question.NEVER_RECALLED, 9)) == 3
 
     def test_hits_of_strangers(self, analytics: Analytics) -> None:
         """A hit on an inactive or unknown document makes its recall an answered one, but counts for no document."""
@@ -286,23 +256,9 @@ class AnalyticsExportContract(_AnalyticsContract):
         assert [path.stem for path in written] == ["documents", "recalls", "hits"]
         assert sorted(tmp_path.iterdir()) == sorted(written)
 
-    def test_files_are_replaced(self, analytics: Analytics, tmp_path: Path) -> None:
-        """A second export overwrites the first and includes data loaded since."""
-        before = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
-        analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
-
-        after = [Path(path).read_bytes() for path in analytics.export(str(tmp_path))]
-
-        assert all(old != new for old, new in zip(before, after, strict=True))
-
     def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
         """An unwritable folder raises `InvalidInput` that names the folder."""
         with pytest.raises(InvalidInput, match="missing") as refused:
             analytics.export(str(tmp_path / "missing"))
 
         assert refused.value.code == "INVALID_PATH"
-
-    def test_close_twice(self, analytics: Analytics) -> None:
-        """A second close does nothing."""
-        analytics.close()
-        analytics.close()

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from clawmem.contracts.base import Capability, VaultContract, needs
+from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, fetch, save
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import Cursor, RecallStats, Sighting
@@ -75,21 +73,6 @@ class CaptureContract(VaultContract):
         assert vault.captures.earliest("p1", "decision") is None
         assert vault.captures.is_known("s1")
 
-    @needs(Capability.TRANSACTIONS)
-    def test_a_failed_block_takes_everything_back(self, vault: Vault) -> None:
-        """Cursors, sightings and uses are part of the vault's transactions."""
-        document_id = save(vault)
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            vault.captures.add(sighting(document_id))
-            vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
-            vault.usage.note([document_id], NINE)
-            raise ValueError
-
-        assert not vault.captures.is_known("s1")
-        assert vault.captures.cursor("s", "decisions") == Cursor()
-        assert (fetch(vault, document_id).access_count, fetch(vault, document_id).duplicate_count) == (0, 1)
-
 
 class CaptureForgettingContract(VaultContract):
     """Forgetting of captured sightings. Supply ``vault``: an EMPTY ``Vault``."""
@@ -144,15 +127,6 @@ class UsageContract(VaultContract):
 
         vault.usage.put_recall_stats([one._replace(recalls=5), two._replace(recalls=0)])
         assert vault.usage.recall_stats() == {3: one._replace(recalls=5)}
-
-    def test_unknown_documents(self, vault: Vault) -> None:
-        """Unknown ids are ignored, and the others are counted."""
-        known = save(vault)
-
-        vault.usage.note([known, UNKNOWN], NINE)
-
-        assert vault.usage.partners(known) == {}
-        assert fetch(vault, known).access_count == 1
 
 
 def _source(found: Sighting | None) -> str:

@@ -70,13 +70,6 @@ class CommitContract(VaultContract):
 
         assert self.index(vault).marker() == HERE
 
-    def test_a_commit_without_changes_moves_the_marker(self, vault: Vault) -> None:
-        """A commit without changes stores its marker too."""
-        with self.index(vault).committing(HERE):
-            pass
-
-        assert self.index(vault).marker() == HERE
-
     def test_changes_without_a_marker_keep_the_old_one(self, vault: Vault) -> None:
         """A commit without a marker, and a single change outside a block, leave the marker unchanged."""
         one, two = ids(vault, 2)
@@ -103,18 +96,6 @@ class CommitContract(VaultContract):
 
         assert (self.held(vault), self.index(vault).marker()) == ([one], HERE)
 
-    def test_blocks_follow_each_other(self, vault: Vault) -> None:
-        """After a failed block another one can begin, and it does not commit the failed changes."""
-        one, two = ids(vault, 2)
-        with pytest.raises(ValueError), self.index(vault).committing(HERE):
-            self.put(vault, one)
-            raise ValueError
-
-        with self.index(vault).committing(LATER):
-            self.put(vault, two)
-
-        assert (self.held(vault), self.index(vault).marker()) == ([two], LATER)
-
     def test_blocks_do_not_nest(self, vault: Vault) -> None:
         """A nested block is refused, and the outer one can continue."""
         (one,) = ids(vault, 1)
@@ -140,19 +121,6 @@ class CommitContract(VaultContract):
             self.put(vault, three)
 
         assert self.held(vault) == [one, three]
-
-    def test_large_blocks(self, vault: Vault) -> None:
-        """One block changes hundreds of documents, some of which existed before."""
-        every = ids(vault, 300)
-        with self.index(vault).committing(HERE):
-            self.put(vault, *every)
-
-        with self.index(vault).committing(LATER):
-            for number in every[:200]:
-                self.index(vault).remove(number)  # type: ignore[attr-defined]
-            self.put(vault, *every[:100])
-
-        assert self.held(vault) == [*every[:100], *every[200:]]
 
     def test_clear_forgets_the_marker(self, vault: Vault) -> None:
         """A cleared index has neither entries nor a marker."""
@@ -185,11 +153,6 @@ class CommitContract(VaultContract):
 
         assert self.index(vault).faults() == []
         assert self.index(vault).marker() == HERE
-
-    def test_closing_twice(self, vault: Vault) -> None:
-        """A second close does nothing."""
-        self.index(vault).close()
-        self.index(vault).close()
 
     @needs(Capability.DURABILITY)
     def test_a_commit_is_seen_by_other_handles(self, vault: Vault, reopen: Callable[[], Vault]) -> None:

@@ -14,13 +14,6 @@ REVIVABLE = (InactiveReason.REMOVED, InactiveReason.ARCHIVED, InactiveReason.SUP
 class DocumentIdentityContract(VaultContract):
     """Identity of documents by (collection, path). Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_first_save_gives_an_id(self, vault: Vault) -> None:
-        """Saving returns an id above zero, under which the document is found."""
-        saved = save(vault, "a.md")
-
-        assert saved > 0
-        assert fetch(vault, saved).path == "a.md"
-
     def test_same_place_same_id(self, vault: Vault) -> None:
         """The same (collection, path) keeps its id when its text changes."""
         first = save(vault, "a.md", "One.")
@@ -88,21 +81,6 @@ class DocumentIdentityContract(VaultContract):
 
         assert fetch(vault, saved) == made._replace(id=saved)
 
-    def test_absent_fields_stay_absent(self, vault: Vault) -> None:
-        """Absent values are returned as absent: no tags as an empty tuple, no stamp as None, not as zeros."""
-        saved = save(vault, "a.md")
-
-        assert fetch(vault, saved) == document("a.md")._replace(id=saved)
-
-    def test_unknown_ids(self, vault: Vault) -> None:
-        """An unknown id gives an empty result everywhere and is not an error."""
-        documents = vault.documents
-
-        assert (documents.get(UNKNOWN), documents.body(UNKNOWN)) == (None, None)
-        assert (documents.fragments(UNKNOWN), documents.many([UNKNOWN])) == ([], {})
-        assert documents.at("notes", "a.md") is None
-        assert documents.deactivate([UNKNOWN], InactiveReason.REMOVED) == 0
-
     def test_many_are_those_that_exist(self, vault: Vault) -> None:
         """`many` returns each existing id once, active or not, and omits the others."""
         here, gone = save(vault, "a.md"), save(vault, "b.md")
@@ -143,15 +121,6 @@ class DocumentLifecycleContract(VaultContract):
         saved = save(vault, "a.md", "One.", title="After")
 
         assert (fetch(vault, saved).title, fetch(vault, saved).revision_count) == ("After", 1)
-
-    def test_coming_back_is_no_revision(self, vault: Vault) -> None:
-        """Only replacing an active document adds a revision; a reactivated document keeps its revision."""
-        saved = save(vault, "a.md", "One.")
-        vault.documents.deactivate([saved], InactiveReason.REMOVED)
-
-        save(vault, "a.md", "Two.")
-
-        assert fetch(vault, saved).revision_count == 1
 
     def test_what_the_vault_learnt_is_kept(self, vault: Vault) -> None:
         """Pin, accesses and duplicates survive a replacement that does not contain them."""
@@ -212,15 +181,6 @@ class DocumentLifecycleContract(VaultContract):
         )
         assert vault.documents.body(saved) == "One."
         assert vault.documents.fragments(saved) == fragments("One.")
-
-    def test_forgetting_an_inactive_document(self, vault: Vault) -> None:
-        """A document that is inactive for another reason can still be forgotten."""
-        saved = save(vault, "a.md")
-        vault.documents.deactivate([saved], InactiveReason.ARCHIVED)
-
-        vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
-
-        assert fetch(vault, saved).inactive is InactiveReason.FORGOTTEN
 
     @pytest.mark.parametrize("reason", REVIVABLE)
     def test_forgotten_keeps_its_reason(self, vault: Vault, reason: InactiveReason) -> None:

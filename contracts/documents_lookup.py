@@ -64,15 +64,6 @@ class LookupContract(VaultContract):
 
         assert vault.documents.by_suffix(suffix) == []
 
-    def test_path_suffix_is_ordered_and_active(self, vault: Vault) -> None:
-        """The results are ordered by collection and path, without inactive documents."""
-        last = save(vault, "a/plan.md", collection="z")
-        second = save(vault, "b/plan.md", collection="n")
-        first = save(vault, "a/plan.md", collection="n")
-        vault.documents.deactivate([save(vault, "plan.md")], InactiveReason.REMOVED)
-
-        assert _ids(vault.documents.by_suffix("plan.md")) == [first, second, last]
-
     def test_list_is_newest_first(self, vault: Vault) -> None:
         """The list is ordered by time of authoring, newest first, then collection, then path."""
         old = save(vault, "a.md", authored_at="2024-01-01T00:00:00.000Z")
@@ -85,18 +76,6 @@ class LookupContract(VaultContract):
         )
 
         assert _ids(vault.documents.latest()) == [new, first, second, third, old]
-
-    @pytest.mark.parametrize(
-        ("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3), (None, 3)]
-    )
-    def test_list_limit(self, vault: Vault, limit: int | None, expected: int) -> None:
-        """A limit truncates the list; below 1 the list is empty, and None means no limit."""
-        for name in ("a.md", "b.md", "c.md"):
-            save(vault, name)
-
-        found = vault.documents.latest(limit=limit)
-
-        assert [got.path for got in found] == ["a.md", "b.md", "c.md"][:expected]
 
     def test_list_honours_the_scope_before_the_limit(self, vault: Vault) -> None:
         """The oldest document of a collection is first in a list of that collection alone."""
@@ -171,21 +150,6 @@ class LookupContract(VaultContract):
 
         assert list(vault.documents.collections().items()) == [("a", 1), ("z", 2)]
         assert vault.documents.collections(Scope(frozenset({"z", "m"}))) == {"z": 2}
-
-    def test_empty_vault(self, vault: Vault) -> None:
-        """A new vault lists, counts and finds nothing."""
-        documents = vault.documents
-
-        assert (documents.latest(), documents.latest(active=False), dict(documents.collections())) == (
-            [],
-            [],
-            {},
-        )
-        assert (documents.by_hash("ab"), documents.by_suffix("a.md"), documents.sources("notes")) == (
-            [],
-            [],
-            {},
-        )
 
 
 def _ids(found: list[Document]) -> list[int]:

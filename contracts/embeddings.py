@@ -63,15 +63,6 @@ class EmbeddingWorklistContract(VaultContract):
 
         assert pending_texts(vault) == ["Same.", "Other."]
 
-    @pytest.mark.parametrize(("limit", "expected"), [(-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
-    def test_limit(self, vault: Vault, limit: int, expected: int) -> None:
-        """The worklist returns the first *limit* texts; below 1 it returns none."""
-        save(vault, "a.md", "One.\nOne.\nTwo.\nThree.")
-
-        texts = [text for _, text in vault.embeddings.pending(limit)]
-
-        assert texts == ["One.", "Two.", "Three."][:expected]
-
     def test_context_goes_before_the_text(self, vault: Vault) -> None:
         """The embedded text is the context, a line end and the text; without a context it is the text alone."""
         body = "One."
@@ -112,14 +103,6 @@ class EmbeddingWorklistContract(VaultContract):
         assert pending_texts(vault) == ["Two."]
         assert vault.embeddings.counts() == EmbeddingCounts(pending=1)
 
-    def test_replaced_texts_leave_the_worklist(self, vault: Vault) -> None:
-        """A text that an edit removed is no longer pending."""
-        save(vault, "a.md", "One.\nTwo.")
-
-        save(vault, "a.md", "Two.\nThree.")
-
-        assert pending_texts(vault) == ["Two.", "Three."]
-
     def test_stored_texts_leave_the_worklist(self, vault: Vault) -> None:
         """A text with a vector is not pending, and is not embedded again when it reappears."""
         save(vault, "a.md", "One.\nTwo.")
@@ -134,13 +117,6 @@ class EmbeddingWorklistContract(VaultContract):
 
 class EmbeddingStorageContract(VaultContract):
     """Storage of vectors by text. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_new_store_is_empty(self, vault: Vault) -> None:
-        """A new store has no model, no texts and no vectors."""
-        assert vault.embeddings.fingerprint() is None
-        assert vault.embeddings.pending(10) == []
-        assert vault.embeddings.counts() == EmbeddingCounts()
-        assert vault.embeddings.clean() == 0
 
     def test_every_fragment_with_the_text_has_the_vector(self, vault: Vault) -> None:
         """Each active fragment whose text a vector embeds has this vector, in any document."""
@@ -188,19 +164,6 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.search(VECTOR_A, 9) == []
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
 
-    def test_storing_nothing(self, vault: Vault) -> None:
-        """Storing no vectors changes nothing: there is still no model."""
-        vault.embeddings.store(MODEL, {})
-
-        assert vault.embeddings.fingerprint() is None
-
-    def test_fingerprint_is_that_of_the_vectors(self, vault: Vault) -> None:
-        """The fingerprint is that of the stored vectors."""
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
-
-        assert vault.embeddings.fingerprint() == MODEL
-
     def test_other_model_is_refused(self, vault: Vault) -> None:
         """
         While vectors are stored, those of another model are refused; the error names both models and nothing is
@@ -240,24 +203,6 @@ class EmbeddingStorageContract(VaultContract):
         assert vault.embeddings.fingerprint() is None
         assert vault.embeddings.counts() == EmbeddingCounts()
 
-    def test_lone_vector_of_another_length(self, vault: Vault) -> None:
-        """A batch of equal lengths is refused if the stored vectors have another length."""
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-
-        with pytest.raises(BadVector):
-            vault.embeddings.store(MODEL, {sha("Two."): unit_vector(1, 2)})
-
-        assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
-
-    def test_rounding_is_no_error(self, vault: Vault) -> None:
-        """A vector with many components whose length is one except for rounding is stored."""
-        saved = save(vault, "a.md", "One.")
-        vector = unit_vector(*(math.sin(n) for n in range(1, 1025)))
-
-        vault.embeddings.store(MODEL, {sha("One."): vector})
-
-        assert_vectors(vault.embeddings.of_document(saved), [vector_of(saved, 0, vector)])
-
     def test_of_document_in_fragment_order(self, vault: Vault) -> None:
         """A document's vectors are returned in fragment order; fragments without a vector are omitted."""
         saved = save(vault, "a.md", "\n".join(f"Text {n}." for n in range(12)))
@@ -295,14 +240,3 @@ class EmbeddingStorageContract(VaultContract):
 
         assert (vault.embeddings.of_document(saved), vault.embeddings.search(VECTOR_A, 9)) == before
         assert vault.embeddings.faults() == []
-
-    def test_of_document_that_is_not_served(self, vault: Vault) -> None:
-        """An inactive or unknown document has no vectors; a reactivated one has its vectors again."""
-        saved = save(vault, "a.md", "One.")
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-        vault.documents.deactivate([saved], InactiveReason.REMOVED)
-        assert vault.embeddings.of_document(saved) == vault.embeddings.of_document(987_654) == []
-
-        save(vault, "a.md", "One.")
-
-        assert_vectors(vault.embeddings.of_document(saved), [vector_of(saved, 0, VECTOR_A)])

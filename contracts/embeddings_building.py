@@ -6,7 +6,6 @@ from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import (
     MODEL,
     VECTOR_A,
-    VECTOR_B,
     assert_vectors,
     fetch,
     save,
@@ -14,7 +13,7 @@ from clawmem.contracts.samples import (
     unit_vector,
     vector_of,
 )
-from clawmem.ports.errors import BadVector, ModelMismatch
+from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role, Vector
 from clawmem.ports.vault import Vault
@@ -25,16 +24,6 @@ SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, wit
 
 class EmbeddingBuildingContract(VaultContract):
     """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_at_first_there_is_none(self, vault: Vault) -> None:
-        """Without a space being built, its worklist and counts are empty, and nothing can take over."""
-        served(vault, "One.")
-
-        assert vault.embeddings.building() is None
-        assert pending_of_build(vault) == []
-        assert vault.embeddings.take_over() is False
-        assert vault.embeddings.discard(10) == 0
-        assert vault.embeddings.fingerprint() == MODEL
 
     def test_nothing_goes_into_a_space_that_was_not_begun(self, vault: Vault) -> None:
         """Vectors are refused if no space is being built, or if it was begun for another model."""
@@ -75,18 +64,6 @@ class EmbeddingBuildingContract(VaultContract):
         assert pending_of_build(vault) == ["Two."]
         assert vault.embeddings.counts(building=True) == EmbeddingCounts(stored=2, pending=1)
 
-    def test_both_take_in_what_is_new(self, vault: Vault) -> None:
-        """Each space has its own worklist: a text embedded for one is still pending for the other."""
-        served(vault, "One.")
-        begin_with(vault, {"One.": SHORT_A})
-
-        number = save(vault, "new.md", "Two.")
-        assert pending_of_build(vault) == ["Two."]
-        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
-
-        assert pending_of_build(vault) == ["Two."]
-        assert_vectors(vault.embeddings.of_document(number), [vector_of(number, 0, VECTOR_B)])
-
     def test_what_changed_behind_the_last_text_is_not_forgotten(self, vault: Vault) -> None:
         """A document changed after its texts were passed is pending again."""
         served(vault, "One.", path="a.md")
@@ -97,16 +74,6 @@ class EmbeddingBuildingContract(VaultContract):
 
         assert pending_of_build(vault) == ["One, edited."]
         assert vault.embeddings.take_over() is False
-
-    def test_bad_vectors_are_refused(self, vault: Vault) -> None:
-        """Lengths are compared with the vectors of the same space, and a bad batch is not stored at all."""
-        served(vault, "One.\nTwo.")
-        begin_with(vault, {"One.": SHORT_A})
-
-        with pytest.raises(BadVector):
-            vault.embeddings.store(OTHER, {sha("Two."): VECTOR_B}, building=True)
-
-        assert pending_of_build(vault) == ["Two."]
 
     def test_how_far_it_is(self, vault: Vault) -> None:
         """`building` returns the fingerprint and a share from 0 to 1 that grows as texts are stored in order."""
@@ -171,17 +138,6 @@ class EmbeddingTakeOverContract(VaultContract):
         hits = vault.embeddings.search(SHORT_B, 9)
         assert [hit.key for hit in hits] == [FragmentKey(number, 1), FragmentKey(number, 0)]
         assert vault.embeddings.take_over() is False
-
-    def test_not_before_it_is_complete(self, vault: Vault) -> None:
-        """While one text is pending, taking over is refused and changes nothing."""
-        number = served(vault, "One.\nTwo.")
-        begin_with(vault, {"One.": SHORT_A})
-        before = seen(vault, number)
-
-        assert vault.embeddings.take_over() is False
-
-        assert seen(vault, number) == before
-        assert pending_of_build(vault) == ["Two."]
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
         """
@@ -257,32 +213,6 @@ class EmbeddingTakeOverContract(VaultContract):
 
         assert outdated(vault) == {record.generation for record in records[1:]}
         assert newer.generation not in outdated(vault)
-
-    def test_no_change_for_indexes_before(self, vault: Vault) -> None:
-        """Changes in the space being built are not logged for external indexes."""
-        served(vault, "One.")
-        vault.outbox.register(Role.VECTORS, "lancedb")
-        before = vault.outbox.head()
-
-        begin_with(vault, {"One.": SHORT_A})
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_B}, building=True)
-        vault.embeddings.give_up()
-        vault.embeddings.discard(9)
-
-        assert vault.outbox.after(before, Role.VECTORS).document_ids == ()
-
-    def test_a_transaction_that_fails_takes_it_back(self, vault: Vault) -> None:
-        """Taking over is part of the surrounding transaction."""
-        number = served(vault, "One.")
-        begin_with(vault, {"One.": SHORT_A})
-        before = seen(vault, number)
-
-        with pytest.raises(KeyboardInterrupt), vault.transactions.writing():
-            vault.embeddings.take_over()
-            raise KeyboardInterrupt
-
-        assert seen(vault, number) == before
-        assert vault.embeddings.take_over() is True
 
 
 def served(vault: Vault, body: str, *, path: str = "note.md") -> int:

@@ -56,18 +56,6 @@ class EmbeddingStateContract(VaultContract):
         assert pending_texts(vault) == ["Two."]
         assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
 
-    def test_failures_are_counted_by_text(self, vault: Vault) -> None:
-        """Each text counts its own failures; failing an empty list changes nothing."""
-        save(vault, "a.md", "One.\nTwo.")
-
-        vault.embeddings.fail([sha("One."), sha("Two.")], "x")
-        vault.embeddings.fail([sha("One.")], "x")
-        vault.embeddings.fail([], "x")
-        assert pending_texts(vault) == ["One.", "Two."]
-        vault.embeddings.fail([sha("One.")], "x")
-
-        assert pending_texts(vault) == ["Two."]
-
     def test_success_after_failure(self, vault: Vault) -> None:
         """A vector for a text that failed for good makes its document synced."""
         saved = save(vault, "a.md", "One.")

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.base import Capability, VaultContract, needs
-from clawmem.contracts.samples import DAYS, UNKNOWN, save
-from clawmem.ports.errors import InvalidInput
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import DAYS, save
 from clawmem.ports.knowledge import DOCUMENTS_EACH, MOST_COMPANIONS, Entity
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.vault import Vault
@@ -80,16 +79,6 @@ class EntityMentionContract(VaultContract):
         save(vault, "hidden.md", "Text of hidden.md")
         assert [one.id for one in vault.entities.mentions(hidden)] == [service.id]
 
-    def test_what_cannot_be_merged(self, vault: Vault) -> None:
-        """Merging an unknown entity, or one into itself, changes nothing; the target may be unknown before."""
-        saved = mentioning(vault, "a.md", ANN)
-
-        assert not vault.entities.merge(BOB.id, CYD)
-        assert not vault.entities.merge(ANN.id, ANN)
-        assert vault.entities.merge(ANN.id, DEE)
-        assert [one.name for one in vault.entities.mentions(saved)] == ["Dee"]
-        assert vault.entities.known([BOB.id, CYD.id]) == {}
-
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
         """The first name and kind of an id are retained; later variants are ignored."""
         mentioning(vault, "a.md", ANN)
@@ -99,14 +88,6 @@ class EntityMentionContract(VaultContract):
         assert vault.entities.frequent(10) == [ANN._replace(mention_count=2)]
         assert vault.entities.frequent(0) == []
         assert found(vault, "annie") == []
-
-    def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:
-        """Mentions of an unknown document are refused, and nothing is stored."""
-        with pytest.raises(InvalidInput):
-            vault.entities.set_mentions(UNKNOWN, [ANN])
-
-        assert vault.entities.mentions(UNKNOWN) == []
-        assert found(vault, "ann") == []
 
     def test_every_word_begins_a_word(self, vault: Vault) -> None:
         """Search matches prefixes of the words of a name, in any order and case, with or without accents."""
@@ -175,21 +156,6 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "ann") == [("Ann", 1)]
         assert [one.name for one in vault.entities.mentions(kept)] == ["Ann", "Bob"]
 
-    @needs(Capability.TRANSACTIONS)
-    def test_a_failed_block_leaves_mentions_as_they_were(self, vault: Vault) -> None:
-        """Mentions and their counts are part of the vault's transactions."""
-        saved = mentioning(vault, "a.md", ANN, BOB)
-        other = mentioning(vault, "b.md", BOB)
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            vault.entities.set_mentions(saved, [CYD])
-            vault.documents.deactivate([other], InactiveReason.ARCHIVED)
-            raise ValueError
-
-        assert [one.name for one in vault.entities.mentions(saved)] == ["Ann", "Bob"]
-        assert found(vault, "cyd") == []
-        assert beside(vault, saved) == [(other, 1)]
-
 
 class EntityForgettingContract(VaultContract):
     """Deletion of entities with forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
@@ -247,13 +213,6 @@ class EntityNeighbourContract(VaultContract):
         assert beside(vault, one, two) == [(three, 2)]
         assert beside(vault, one, two, three) == []
 
-    def test_nothing_near(self, vault: Vault) -> None:
-        """Unknown documents, an empty list, and documents whose entity co-occurs with nothing have no neighbours."""
-        seed = mentioning(vault, "seed.md", ANN)
-        mentioning(vault, "other.md", ANN)
-
-        assert beside(vault) == beside(vault, UNKNOWN) == beside(vault, seed) == []
-
     def test_thirty_companions(self, vault: Vault) -> None:
         """Exactly the thirty most frequent companions are followed, ties by id."""
         companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
@@ -302,14 +261,3 @@ class EntityNeighbourContract(VaultContract):
         assert beside(vault, seed) == []
         assert beside(vault, pair) == []
         assert beside(vault, bob) == []
-
-    def test_what_comes_back_is_near_again(self, vault: Vault) -> None:
-        """A reactivated document contributes to its pairs again, once."""
-        seed = mentioning(vault, "seed.md", ANN)
-        pair = mentioning(vault, "pair.md", ANN, BOB)
-        vault.documents.deactivate([pair], InactiveReason.REMOVED)
-
-        save(vault, "pair.md", "Text of pair.md")
-        save(vault, "pair.md", "Text of pair.md")
-
-        assert beside(vault, seed) == [(pair, 1)]

@@ -69,14 +69,3 @@ class IdentityContract(VaultContract):
         assert vault.forgotten_texts.holds(sha("One."))
         assert vault.forgotten_texts.holds(sha("Two."))
         assert not vault.forgotten_texts.holds(sha("Three."))
-
-    def test_a_mark_is_part_of_its_transaction(self, vault: Vault) -> None:
-        """A fingerprint added in a rolled-back transaction is not recognised."""
-        try:
-            with vault.transactions.writing():
-                vault.forgotten_texts.add([sha("One.")])
-                raise ZeroDivisionError
-        except ZeroDivisionError:
-            pass
-
-        assert not vault.forgotten_texts.holds(sha("One."))

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN
 from clawmem.ports.journal import Replacement, Run, RunStatus
@@ -17,14 +15,6 @@ MERGED = Replacement(7, (3, 5), "they say the same", EIGHT)
 
 class JournalContract(VaultContract):
     """Log of automatic maintenance, and undoing of replacements. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_an_empty_journal(self, vault: Vault) -> None:
-        """An empty log returns no runs or replacements, and unknown ids can be neither updated nor undone."""
-        vault.journal.update(replace(HEAVY, id=UNKNOWN))
-        assert vault.journal.run(UNKNOWN) is None
-        assert vault.journal.runs(9) == []
-        assert vault.journal.replacements() == []
-        assert vault.journal.undo(1, NINE) is False
 
     def test_runs_come_back_whole(self, vault: Vault) -> None:
         """A run is returned as begun, then as last updated; other runs are unchanged."""
@@ -89,15 +79,3 @@ class JournalContract(VaultContract):
             (two, NINE)
         ]
         assert vault.journal.replacements(3, undone=True) == []
-
-    def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """A failed transaction stores neither new runs nor updates of older ones."""
-        older = vault.journal.begin(LIGHT)
-        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-            vault.journal.begin(HEAVY)
-            vault.journal.update(replace(LIGHT, id=older, created=1))
-            vault.journal.replace(MERGED)
-            raise ZeroDivisionError
-
-        assert vault.journal.runs(9) == [replace(LIGHT, id=older)]
-        assert vault.journal.replacements() == []

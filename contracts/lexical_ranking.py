@@ -73,15 +73,6 @@ class LexicalRankingContract(VaultContract):
         assert scores == sorted(scores, reverse=True)
         assert scores[-1] > 0
 
-    def test_a_word_in_every_entry_scores_too(self, vault: Vault) -> None:
-        """A word that occurs in every entry, for which BM25's rarity is negative, still gives positive scores."""
-        vault.lexical.put([entry(1, "budget"), entry(2, "budget budget")])
-
-        hits = hits_of(vault, any_of("budget"))
-
-        assert len(hits) == 2
-        assert min(hit.score for hit in hits) > 0
-
     def test_equal_words_are_ordered_by_key(self, vault: Vault) -> None:
         """Entries with equal words have equal scores and are ordered by document, then fragment."""
         shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
@@ -191,13 +182,6 @@ class LexicalScopeContract(VaultContract):
         for window, expected in WINDOWS:
             found = found_by(vault, "budget", limit=3, scope=window)
             assert found == [ids[number] for number in expected], window
-
-    def test_authored_window_within_a_collection(self, vault: Vault) -> None:
-        """A scope of a collection and a time window applies both."""
-        a, _, _ = (put(vault, "budget", "a", day) for day in DAYS)
-        put(vault, "budget", "b", DAYS[0])
-
-        assert found_by(vault, "budget", scope=Scope(frozenset("a"), authored_until=DAYS[1])) == [a]
 
     def test_named_documents_alone(self, vault: Vault) -> None:
         """A scope of documents finds only these documents, even if better ones exist; an empty set finds nothing."""

@@ -22,13 +22,6 @@ class LexicalUpkeepContract(VaultContract):
         assert [found_by(vault, word) for word in ("spring", "old", "autumn", "new")] == [[], [], [1], [1]]
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
-    def test_put_twice_in_one_call(self, vault: Vault) -> None:
-        """Of two entries with one key in one call the later one is stored."""
-        vault.lexical.put([entry(1, "spring"), entry(1, "autumn")])
-
-        assert (found_by(vault, "spring"), found_by(vault, "autumn")) == ([], [1])
-        assert vault.lexical.count(Grain.PASSAGE) == 1
-
     @needs(Capability.BM25)
     def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
         """An index that was rewritten many times ranks like one that was written once."""
@@ -42,12 +35,6 @@ class LexicalUpkeepContract(VaultContract):
         vault.lexical.put(final)
 
         assert_alike(hits_of(vault, any_of("budget")), once)
-
-    def test_put_nothing(self, vault: Vault) -> None:
-        """Adding no entries changes nothing."""
-        vault.lexical.put([])
-
-        assert vault.lexical.count(Grain.PASSAGE) == 0
 
     def test_wordless_entry_counts(self, vault: Vault) -> None:
         """An entry without any word is counted, matches nothing, and does not affect other entries."""
@@ -69,28 +56,6 @@ class LexicalUpkeepContract(VaultContract):
             assert found_by(vault, "budget", grain=grain) == [11, 11], grain
             assert vault.lexical.count(grain) == 2
 
-    def test_remove_what_is_not_there(self, vault: Vault) -> None:
-        """Removing an unknown document, or one twice, changes nothing."""
-        vault.lexical.put([entry(1, "budget"), entry(2, "budget")])
-
-        for _ in range(2):
-            vault.lexical.remove(2)
-            vault.lexical.remove(987_654)
-
-        assert found_by(vault, "budget") == [1]
-
-    @needs(Capability.BM25)
-    def test_removing_restores_rarity(self, vault: Vault) -> None:
-        """Once the other entries with a word are removed, the scores are as if they had never existed."""
-        vault.lexical.put([entry(1, "budget plain"), *filler()])
-        before = hits_of(vault, any_of("budget"))
-
-        vault.lexical.put([entry(number, "budget " * number) for number in range(50, 60)])
-        for number in range(50, 60):
-            vault.lexical.remove(number)
-
-        assert_alike(hits_of(vault, any_of("budget")), before)
-
     def test_grains_are_searched_apart(self, vault: Vault) -> None:
         """One key holds a different text at each granularity; a search uses one granularity."""
         texts = dict(zip(Grain, ("spring", "summer", "autumn", "winter"), strict=True))
@@ -109,14 +74,6 @@ class LexicalUpkeepContract(VaultContract):
 
         assert_alike(hits_of(vault, any_of("budget")), before)
 
-    def test_every_grain_ranks(self, vault: Vault) -> None:
-        """Every granularity is ranked: more occurrences in a shorter text are better."""
-        for grain in Grain:
-            vault.lexical.put([entry(1, "budget plain plain plain", grain=grain), *filler(grain)])
-            vault.lexical.put([entry(2, "budget budget plain plain", grain=grain)])
-
-            assert found_by(vault, "budget", grain=grain) == [2, 1], grain
-
     @needs(Capability.STEMMING)
     def test_holding_counts_entries(self, vault: Vault) -> None:
         """
@@ -130,20 +87,6 @@ class LexicalUpkeepContract(VaultContract):
         assert held == [2, len(filler()), 0]
         assert vault.lexical.holding(Term("BUDGET"), Grain.LINE) == 1
         assert vault.lexical.holding(Term("—"), Grain.PASSAGE) == 0
-
-    @needs(Capability.PHRASE)
-    def test_holding_a_phrase(self, vault: Vault) -> None:
-        """The count of a phrase includes the entries in which its words are adjacent."""
-        vault.lexical.put([entry(1, "spring budget"), entry(2, "budget spring"), entry(3, "spring")])
-
-        assert vault.lexical.holding(Term("spring budget"), Grain.PASSAGE) == 1
-
-    @needs(Capability.PREFIX)
-    def test_holding_a_prefix(self, vault: Vault) -> None:
-        """The count of a prefix includes the entries with any word that begins with it."""
-        vault.lexical.put([entry(1, "compact compass"), entry(2, "company"), entry(3, "harbour")])
-
-        assert vault.lexical.holding(Term("comp", prefix=True), Grain.PASSAGE) == 2
 
     def test_holding_forgets_what_was_removed(self, vault: Vault) -> None:
         """A replaced or removed entry is no longer counted."""

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import UNKNOWN, document, fragments
+from clawmem.contracts.samples import document, fragments
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName, StoredLink
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.vault import Vault
 
@@ -41,12 +40,6 @@ class LinkContract(VaultContract):
 
         assert vault.links.outgoing([one]) == [StoredLink(one, 0, full)]
         assert vault.links.count() == 1
-
-    def test_an_unknown_document_has_no_links(self, vault: Vault) -> None:
-        """Links of an unknown document are refused."""
-        with pytest.raises(InvalidInput):
-            vault.links.put(UNKNOWN, [], [Link(LinkKind.WIKILINK, "a", "a", 1)])
-        assert vault.links.count() == 0
 
     def test_both_ends_see_a_link(self, vault: Vault) -> None:
         """

@@ -90,18 +90,6 @@ class ModelAnswersContract(Contract):
 
         assert answers.counts() == {"expansion": 2, "intent": 1}
 
-    def test_trim(self, answers: ModelAnswers) -> None:
-        """Trimming deletes the answers stored before the given time, returns their number, and keeps the rest."""
-        for day in (MONDAY, TUESDAY, WEDNESDAY):
-            answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
-
-        assert answers.trim(TUESDAY) == 1
-        assert [answers.get(MODEL, "rerank", day) for day in (MONDAY, TUESDAY, WEDNESDAY)] == [
-            None,
-            "0.5",
-            "0.5",
-        ]
-
     def test_trim_a_little(self, answers: ModelAnswers) -> None:
         """With `at_most` only that many answers are deleted, oldest first, until no old ones are left."""
         for day in (WEDNESDAY, MONDAY, TUESDAY):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import Capability, VaultContract, needs
+from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import DAYS, UNKNOWN, fetch, save
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import ATTEMPTS, Note, NoteCounts
@@ -35,14 +35,6 @@ def fail(vault: Vault, document_id: int, times: int) -> list[int]:
 
 class NoteContract(VaultContract):
     """Notes about documents, and the worklist of documents without one. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_nothing_yet(self, vault: Vault) -> None:
-        """An empty store has no notes, no waiting documents, and nothing to forget."""
-        assert vault.notes.get(UNKNOWN) is None
-        assert vault.notes.history(UNKNOWN) == []
-        assert vault.notes.waiting(10, by_model=True) == []
-        assert vault.notes.forget(UNKNOWN) == 0
-        assert vault.notes.counts() == NoteCounts()
 
     def test_every_version_is_kept(self, vault: Vault) -> None:
         """The latest note is returned and earlier versions remain; an equal note does not create a new version."""
@@ -138,20 +130,6 @@ class NoteContract(VaultContract):
         assert [one.context for one in vault.notes.history(other)] == ["Before."]
         assert [one.context for one in vault.notes.history(third)] == ["Apart."]
         assert set(vault.notes.waiting(10, by_model=False)) - {gone} == {other}
-
-    @needs(Capability.TRANSACTIONS)
-    def test_a_failed_block_leaves_notes_as_they_were(self, vault: Vault) -> None:
-        """Notes and the worklist are part of the vault's transactions."""
-        one = save(vault, "a.md")
-        vault.notes.put(note(one))
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            vault.notes.put(note(one, "Wrong."))
-            settle(vault, one)
-            raise ValueError
-
-        assert [kept.context for kept in vault.notes.history(one)] == [""]
-        assert vault.notes.waiting(10, by_model=False) == [one]
 
 
 class LedgerContract(VaultContract):

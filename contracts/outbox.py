@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import pytest
-
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, save, sha
 from clawmem.ports.records import InactiveReason, IndexRecord, IndexState, Marker, Role, SourceStamp
@@ -29,17 +27,6 @@ class OutboxContract(VaultContract):
 
         for role in Role:
             assert vault.outbox.after(since, role).document_ids == (first, second, third)
-
-    def test_withdrawing_is_a_change(self, vault: Vault) -> None:
-        """Deactivating and reactivating a document are logged."""
-        number = save(vault)
-        registered(vault)
-
-        for change in (
-            lambda: vault.documents.deactivate([number], InactiveReason.REMOVED),
-            lambda: save(vault),
-        ):
-            assert changed_by(vault, change, Role.LEXICAL) == (number,)
 
     def test_vectors_are_changes_for_vectors_alone(self, vault: Vault) -> None:
         """Storing, replacing and deleting a vector logs every document with its text, for `Role.VECTORS` only."""
@@ -145,25 +132,9 @@ class OutboxContract(VaultContract):
 
         assert not vault.outbox.knows(old.since)
 
-    @needs(Capability.TRANSACTIONS)
-    def test_a_change_that_is_taken_back_leaves_no_trace(self, vault: Vault) -> None:
-        """Changes of a rolled-back transaction are not logged."""
-        registered(vault)
-        before = vault.outbox.head()
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            save(vault)
-            raise ValueError
-
-        assert vault.outbox.head() == before
-
 
 class OutboxIndexContract(VaultContract):
     """Register of external indexes. Supply ``vault``: an EMPTY ``Vault``; and ``reopen`` for durable backends."""
-
-    def test_none_at_first(self, vault: Vault) -> None:
-        """A new vault has no external index."""
-        assert list(vault.outbox.indexes()) == []
 
     def test_registering(self, vault: Vault) -> None:
         """A registered index is building from the head, with a generation that is never reused."""

@@ -16,13 +16,6 @@ def kept(vault: Vault) -> list[int]:
 class ReceiptContract(VaultContract):
     """Explanations of past answers. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_nothing_yet(self, vault: Vault) -> None:
-        """An empty store has no receipts, counts of zero, and nothing to trim."""
-        assert vault.receipts.get(1) is None
-        assert vault.receipts.latest(10) == []
-        assert vault.receipts.counts() == ReceiptCounts(0, 0)
-        assert vault.receipts.trim(WEDNESDAY) == 0
-
     def test_a_receipt_comes_back(self, vault: Vault) -> None:
         """A receipt has the id and the time of its recall, and its content byte for byte."""
         number = vault.telemetry.record(recall(MONDAY, 1), ANY_BYTES)
@@ -48,13 +41,6 @@ class ReceiptContract(VaultContract):
         assert [one.id for one in vault.receipts.latest(2)] == [third, fourth]
         assert vault.receipts.latest(0) == vault.receipts.latest(-1) == []
 
-    def test_counts(self, vault: Vault) -> None:
-        """The counts contain the number of receipts and the bytes of their contents."""
-        for size in (0, 10, 300):
-            vault.telemetry.record(recall(MONDAY), b"\xff" * size)
-
-        assert vault.receipts.counts() == ReceiptCounts(3, 310)
-
     def test_some_are_forgotten(self, vault: Vault) -> None:
         """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""
         one, two = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
@@ -63,15 +49,6 @@ class ReceiptContract(VaultContract):
         assert vault.receipts.forget([]) == vault.receipts.forget([one]) == 0
         assert kept(vault) == [two]
         assert vault.telemetry.count() == 2
-
-    def test_trim_leaves_recalls(self, vault: Vault) -> None:
-        """Trimming deletes receipts from before the given time and keeps every recall."""
-        for day in (MONDAY, TUESDAY, WEDNESDAY):
-            vault.telemetry.record(recall(day, 1), b"x")
-
-        assert vault.receipts.trim(TUESDAY) == 1
-        assert [one.asked_at for one in vault.receipts.latest(10)] == [WEDNESDAY, TUESDAY]
-        assert vault.telemetry.count() == 3
 
     def test_trim_a_little(self, vault: Vault) -> None:
         """With `at_most` only that many receipts are deleted, oldest first."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.base import Capability, VaultContract, needs
+from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import EVERY_KIND, Relation, RelationKind
@@ -62,15 +62,6 @@ class RelationWriteContract(VaultContract):
         assert outbound(vault, a) == [given._replace(trust=Origin.TOOL_OUTSIDE)]
         vault.documents.set_origin([a, b], Origin.USER)
         assert outbound(vault, a) == [given]
-
-    def test_kinds_and_directions_are_apart(self, vault: Vault) -> None:
-        """Two documents can have one relation of every kind, in either direction."""
-        a, b = documents(vault, 2)
-        given = [Relation(*pair, kind) for pair in ((a, b), (b, a)) for kind in RelationKind]
-
-        assert vault.relations.put(given) == 2 * len(RelationKind)
-
-        assert len(outbound(vault, a, b)) == 2 * len(RelationKind)
 
     def test_put_twice_is_put_once(self, vault: Vault) -> None:
         """An unchanged relation is not written again and keeps its time of creation."""
@@ -166,50 +157,9 @@ class RelationWriteContract(VaultContract):
         assert vault.relations.forget(a) == 0
         assert ends(outbound(vault, a, b, c)) == [(b, c, "causal")]
 
-    def test_forget_what_is_not_served(self, vault: Vault) -> None:
-        """Relations of an inactive document can be deleted as well."""
-        a, b = documents(vault, 2)
-        vault.relations.put([Relation(a, b, CAUSAL)])
-        vault.documents.deactivate([a], InactiveReason.REMOVED)
-
-        assert vault.relations.forget(a) == 1
-
-    @needs(Capability.TRANSACTIONS)
-    def test_part_of_the_transaction(self, vault: Vault) -> None:
-        """A rolled-back transaction reverts put, renew and forget."""
-        a, b, c = documents(vault, 3)
-        before = Relation(a, b, CAUSAL, 0.7, "hand")
-        vault.relations.put([before])
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            vault.relations.put([Relation(b, c, CAUSAL), before._replace(weight=0.9)])
-            vault.relations.renew(CAUSAL, "hand", [a], [])
-            vault.relations.forget(c)
-            raise ValueError
-
-        assert outbound(vault, a, b, c) == [before]
-
-    @needs(Capability.TRANSACTIONS)
-    def test_refused_renewal_deletes_nothing(self, vault: Vault) -> None:
-        """A renewal that is refused, and whose error is caught inside a transaction, changes nothing."""
-        a, b = documents(vault, 2)
-        before = Relation(a, b, CAUSAL, 0.7, "hand")
-        vault.relations.put([before])
-
-        with vault.transactions.writing(), pytest.raises(InvalidInput):
-            vault.relations.renew(CAUSAL, "hand", [a], [Relation(a, a, CAUSAL, 0.7, "hand")])
-
-        assert outbound(vault, a) == [before]
-
 
 class RelationReadContract(VaultContract):
     """Queries of the graph. Supply ``vault``: an EMPTY ``Vault``."""
-
-    def test_nothing_yet(self, vault: Vault) -> None:
-        """An empty graph, unknown documents and an empty list of documents give no relations."""
-        assert outbound(vault) == outbound(vault, UNKNOWN) == []
-        assert vault.relations.inbound([UNKNOWN], limit=MANY) == []
-        assert vault.relations.counts() == {}
 
     def test_order(self, vault: Vault) -> None:
         """Relations are ordered by document, kind, weight and the other end, regardless of insertion order."""
@@ -298,10 +248,3 @@ class RelationReadContract(VaultContract):
         assert seen(Scope(frozenset({"mine"}), authored_from=DAYS[1])) == [late]
         assert seen(Scope(authored_until=DAYS[0])) == []
         assert vault.relations.inbound([near], limit=1, scope=Scope(frozenset({"notes"}))) == []
-
-    def test_counts(self, vault: Vault) -> None:
-        """Visible relations are counted by kind."""
-        a, b, c = documents(vault, 3)
-        vault.relations.put([Relation(a, b, CAUSAL), Relation(b, a, CAUSAL), Relation(a, c, SEMANTIC)])
-
-        assert vault.relations.counts() == {CAUSAL: 2, SEMANTIC: 1}

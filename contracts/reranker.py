@@ -56,16 +56,6 @@ class RerankerContract(Contract):
         assert turned[::-1] == pytest.approx(scores, abs=1e-4)
         assert len(set(scores)) > 1
 
-    def test_equal_documents_score_alike(self, reranker: Reranker) -> None:
-        """Equal texts have equal scores at any position."""
-        scores = reranker.rerank(QUERY, [BEES, BOATS, *MANY, BEES], timeout_s=IN_TIME_S)
-
-        assert scores[0] == scores[-1]
-
-    def test_no_documents_no_scores(self, reranker: Reranker) -> None:
-        """An empty list of documents gives an empty list of scores."""
-        assert reranker.rerank(QUERY, [], timeout_s=IN_TIME_S) == []
-
     def test_only_the_beginning_is_read(self, reranker: Reranker) -> None:
         """Text beyond `max_document_chars` does not change the score."""
         assert reranker.max_document_chars > 0

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import Capability, VaultContract, needs
+from clawmem.contracts.base import VaultContract
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 
@@ -90,18 +90,6 @@ class SessionContract(VaultContract):
 
         assert _covering(vault, TEN) == "a"
         assert _covering(vault, ELEVEN) == "forgotten"
-
-    @needs(Capability.TRANSACTIONS)
-    def test_a_failed_block_leaves_sessions_as_they_were(self, vault: Vault) -> None:
-        """Sessions are part of the vault's transactions."""
-        vault.sessions.save(Session("s1", EIGHT))
-
-        with pytest.raises(ValueError), vault.transactions.writing():
-            vault.sessions.save(Session("s1", EIGHT, NINE))
-            vault.sessions.save(Session("s2", TEN))
-            raise ValueError
-
-        assert vault.sessions.recent(10) == [Session("s1", EIGHT)]
 
 
 class SessionForgettingContract(VaultContract):

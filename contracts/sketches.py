@@ -14,13 +14,6 @@ MODEL, OTHER = "model-a", "model-b"
 class SketchContract(VaultContract):
     """Sketches of lines. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_at_first_there_are_none(self, vault: Vault) -> None:
-        """An empty store has no model, no pending lines and no sketches."""
-        assert vault.sketches.fingerprint() is None
-        assert vault.sketches.pending(10) == []
-        assert vault.sketches.of([FragmentKey(1, 0)]) == {}
-        assert vault.sketches.waiting() == 0
-
     def test_lines_wait_in_their_order(self, vault: Vault) -> None:
         """
         Every line of every active document is pending, but no fragments of other kinds or of inactive documents.
@@ -46,16 +39,6 @@ class SketchContract(VaultContract):
         assert vault.sketches.of([three, two, one, FragmentKey(99, 0)]) == {one: b"\x00\xff", two: b""}
         assert vault.sketches.pending(10) == [three]
         assert vault.sketches.waiting() == 1
-
-    def test_a_line_can_be_sketched_again(self, vault: Vault) -> None:
-        """A second sketch of a line replaces the first."""
-        (key,) = lines(vault, "a.md", 1)
-        vault.sketches.begin(MODEL)
-        vault.sketches.store(MODEL, {key: b"old"})
-
-        vault.sketches.store(MODEL, {key: b"new"})
-
-        assert vault.sketches.of([key]) == {key: b"new"}
 
     def test_a_document_written_anew_begins_without(self, vault: Vault) -> None:
         """A document that is saved again has no sketches; other documents keep theirs."""
@@ -101,17 +84,6 @@ class SketchContract(VaultContract):
 
         with pytest.raises(ModelMismatch):
             vault.sketches.store(OTHER, {key: b"x"})
-
-        assert vault.sketches.of([key]) == {}
-
-    def test_it_is_part_of_the_transaction(self, vault: Vault) -> None:
-        """Sketches stored in a failed transaction are rolled back."""
-        (key,) = lines(vault, "a.md", 1)
-        vault.sketches.begin(MODEL)
-
-        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-            vault.sketches.store(MODEL, {key: b"x"})
-            raise ZeroDivisionError
 
         assert vault.sketches.of([key]) == {}
 

@@ -5,7 +5,6 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, document, fragments
 from clawmem.ports.documents import NO_CLAIMS, Claim, ClaimKind, Claims, Succession
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -37,18 +36,6 @@ class SuccessionContract(VaultContract):
         assert vault.successions.direct([b]) == {Succession(b, c)}
         assert vault.successions.direct([c, UNKNOWN]) == set()
         assert vault.successions.direct([]) == set()
-
-    def test_several(self, vault: Vault) -> None:
-        """One document may supersede many, and many may supersede one."""
-        a, b, new, newer = (note(vault, path) for path in ("a.md", "b.md", "new.md", "newer.md"))
-        vault.successions.claim(new, Claims(supersedes=("a.md", "b.md", "a.md")))
-        vault.successions.claim(newer, Claims(supersedes=("a.md",)))
-
-        assert vault.successions.direct([a, b]) == {
-            Succession(a, new),
-            Succession(a, newer),
-            Succession(b, new),
-        }
 
     def test_the_last_word_counts(self, vault: Vault) -> None:
         """New claims of a document replace its former ones, but not those of other documents."""
@@ -169,20 +156,3 @@ class SuccessionContract(VaultContract):
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
 
         assert vault.successions.direct([a, b]) == {Succession(a, b), Succession(b, a)}
-
-    def test_an_unknown_document_claims_nothing(self, vault: Vault) -> None:
-        """Claims of an unknown document are refused, and nothing is stored."""
-        note(vault, "old.md")
-
-        with pytest.raises(InvalidInput):
-            vault.successions.claim(UNKNOWN, Claims(supersedes=("old.md",)))
-
-    def test_part_of_a_transaction(self, vault: Vault) -> None:
-        """A claim is rolled back with its transaction."""
-        old, new = note(vault, "old.md"), note(vault, "new.md")
-
-        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-            vault.successions.claim(new, Claims(supersedes=("old.md",)))
-            raise ZeroDivisionError
-
-        assert vault.successions.direct([old]) == set()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clawmem.contracts.base import Capability, VaultContract, needs
+from clawmem.contracts.base import VaultContract
 from clawmem.contracts.entities import entity
 from clawmem.contracts.samples import UNKNOWN, save
 from clawmem.ports.errors import InvalidInput
@@ -169,22 +169,6 @@ class TripleStatementContract(VaultContract):
         assert vault.triples.counts() == {}
         assert vault.entities.known([LEDGER.id]) == {}
 
-    @needs(Capability.TRANSACTIONS)
-    def test_a_transaction_takes_it_back(self, vault: Vault) -> None:
-        """A failed transaction rolls back added, ended and forgotten triples."""
-        saved = save(vault, "a.md")
-        given = says(saved, LEDGER, "uses", POSTGRES)
-        vault.triples.add([given])
-
-        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
-            vault.triples.add([says(saved, SHOP, "uses", REDIS)])
-            vault.triples.end(given, APRIL)
-            vault.triples.forget(saved)
-            raise ZeroDivisionError
-
-        assert vault.triples.recorded(LEDGER.id, MANY) == [given]
-        assert vault.entities.known([SHOP.id, POSTGRES.id]) == {POSTGRES.id: POSTGRES}
-
 
 class TripleTimeContract(VaultContract):
     """Validity of triples over time, and with their documents. Supply ``vault``: an EMPTY ``Vault``."""
@@ -321,17 +305,6 @@ class TripleTimeContract(VaultContract):
         assert (current(vault, SHOP), recorded(vault, SHOP), vault.triples.counts()) == ([], [], {"uses": 1})
         assert save(vault, "a.md") == one
         assert current(vault, SHOP) == ["Shop uses Redis"]
-
-    @pytest.mark.parametrize("day", ["", "soon", "2024-1-1", "2024-03-01T00:00:00Z", "2023-02-29"])
-    def test_a_day_that_is_none(self, vault: Vault, day: str) -> None:
-        """A text that is not a valid day is refused in `end` and `recorded`."""
-        given = says(save(vault, "a.md"), LEDGER, "uses", MYSQL)
-        vault.triples.add([given])
-
-        with pytest.raises(InvalidInput):
-            vault.triples.end(given, day)
-        with pytest.raises(InvalidInput):
-            vault.triples.recorded(LEDGER.id, MANY, on=day)
 
     def test_forgetting_leaves_no_name(self, vault: Vault) -> None:
         """Forgetting a document's statements deletes every entity that is no longer referenced or mentioned."""

@@ -54,16 +54,6 @@ class VectorSearchContract(VaultContract):
         assert [hit.key.document_id for hit in hits] == [ids[2], ids[3], ids[1], ids[0]]
         assert [hit.score for hit in hits] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=ROUNDING)
 
-    def test_scores_stay_between_minus_one_and_one(self, vault: Vault) -> None:
-        """Rounding does not move a score above 1 or below -1."""
-        directions = [unit_vector(*(math.sin(n * k + 1) for k in range(1, 49))) for n in range(20)]
-        put_all(vault, directions)
-
-        scores = [hit.score for query in directions for hit in vault.vectors.search(query, 20)]
-
-        assert max(scores) <= 1
-        assert min(scores) >= -1
-
     def test_scores_are_those_of_plain_python(self, vault: Vault) -> None:
         """
         Among 200 vectors the nearest 20 are those of a cosine in plain Python, but for the precision of the store.
@@ -95,11 +85,6 @@ class VectorSearchContract(VaultContract):
 
         for limit, expected in ((-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
             assert found(vault, EAST, limit) == ids[:expected], limit
-
-    def test_empty_index(self, vault: Vault) -> None:
-        """An empty index finds nothing for a vector of any length."""
-        assert vault.vectors.search(EAST, 10) == []
-        assert vault.vectors.search(unit_vector(1, 2), 10) == []
 
     def test_zero_question(self, vault: Vault) -> None:
         """A query vector of all zeros matches nothing."""
@@ -138,15 +123,6 @@ class VectorSearchContract(VaultContract):
             hits = vault.vectors.search(EAST, 3, window)
             assert [hit.key.document_id for hit in hits] == [ids[number] for number in expected], window
 
-    def test_authored_window_within_a_collection(self, vault: Vault) -> None:
-        """A scope of a collection and a time window applies both."""
-        a, _, _ = (put_all(vault, [EAST], collection="a", authored_at=day)[0] for day in DAYS)
-        put_all(vault, [EAST], collection="b", authored_at=DAYS[0])
-
-        hits = vault.vectors.search(EAST, 9, Scope(frozenset("a"), authored_until=DAYS[1]))
-
-        assert [hit.key.document_id for hit in hits] == [a]
-
     def test_named_documents_alone(self, vault: Vault) -> None:
         """A scope of documents finds only these documents, even if nearer ones exist; an empty set finds nothing."""
         first, second, third = (put_all(vault, [EAST], authored_at=day)[0] for day in DAYS)
@@ -175,16 +151,6 @@ class VectorUpkeepContract(VaultContract):
         assert hit.score == pytest.approx(-1, abs=1e-5)
         assert index_of(vault).count() == 1
 
-    def test_put_twice_in_one_call(self, vault: Vault) -> None:
-        """Of two vectors with one key in one call the later one is stored; an iterator is accepted."""
-        number = save(vault)
-
-        index_of(vault).put(
-            iter([VectorEntry(FragmentKey(number, 0), EAST), VectorEntry(FragmentKey(number, 0), WEST)])
-        )
-
-        assert [hit.score for hit in vault.vectors.search(EAST, 10)] == pytest.approx([-1], abs=1e-5)
-
     def test_remove_takes_all_of_a_document(self, vault: Vault) -> None:
         """Removing a document deletes the vectors of all its fragments, and no others."""
         gone, here = save(vault, "a.md"), save(vault, "b.md")
@@ -196,17 +162,6 @@ class VectorUpkeepContract(VaultContract):
 
         assert found(vault, EAST, 10) == [here] * 3
         assert index_of(vault).count() == 3
-
-    def test_remove_what_is_not_there(self, vault: Vault) -> None:
-        """Removing an unknown document, or one twice, or from an empty index, changes nothing."""
-        index_of(vault).remove(987_654)
-        first, second = put_all(vault, [EAST, NORTH])
-
-        for _ in range(2):
-            index_of(vault).remove(second)
-            index_of(vault).remove(987_654)
-
-        assert found(vault, EAST, 10) == [first]
 
     def test_bad_vector_is_refused(self, vault: Vault) -> None:
         """
@@ -223,28 +178,6 @@ class VectorUpkeepContract(VaultContract):
             scores = [hit.score for hit in vault.vectors.search(EAST, 10)]
             assert scores == pytest.approx([1, 0], abs=1e-5), name
 
-    def test_first_batch_of_two_lengths(self, vault: Vault) -> None:
-        """An empty index refuses a batch whose vectors differ in length."""
-        number = save(vault)
-
-        with pytest.raises(BadVector):
-            index_of(vault).put(
-                [
-                    VectorEntry(FragmentKey(number, 0), EAST),
-                    VectorEntry(FragmentKey(number, 1), unit_vector(1, 0)),
-                ]
-            )
-
-        assert index_of(vault).count() == 0
-
-    def test_an_empty_index_stays_empty(self, vault: Vault) -> None:
-        """Adding no vectors to an empty index, clearing it, or removing a document from it changes nothing."""
-        index_of(vault).put([])
-        index_of(vault).clear()
-        index_of(vault).remove(UNKNOWN)
-
-        assert index_of(vault).count() == 0
-
     def test_clear_allows_another_length(self, vault: Vault) -> None:
         """A cleared index is empty and accepts vectors of another length."""
         (number,) = put_all(vault, [EAST])
@@ -254,12 +187,6 @@ class VectorUpkeepContract(VaultContract):
         assert (index_of(vault).count(), vault.vectors.search(EAST, 10)) == (0, [])
         index_of(vault).put([VectorEntry(FragmentKey(number, 0), unit_vector(1, 0))])
         assert found(vault, unit_vector(1, 0), 10) == [number]
-
-    def test_method_is_named(self, vault: Vault) -> None:
-        """The index reports its search method, with and without entries."""
-        assert vault.vectors.method
-        put_all(vault, [EAST])
-        assert vault.vectors.method
 
 
 def put_all(

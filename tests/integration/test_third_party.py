@@ -26,14 +26,10 @@ NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg
 BROKEN = {
     "test_current_is_the_live_lease",
     "test_expiry_is_exclusive",
-    "test_holder_waits_too",
     "test_late_release_spares_the_new_holder",
     "test_live_lease_passes",
     "test_no_token_is_given_twice",
     "test_old_token_is_lost",
-    "test_overtaken_lease_fails",
-    "test_refusal_changes_nothing",
-    "test_shortest_lease",
 }
 
 Process = subprocess.CompletedProcess[str]
@@ -173,7 +169,7 @@ def test_what_an_index_lacks_is_skipped_by_name(judged: Judged) -> None:
     """A declared gap leaves the rest of the contract to be passed, and pytest says what was left out."""
     passed, said = judged("test_lexical_index.py")
 
-    assert len(passed) > 60
+    assert len(passed) > 40
     assert all(passed.values()), said
     assert "test_inflections_meet needs stemming, which TestJsonLexicalIndex does not declare" in said
 
@@ -181,12 +177,12 @@ def test_what_an_index_lacks_is_skipped_by_name(judged: Judged) -> None:
 def test_a_contract_cannot_be_weakened(judged: Judged, project: Path) -> None:
     """Overriding what one cannot pass is refused at once, by name."""
     good = (project / "tests" / "test_leases.py").read_text("utf-8")
-    weak = good + "\n    def test_shortest_lease(self) -> None: ...\n"
+    weak = good + "\n    def test_expiry_is_exclusive(self) -> None: ...\n"
     (project / "tests" / "test_weak.py").write_text(weak, "utf-8")
 
     _, said = judged("test_weak.py")
 
-    assert "TestJsonLeases.test_shortest_lease overrides a contract test; mark it xfail" in said
+    assert "TestJsonLeases.test_expiry_is_exclusive overrides a contract test; mark it xfail" in said
 
 
 def test_the_vectors_are_in_the_wheel(clawmem: Clawmem, tmp_path: Path) -> None:
