@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "beads": ("beads",),
+        "budget": ("budget",),
         "collections": ("collection", "trust"),
         "contexts": ("context",),
         "curator": ("reflect", "consolidate", "curate", "pin", "unpin", "snooze", "unsnooze"),

@@ -105,14 +105,16 @@ class TestAPrompt:
         assert "for 14 days." not in context_of(hook(QUESTION, transcript_path=here))
         assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
 
-    def test_turns_are_counted(self, hook: Run, bootstrapped: Path, home: Path) -> None:
-        """Prompts that need no search count neither as prompts nor as blocks."""
+    def test_turns_are_counted(self, run: Run, hook: Run, bootstrapped: Path) -> None:
+        """``budget`` counts neither prompts nor blocks where a prompt needs no search."""
         for prompt in ("hi", QUESTION, "ok thanks"):
             hook(prompt)
 
-        (row,) = surfacings(home)
+        [use] = json.loads(run("budget", "--json").stdout)["sessions"]
 
-        assert (row.session_id, bool(row.hits)) == ("s1", True)
+        assert (use["session_id"], use["prompts"], use["blocks"]) == ("s1", 1, 1)
+        assert 0 < use["tokens"] <= 800
+        assert json.loads(run("budget", "--session", "s2", "--json").stdout) == {"count": 0, "sessions": []}
 
     def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """By which the answer to it is found again, however many prompts there were."""

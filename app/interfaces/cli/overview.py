@@ -125,6 +125,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "mcp": "Run the MCP server; an assistant starts it.",
         "hook": "Run the hooks of an event.",
         "surface": "Print the context block of a prompt.",
+        "budget": "Show the tokens added to prompts.",
         "focus": "Set the topic of a session.",
         "openclaw": "Show the plan of a flush for OpenClaw.",
         "install-service": "Start the watcher or the server at login.",

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
     beads,
+    budget,
     collections,
     contexts,
     curator,
@@ -204,6 +205,7 @@ class Memory:
         return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
 
     beads_sync = method(beads.beads_sync)
+    budget = method(budget.budget)
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
     trust = method(collections.list_trust)
