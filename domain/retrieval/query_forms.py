@@ -35,6 +35,16 @@ _LIGHT_VERBS = "put puts putting bring brings brought bringing let lets"
 _NO_NAME_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
 UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(f"{_FRAME_WORDS} {_LIGHT_VERBS}".split())
 
+# Words that ask for a note, and articles; they are no part of its topic.
+_NO_TOPIC = frozenset(
+    """
+    show find give get tell look open read see list need want please got say says said write wrote written made
+    happened come came end turn turned news update updates info information word
+    zeig zeige steht lautet gibt montre muestra
+    der die das den dem des el la los las del le les du il lo della
+    """.split()
+)
+
 # The pattern is unambiguous, so that a long word is rejected in linear time.
 _IDENTIFIER = Pattern(
     r"""
@@ -81,6 +91,13 @@ def query_forms(query: str) -> QueryForms:
         if precise and every
         else None,
     )
+
+
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the words of *text* that name a topic, each once."""
+    every = dict.fromkeys(words(text))
+    left_out = function_words(every) | _NO_TOPIC
+    return tuple(word for word in every if word not in left_out)
 
 
 def is_precise(query: str) -> bool:

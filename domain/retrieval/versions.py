@@ -11,8 +11,8 @@ from enum import StrEnum
 from itertools import combinations, takewhile
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.by_date import content_words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
+from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.text.vocabulary import MONTHS, ORDINALS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words

@@ -289,7 +289,7 @@ _PART = _pattern(
 _WEEK_OF = _pattern("(?:the )?(?P<span>week|weekend) (?:of|beginning|starting)(?: on)?", r"\s+")
 _OR = re.compile(r"(?<!\s)(?:\s+(?:and|or|to|through|und|oder|bis)\s+|\s*[-–—]\s*)")
 _TO = re.compile(r"(?<!\s)(?:\s+(?:to|till?|until|up\s+to|through|bis)\s+|\s*[-–—]\s*)")
-_ONWARDS = re.compile(r"\s+(?:on(?:wards?)?|forwards?)(?!\w)")
+_ONWARDS = re.compile(r"(?<!\s)\s+(?:on(?:wards?)?|forwards?)(?!\w)")
 _OPENERS = [
     (kind, _pattern(words, r"\s+"), joiner)
     for kind, words, joiner in (

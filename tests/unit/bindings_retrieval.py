@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from clawmem.domain.graph.merging import cooccurrence_score
 from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.bm25 import lexical_score
-from clawmem.domain.retrieval.by_date import newest_question
 from clawmem.domain.retrieval.calibrated import calibrated, parts
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.composite import Signals, published
@@ -28,6 +27,7 @@ from clawmem.domain.retrieval.late_interaction import (
 )
 from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses
 from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
+from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.recency import recency
 from clawmem.domain.retrieval.relevance import (
     Evidence,

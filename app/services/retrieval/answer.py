@@ -11,7 +11,6 @@ from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.conversations.units import reply_to
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
-from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.excerpts import (
@@ -27,6 +26,7 @@ from clawmem.domain.retrieval.excerpts import (
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.question import Question
 from clawmem.domain.retrieval.requested import unmet
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
@@ -61,7 +61,7 @@ class ResultFields(NamedTuple):
     terms: Mapping[str, float]
     body: str  # the whole text of the document
     words: Sequence[str]  # words of the question
-    question: QueryAnalysis | None = None  # None: the span is shown
+    question: Question | None = None  # None: the span is shown
     purpose: Sequence[str] = ()  # words of the intent of the question
     confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
@@ -165,13 +165,13 @@ class Result(ResultFields):
         names = " ".join(document_names(self.document)).lower()
         return [word for word in self.words if word not in names]
 
-    def _entry(self, asked: QueryAnalysis) -> Place | None:
+    def _entry(self, asked: Question) -> Place | None:
         """Return the section of the time that the question names."""
         if asked.named_time is None:
             return None
         return entry_of(self.body, asked.named_time, now_ms=asked.now_ms, zone=asked.zone)
 
-    def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
+    def _with_value(self, asked: Question, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
         demands = asked.demands
         if not demands.slots:

@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import NamedTuple, Self, TypedDict, Unpack
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.retrieval.question import Question
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -47,7 +47,7 @@ class RetrievalRequest(NamedTuple):
     independent of ``limit``; by default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one.
     """
 
-    question: QueryAnalysis
+    question: Question
     limit: int = 10
     min_score: float = 0.0
     scope: Scope = EVERYTHING
@@ -105,7 +105,7 @@ def read_request(
     _refuse_words(query)
     since, until = _moment(stated.get("since", "")), first_after(stated.get("until", ""))
     request = RetrievalRequest(
-        QueryAnalysis(query, now_ms, zone),
+        Question(query, now_ms, zone),
         limit=stated.get("limit", 10),
         min_score=stated.get("min_score", 0.0),
         scope=Scope(frozenset(stated.get("collections", ())), since, until),

@@ -14,11 +14,11 @@ from clawmem.app.services.indexing.source import parse_source
 from clawmem.domain.capture.cues import findings
 from clawmem.domain.capture.handoff import next_steps, summary_part
 from clawmem.domain.knowledge.names import names_in
-from clawmem.domain.retrieval.by_date import newest_question
 from clawmem.domain.retrieval.expansion import expansion_prompt
 from clawmem.domain.retrieval.intent import classify_intent
 from clawmem.domain.retrieval.planning import plan
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.injections import has_injection

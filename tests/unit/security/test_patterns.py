@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.domain.knowledge import entities
-from clawmem.domain.retrieval import by_date, intent, query_forms
+from clawmem.domain.retrieval import intent, query_forms
 from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.domain.surfacing import facts, gate, hints, ordering, prompt_form, visible
 
@@ -25,7 +25,6 @@ def patterns_of(module: ModuleType) -> list[Pattern]:
 @pytest.mark.parametrize(
     "module",
     [
-        by_date,
         entities,
         facts,
         gate,

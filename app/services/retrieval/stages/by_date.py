@@ -20,12 +20,10 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.by_date import (
-    ANY_KIND,
     BY_TIME_OF_FILE,
     IN_ITS_TIME,
     OF_ITS_KIND,
     OUT_OF_ITS_TIME,
-    NewestQuestion,
     about_topic,
     asks_for_records,
     is_own_deed,
@@ -35,6 +33,7 @@ from clawmem.domain.retrieval.by_date import (
     newest_first,
     time_share,
 )
+from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.names import file_name
-from clawmem.domain.retrieval.by_date import content_words, kinds_in, names_the_same, period_name
+from clawmem.domain.retrieval.by_date import kinds_in, names_the_same, period_name
 from clawmem.domain.retrieval.excerpts import entry_of
+from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import LexicalIndex

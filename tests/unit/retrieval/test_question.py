@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.intent import Intent, TimeIntent
+from clawmem.domain.retrieval.question import Question
 
 NOW_MS = 1_774_000_000_000  # March 2026
 MARCH, APRIL = "2026-03", "2026-04"
@@ -9,7 +9,7 @@ MARCH, APRIL = "2026-03", "2026-04"
 
 def test_another_moment_names_another_time() -> None:
     """The time that a question names depends on when it is asked; its words do not."""
-    asked = QueryAnalysis("when was the roof repaired last month", NOW_MS)
+    asked = Question("when was the roof repaired last month", NOW_MS)
 
     later = asked.at(NOW_MS + 32 * 86_400_000)
 
@@ -21,11 +21,11 @@ def test_another_moment_names_another_time() -> None:
 
 def test_another_text_keeps_the_moment() -> None:
     """A part of a question is asked at the moment of the question, and read anew."""
-    asked = QueryAnalysis("where did we leave off", NOW_MS)
+    asked = Question("where did we leave off", NOW_MS)
     assert asked.is_handoff_asked
 
     part = asked.with_text("where did we leave off with the roof")
 
     assert not part.is_handoff_asked
-    assert part != asked and part == QueryAnalysis("where did we leave off with the roof", NOW_MS)
+    assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
     assert asked.with_text("the newest invoice").time_intent is TimeIntent.RECENT

@@ -1,0 +1,247 @@
+"""A question, and what it asks for: read once, at a moment in a time zone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, tzinfo
+from functools import cached_property
+from itertools import takewhile
+from types import MappingProxyType
+from typing import NamedTuple
+
+from clawmem.domain.retrieval.grains import named_speakers
+from clawmem.domain.retrieval.intent import (
+    Classification,
+    TimeIntent,
+    classify_intent,
+    has_recency_intent,
+    time_intent,
+)
+from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
+from clawmem.domain.retrieval.requested import QuestionDemands, requested
+from clawmem.domain.retrieval.versions import WantedVersion, begins_then, wanted_version
+from clawmem.domain.text.dates import TimeRange, temporal_range
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, WEEKDAYS, function_words
+from clawmem.domain.text.words import words
+
+ANY_KIND = "any"
+_KIND_WORDS = {
+    "handoff": "handoff hand-off handover hand-over übergabe übergabenotiz passation traspaso",
+    "decision": "decision adr entscheidung décision decisión decisiones",
+    "progress": "progress standup stand-up changelog fortschritt fortschritte avance avancée",
+    "research": "research investigation recherche untersuchung investigación",
+    "conversation": "conversation transcript chat gespräch gespräche conversación",
+    "milestone": "milestone meilenstein meilensteine jalon hito",
+    "problem": "problem incident outage probleme störung problème panne problema",
+    "preference": "preference vorliebe préférence preferencia",
+    ANY_KIND: "note entry entries document file page notiz eintrag einträge dokument dokumente fichier documento nota entrada",
+}
+# Words by which a question names a content type, or any note, in the singular and the plural.
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        f"{word}{plural}": kind
+        for kind, text in _KIND_WORDS.items()
+        for word in text.split()
+        for plural in ("", "s", "n", "en")
+    }
+)
+_NEWEST = frozenset(
+    """
+    latest newest last neueste neuesten neuester neuestes aktuellste aktuellsten jüngste jüngsten letzte letzten letzter letztes
+    dernier dernière derniers dernières último última últimos últimas ultimo ultima ultimi ultime
+    """.split()
+)
+_RECENT, _MOST = (
+    frozenset("recent récent récente reciente recientes recente".split()),
+    frozenset("most plus más mais più".split()),
+)
+# After "last", these mean a period or a part, and no note: "last week", "the last of us", "her last name".
+_COUNTS = NUMBERS.keys() | frozenset("few couple several paar quelques".split())
+_NO_NOTES = (MONTHS.keys() | WEEKDAYS.keys() | SEASONS.keys()) | frozenset(
+    """
+    second seconds minute minutes hour hours day days night nights morning evening week weeks weekend weekends month months quarter
+    quarters year years decade decades semester time times thing things one ones name names resort call line word part
+    chapter step bit of session sessions
+    woche wochen monat monate monaten jahr jahre jahren tag tage tagen nacht abend mal stunde stunden minuten quartal
+    semaine semaines mois année années an ans jour jours nuit fois heure heures trimestre
+    semana semanas mes meses año años día días noche noches vez veces hora horas
+    """.split()
+)
+# "When did we last meet" asks for a time: here "last" is an adverb, followed by a verb.
+_ADVERB = re.compile(
+    r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
+    r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
+)
+_TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+NEAR = 3  # words after "latest" among which the kind is named
+
+# Words of generic questions about a time or about where work stopped; none of them names a topic.
+_ANYTHING = frozenset(
+    """
+    anything something everything nothing stuff thing things meeting meetings
+    happen happens happened happening occur occurred occurs event events
+    try tried trying go going goes gone went been doing done did worked working work
+    wrote written write writing noted recorded entry entries note notes diary journal
+    remember recall mention mentioned summary summarise summarize summarised recap overview review
+    next upcoming step steps todo todos left open status state progress new news recent recently latest down up
+    passiert geschehen gemacht pasó pasado hice hicimos passé fait
+    """.split()
+)
+_LEAVING_OFF = frozenset(
+    """
+    leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
+    handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk lately today here
+    """.split()
+)
+
+
+class NewestQuestion(NamedTuple):
+    """
+    The parts of a question for the newest note.
+
+    ``kind`` is a content type, `ANY_KIND` for any note, or empty if no kind is named. ``noun`` is the noun after the
+    superlative, which may name a folder or a tag ("meeting", "invoice"). ``topic`` contains the words of the topic,
+    ``kind_words`` the words that name the kind.
+    """
+
+    kind: str
+    noun: str
+    topic: tuple[str, ...]
+    kind_words: tuple[str, ...] = ()
+
+
+def newest_question(query: str) -> NewestQuestion | None:
+    """
+    Return the parts of *query* if it asks for the newest note, else ``None``.
+
+    "The latest handoff" and "newest offer from the roofer" ask for the newest note of a kind or about a topic. "Last"
+    counts if it qualifies a note ("the last invoice"), not a period ("last week") or a verb ("when did we last meet").
+    """
+    tokens = list(_TOKEN.finditer(query.lower()))
+    names = [token[0] for token in tokens]
+    at = next((at for at, token in enumerate(tokens) if _is_newest(query.lower(), names, at, token)), None)
+    if at is None:
+        return None
+    stop_words = function_words(names)
+    phrase = list(takewhile(lambda name: name not in stop_words, names[at + 1 :]))[:NEAR]
+    before = [name for name in content_words(" ".join(names[:at])) if name not in _MOST][-1:]
+    kinds = sorted(
+        ((name, KINDS[name]) for name in phrase if name in KINDS), key=lambda pair: pair[1] == ANY_KIND
+    )
+    if not kinds and not phrase:  # "la décision la plus récente"
+        kinds = [(name, KINDS[name]) for name in before if name in KINDS]
+    kind_word, kind = kinds[0] if kinds else ("", "")
+    nouns = [name for name in phrase if KINDS.get(name) != ANY_KIND]
+    spans = [token.span() for token in tokens[max(0, at - (names[at] in _RECENT)) : at + 1]]
+    spans += [token.span() for token in tokens if kind_word and token[0] == kind_word][:1]
+    rest = "".join(
+        " " if any(first <= place < end for first, end in spans) else sign for place, sign in enumerate(query)
+    )
+    about = content_words(rest)
+    topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or about
+    return (
+        NewestQuestion(kind, nouns[-1] if nouns else "", topic, content_words(kind_word))
+        if kind or topic
+        else None
+    )
+
+
+def _is_newest(query: str, names: Sequence[str], at: int, token: re.Match[str]) -> bool:
+    """Whether the word at *at* is a superlative of time that qualifies a note."""
+    before, after = names[:at], names[at + 1 :]
+    if token[0] not in _NEWEST and not (token[0] in _RECENT and before[-1:] and before[-1] in _MOST):
+        return False
+    first = next((name for name in after if name not in _COUNTS and not name.isdigit()), "")
+    if first in _NO_NOTES or (before and before[-1] in _NO_NOTES | {"at"}):
+        return False
+    if token[0] == "last" and _ADVERB.search(query[: token.start()]):
+        return not after and "how long" not in query  # "what did I read last" asks for a note
+    return True
+
+
+class Question:
+    """
+    The text of a question, asked at a moment in a time zone, and what it asks for.
+
+    Each aspect is derived from the text at its first use and kept: stages that share a question read the text once.
+    """
+
+    def __init__(self, text: str, now_ms: int, zone: tzinfo = UTC) -> None:
+        self.text = text
+        self.now_ms = now_ms
+        self.zone = zone
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Question) and hash(self) == hash(other)
+
+    def __hash__(self) -> int:
+        return hash((self.text, self.now_ms, self.zone))
+
+    def with_text(self, text: str) -> Question:
+        """Return another *text*, asked at the same moment."""
+        return Question(text, self.now_ms, self.zone)
+
+    def at(self, now_ms: int) -> Question:
+        """Return the same text, asked at another moment."""
+        return Question(self.text, now_ms, self.zone)
+
+    @cached_property
+    def forms(self) -> QueryForms:
+        """Words, phrases and excluded words of the text, and its full-text queries."""
+        return query_forms(self.text)
+
+    @cached_property
+    def named_time(self) -> TimeRange | None:
+        """Time that the text names."""
+        return temporal_range(self.text, now_ms=self.now_ms, zone=self.zone)
+
+    @cached_property
+    def intent(self) -> Classification:
+        """Intent by the words of the text and by the time that it names."""
+        return classify_intent(self.text, names_time=self.named_time is not None)
+
+    @cached_property
+    def time_intent(self) -> TimeIntent:
+        """Time that the text asks for: what is recent, what holds now, or a former state."""
+        return time_intent(self.text)
+
+    @cached_property
+    def is_recency_asked(self) -> bool:
+        """Whether the text asks for recent events."""
+        return has_recency_intent(self.text)
+
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        """Names that may be speakers in the text."""
+        return named_speakers(words(self.text))
+
+    @cached_property
+    def demands(self) -> QuestionDemands:
+        """Contents that a text must have to answer."""
+        time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""
+        return requested(self.text, self.forms.words, time)
+
+    @cached_property
+    def newest(self) -> NewestQuestion | None:
+        """The newest note that the text asks for, by kind or topic."""
+        return newest_question(self.text)
+
+    @cached_property
+    def topic(self) -> tuple[str, ...]:
+        """Words that name a topic, without those of the named time and of generic questions."""
+        named = self.named_time
+        rest = f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
+        return tuple(word for word in content_words(rest) if word not in _ANYTHING)
+
+    @cached_property
+    def is_handoff_asked(self) -> bool:
+        """Whether the text asks where work stopped or how to continue, and names neither a topic nor a time."""
+        return self.named_time is None and _LEAVING_OFF.issuperset(self.topic)
+
+    @cached_property
+    def version(self) -> WantedVersion:
+        """Version of a subject that the text asks for."""
+        named = self.named_time
+        is_over = named is not None and not begins_then(self.text[: named.start])
+        return wanted_version(self.text, named.authored_until if named and is_over else None)
