@@ -105,3 +105,16 @@ def _numbers(found: list[str]) -> list[str]:
 
 def _signs(text: str) -> list[str]:
     return sorted(_SIGN.compiled.findall(_QUOTE_MARK.compiled.sub("", text)))
+
+
+STEM = 4  # letters that two forms of a word share at least
+_MOST_ENDING = 3  # letters that a form may have after the stem
+
+
+def is_same_word(one: str, other: str) -> bool:
+    """Whether two words are forms of one word: equal stems of at least `STEM` letters with short endings."""
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) < STEM:
+        return len(shorter) > STEM - 2 and shorter.removesuffix("s") == longer.removesuffix("s")
+    shared = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
+    return shared >= max(STEM, len(shorter) - 2) and len(longer) - shared <= _MOST_ENDING

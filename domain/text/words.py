@@ -19,8 +19,37 @@ _FROM_FIRST_UNSPACED = re.compile(
     f"[{_FIRST_UNSPACED}-\U0010ffff]"
 )  # also the dashes and quotes of other scripts
 _SPACED_WORD = re.compile("[^\\W_]+")
-_LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics without a composed form, as in ọ̀
+# Signs that belong to a name: "C++" and "C#" are not "C".
+_SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
+_SIGN = re.compile(r"(?<=[^\W_])\+\+(?![^\W_])|(?<=\b[A-Za-z])#(?![\w#])|(?<![\w.])\.(?=NET\b)")
+_LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
 _CHARACTERS_A_TOKEN = 4
+
+
+class _Folding(dict[int, str]):
+    """Characters as a search compares them, from Unicode's own data; each is computed at its first use."""
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        category, name = unicodedata.category(sign), unicodedata.name(sign, "")
+        base = name.partition(" WITH ")[0].replace("DOTLESS ", "")
+        folded = sign
+        if sign == "\0":
+            folded = " "
+        elif category == "Cf" or name == "ARABIC TATWEEL" or unicodedata.combining(sign) >= _LEAST_MARK:
+            folded = ""  # invisible, or a mark without a composed form
+        elif category == "Nd":
+            folded = str(unicodedata.digit(sign))
+        elif category in ("Ll", "Lu") and "LATIN" in name and not unicodedata.decomposition(sign):
+            try:
+                folded = unicodedata.lookup(base) if base != name else sign
+            except KeyError:
+                folded = sign
+        self[code] = folded
+        return folded
+
+
+_FOLDED = _Folding()
 
 
 def token_count(text: str) -> int:
@@ -30,18 +59,16 @@ def token_count(text: str) -> int:
 
 def normalise(text: str) -> str:
     """
-    Return NFKC text without NUL: full-width letters, ligatures and accents have one form.
+    Return *text* as a search compares it, without NUL: NFKC with letters and digits in one form.
 
-    A diacritic without a composed form is dropped, because some indexes would end the word there.
+    Full-width letters, ligatures and accents have one form, digits of other scripts become European ones, and letters
+    with a stroke or without a dot become the plain ones ("ø", "ł", "ı"). Invisible characters and marks without a composed
+    form are dropped, because some indexes would end the word there.
     """
-    if "\0" not in text and (text.isascii() or _is_normal(text)):
+    if text.isascii() and "\0" not in text:
         return text
-    bare = _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", text).replace("\0", " "))
-    return unicodedata.normalize("NFKC", bare)  # characters that a dropped mark had separated may now compose
-
-
-def _is_normal(text: str) -> bool:
-    return unicodedata.is_normalized("NFKC", text) and not _LOOSE_MARKS.search(text)
+    # Characters that a dropped mark had separated may compose afterwards.
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).translate(_FOLDED))
 
 
 def index_text(text: str) -> str:
@@ -49,9 +76,9 @@ def index_text(text: str) -> str:
     Return *text* for a lexical index: runs of an unspaced script become overlapping pairs.
 
     ``東京都`` becomes ``東京 京都 都``. Every two-character word inside is one indexed word, and a single character
-    is found as the prefix of one. Text in other scripts is unchanged.
+    is found as the prefix of one. The signs of names such as ``C++``, ``C#`` and ``.NET`` are spelled out.
     """
-    normal = normalise(text)
+    normal = _with_signs(normalise(text))
     if not _holds_unspaced(normal):
         return normal
     return _unspaced_run().sub(lambda run: f" {' '.join([*pairs(run[0]), run[0][-1]])} ", normal)
@@ -59,10 +86,17 @@ def index_text(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of *text* in order, in lower case, split at all characters except letters and digits."""
-    lower = _LOOSE_MARKS.sub("", normalise(text).lower())  # "İ" becomes "i" and a combining dot
+    lower = normalise(_with_signs(normalise(text)).lower())  # "İ" becomes "i" and a combining dot
     if not _holds_unspaced(lower):
         return _SPACED_WORD.findall(lower)
     return [word for run in _word().findall(lower) for word in _split(run)]
+
+
+def plain(word: str) -> str:
+    """Return *word* without diacritics."""
+    if word.isascii():
+        return word
+    return "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
 
 
 def pairs(run: str) -> list[str]:
@@ -73,6 +107,12 @@ def pairs(run: str) -> list[str]:
 def is_unspaced(word: str) -> bool:
     """Whether *word* belongs to a script written without spaces."""
     return _is_unspaced_sign(word[:1])
+
+
+def _with_signs(text: str) -> str:
+    if "#" not in text and "++" not in text and ".NET" not in text:
+        return text
+    return _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
 
 
 def _holds_unspaced(text: str) -> bool:

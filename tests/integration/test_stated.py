@@ -30,23 +30,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     made.vault.close()
 
 
-def test_a_value_that_no_note_states(home: Home) -> None:
-    """Two of six notes about the loft are shown for its rent, which none of them states, and the block says so."""
-    said = home.ask("how much is the rent of the loft")
-
-    assert len(places(said)) == 2
-    assert ONLY_TOPIC in said.block
-
-
-def test_a_value_that_a_note_states(home: Home) -> None:
-    """The note with the price is shown, whatever its rank, and the block says nothing more."""
-    said = home.ask("how much does the loft cost us for the class")
-
-    assert "class.md" in " ".join(places(said))
-    assert len(places(said)) <= 3
-    assert ONLY_TOPIC not in said.block
-
-
 def test_notes_that_share_one_word_beside_a_note_with_all(home: Home) -> None:
     """Of the other notes about the loft two are shown, although the question asks for no value."""
     shown = places(home.ask("who has the easels in the loft"))

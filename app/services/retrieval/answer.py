@@ -174,7 +174,7 @@ class Result(ResultFields):
     def _with_value(self, asked: Question, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
         demands = asked.demands
-        if not demands.slots:
+        if not demands.wants_value:
             return found
 
         def is_filled(text: str) -> bool:

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.requested import (
-    NOTHING_ELSE,
     Shortfall,
-    is_same_word,
     least_unmet,
     requested,
     unmet,
 )
+from clawmem.domain.text.likeness import is_same_word
 
 
 def lacks(question: str, text: str) -> Shortfall:
@@ -33,47 +32,28 @@ def lacks(question: str, text: str) -> Shortfall:
         ("how many goats do the four sisters have", "Four sisters and their goats.", "slot"),
         ("when is the wedding of Ada", "Ada spoke of her wedding.", "slot"),
         ("wie viel kostet der Zaun", "Der Zaun ist aus Holz.", "slot"),
-        ("phone number of Ada", "Ada came on 2026-04-05 at 10:30.", "slot"),
-        ("colour of the raft", "The raft is new.", "slot"),
-        ("what does the raft cost", "The raft is 12 m long, of 2019, seen at 10:30 on 2026-05-12.", "slot"),
-        ("what does the raft cost", "The raft came on 14 May with 30 kg of rope.", "slot"),
-        ("how much is the rent of the loft", "The loft: pottery class for 95 euros.", "slot"),
-        ("what does Ada earn", "For the raft Ada got 95 euros.", "slot"),
-        ("what does the mill owe us", "The mill owes us an answer.", "slot"),
         ("Priya's phone number", "Joost 030 5557 1203", "names"),
-        ("phone number of Ada", "# Crew\n\n- Ada, cook\n- Joost: 030 5557 1203\n", "slot"),
-        ("phone number of Ada", "## Ada\n\nCook.\n\n## Joost\n\n030 5557 1203\n", "slot"),
     ],
 )
 def test_a_text_about_the_topic_may_lack_what_is_asked_for(question: str, text: str, name: str) -> None:
-    """Another person, another number, or nothing of the kind that is asked for."""
+    """Another person, another number, or no number at all."""
     assert getattr(lacks(question, text), name) > 0
 
 
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        ("how much did the pump of Joost cost", "Joost paid 900 for his pump."),
-        ("water depth at JX-14", "Core JX-14, depth of the water 31 m."),
         ("how many goats do the sisters have", "The sisters keep 12 goats."),
+        ("how many goats do the sisters have", "Zwölf goats of the sisters."),
         ("when is the wedding of Ada", "Ada's wedding: 4 May."),
-        ("wie viel kostet der Zaun", "Der Zaun: 300."),
-        ("what does the raft cost", "The raft: €9."),
-        ("wie viel Miete zahlen wir", "The rent is 2 065, wie viel Strom wir zahlen."),
-        ("phone number of Ada", "Ada 030 5557 1203"),
-        ("phone number of Ada", "# Crew\n\n- Joost: at sea\n- Ada, cook\n  030 5557 1203\n"),
-        ("phone number of Ada", "## Ada\n\nCook.\n\n030 5557 1203\n\n## Joost\n"),
-        ("phone number of Ada", "Cook.\n\n030 5557 1203\nAda"),
-        ("what's the raft called", "The raft is called Wanda."),
-        ("Rent a raft", "Rafts to rent."),
-        ("how did we date the raft", "Ada: how we date a raft."),
-        ("what will Ada do after she has our phone number", "After that Ada will do the phone number."),
-        ("où est la régie", "la regie, rue du Lac: où est"),
+        ("when is the wedding of Ada", "Ada's wedding is on a Sunday."),
+        ("the rent or the billing address of the mill", "The mill."),  # modifiers are no demand for a value
+        ("Ada's phone number", "Ada"),
     ],
 )
-def test_a_filler_stands_for_the_words_that_ask_for_it(question: str, text: str) -> None:
-    """A text that answers lacks nothing, although it does not say "cost", "number" or "when"."""
-    assert lacks(question, text) == Shortfall()
+def test_a_number_or_a_time_is_a_value(question: str, text: str) -> None:
+    """Only a question for a number or a time wants one."""
+    assert lacks(question, text).slot == 0
 
 
 @pytest.mark.parametrize(
@@ -100,31 +80,21 @@ def test_a_text_misses_the_question_if_it_lacks_the_value_or_every_name(
 
 
 @pytest.mark.parametrize(
-    ("question", "is_exact"),
+    ("question", "has_identifier"),
     [
         ("when did Ada pay 2026-014", True),
         ("pages of the MP-40 manual", True),
         ("what failed with E1234?", True),
-        ("Ada's phone", True),
-        ("ada's phone", True),
-        ("phone number of the miller", False),
         ("what happened on 2026-03-14", False),
         ("what did Ada decide in 2025-2026", False),
         ("how many of the 120-150 rafts", False),
-        ("how many of the 12-15 rafts", False),
         ("is the train at 18:40 late", False),
         ("does it cost 1,200", False),
-        ("what did Ada tell Lou", False),
     ],
 )
-def test_identifiers_and_contacts_are_exact(question: str, is_exact: bool) -> None:
-    """Dates, times, amounts, short ranges and names without a contact are not."""
-    assert requested(question, query_forms(question).words).is_exact is is_exact
-
-
-def test_only_a_telephone_number_answers_a_question_for_one() -> None:
-    """A price may be asked for in other words; a telephone number looks like one."""
-    assert lacks("phone number of Ada", "Ada").slot == NOTHING_ELSE > lacks("price of the raft", "raft").slot
+def test_identifiers(question: str, has_identifier: bool) -> None:
+    """Dates, times, amounts and short ranges are none."""
+    assert requested(question, query_forms(question).words).has_identifier is has_identifier
 
 
 @pytest.mark.parametrize(

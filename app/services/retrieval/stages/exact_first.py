@@ -1,4 +1,4 @@
-"""Candidates with an identifier or a contact that the question names, before those without."""
+"""Candidates with an identifier that the question names, before those without."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ def exact_first(documents: DocumentStore) -> Stage:
     """
     Return a stage that lifts candidates which meet an exact demand of the question, if the first one does not.
 
-    Exact demands are identifiers ("invoice 2026-014"), and contacts of a named person ("Wiebke's phone"): similar texts
-    do not answer them.
+    Exact demands are identifiers ("invoice 2026-014"): similar texts do not answer them.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         asked = request.question.demands
-        if not asked.is_exact:
+        if not asked.has_identifier:
             return work
         compared = work.candidates[:MOST_COMPARED]
         lacks = shortfalls(documents, request, work, compared, [1.0] * len(asked.words))
-        meeting = {key for key, lack in lacks.items() if asked.is_exactly_met(lack)}
+        meeting = {key for key, lack in lacks.items() if lack.number == 0}
         if not meeting or compared[0].best in meeting:
             return work
         trace.stages[-1].notes.append(f"{len(meeting)} with what the question names exactly first")
