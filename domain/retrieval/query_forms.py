@@ -3,14 +3,13 @@ Conversion of a typed query to queries of the lexical index.
 
 A natural question becomes a query for any of its content words. With every word required, conversational questions
 found almost nothing (session hit@10 .22 against .97, same index). A name, a path, a version or up to three bare terms
-also get the precise form, with every term required, which ranks above the relaxed form.
+also get the precise form, with every term required, which ranks above the relaxed form. So do quoted phrases and the
+identifiers of a longer question, whose words must be adjacent.
 """
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.domain.text.vocabulary import NUMBERS, STOP_WORDS, any_of, function_words
 from clawmem.domain.text.words import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
@@ -46,7 +45,7 @@ _NO_TOPIC = frozenset(
 )
 
 # The pattern is unambiguous, so that a long word is rejected in linear time.
-_IDENTIFIER = Pattern(
+_IDENTIFIER = re.compile(
     r"""
     (?<!\w)(?:\w+(?:[./\\:#@-]+\w+)+   # src/retry.py, v2.3.1, ISO-8601
     | (?=\w[^\W_]*_+\w)\w+      # before_compaction
@@ -56,41 +55,62 @@ _IDENTIFIER = Pattern(
     """,
     flags=re.VERBOSE,
 )
-_ASKS_HOW_MANY = AnyCase(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", "how ")
-_NUMBER = AnyCase(rf"\d|\b(?:{any_of(NUMBERS)}|once|twice|couple|half)\b")
+_PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
+# A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
+_EXCLUDED = re.compile(r"(?:\s-[^\W\d_]{3,40})+\s*\Z")
+_ASKS_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", re.IGNORECASE)
+_NUMBER = re.compile(rf"\d|\b(?:{any_of(NUMBERS)}|once|twice|couple|half)\b", re.IGNORECASE)
 
 
 class QueryForms(NamedTuple):
     """
     The forms of one query, to be searched in this order.
 
-    ``precise`` requires every term, as a prefix; ``relaxed`` any term. ``words`` are marked in snippets and
-    explanations. ``relaxed`` has no terms if there is nothing to search for.
+    ``precise`` requires every term, as a prefix or as a phrase; ``relaxed`` any term. ``words`` are marked in snippets and
+    explanations. ``relaxed`` has no terms if there is nothing to search for. Notes with one of ``excluded`` are no answers.
     """
 
     words: tuple[str, ...]
     relaxed: LexicalQuery
     precise: LexicalQuery | None = None
+    excluded: tuple[str, ...] = ()
 
 
 def query_forms(query: str) -> QueryForms:
     """
     Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words, of the language of the question, and words such as "latest" are dropped unless there are no other words. The precise form keeps them,
-    because they may be part of a name (``before_compaction``). Words keep their order, each once.
+    Stop words of the language of the question and words such as "latest" are dropped unless there are no other words. The
+    precise form keeps them, because they may be part of a name (``before_compaction``). Words keep their order, each once.
+    Words at the end with a leading minus are excluded if the rest has words: "apple -laptop".
     """
-    every = list(dict.fromkeys(words(query)))
-    precise = is_precise(query)
-    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS | function_words(every)
+    minus = _EXCLUDED.search(query)
+    text = query[: minus.start()] if minus and words(query[: minus.start()]) else query
+    every = list(dict.fromkeys(words(text)))
+    is_name = is_precise(text)
+    left_out = _NO_NAME_WORDS if is_name else UNSEARCHED_WORDS | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
+    phrases = _phrases(text)
+    adjacent = {word for phrase in phrases for word in phrase.split()}
+    singles = [word for word in every if word not in adjacent] if is_name else []
+    required = (
+        *(Term(phrase) for phrase in phrases),
+        *(_term(word, prefix=True) for word in singles[:MAX_TERMS]),
+    )
     return QueryForms(
         words=content,
-        relaxed=LexicalQuery(_terms(content, prefix=precise)),
-        precise=LexicalQuery(_terms(every[:MAX_TERMS], prefix=True), every=True)
-        if precise and every
-        else None,
+        relaxed=LexicalQuery(tuple(_term(word, prefix=is_name) for word in content)),
+        precise=LexicalQuery(required, every=True) if required else None,
+        excluded=tuple(words(query[len(text) :])),
     )
+
+
+def _phrases(text: str) -> list[str]:
+    """Return the words of quoted phrases and of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, adjacent."""
+    quoted = [match["phrase"] for match in _PHRASE.finditer(text)]
+    names = [name for name in identifiers(text) if re.search(r"[_\d:\\@#]|\w\.\w", name)]
+    phrases = [words(phrase) for phrase in (*quoted, *names)]
+    return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if 1 < len(phrase) <= MAX_TERMS))
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -107,18 +127,14 @@ def is_precise(query: str) -> bool:
     if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _NO_NAME_WORDS for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(
-        part.isdigit() or _IDENTIFIER.compiled.fullmatch(part) for part in parts
+        part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts
     )
 
 
 def identifiers(query: str) -> list[str]:
     """Return the code identifiers in *query*, in order: paths, codes, versions, ``snake_case`` and ``camelCase``."""
-    found = (match[0] for match in _IDENTIFIER.compiled.finditer(normalise(query)))
+    found = (match[0] for match in _IDENTIFIER.finditer(normalise(query)))
     return [name for name in found if not name.replace("-", "").isalpha() or not name.islower()]
-
-
-def _terms(some: Iterable[str], *, prefix: bool) -> tuple[Term, ...]:
-    return tuple(_term(word, prefix=prefix) for word in some)
 
 
 def _term(word: str, *, prefix: bool) -> Term:

@@ -33,6 +33,7 @@ def _query_forms(given: dict[str, Any]) -> dict[str, Any]:
         "words": list(forms.words),
         "relaxed": _query(forms.relaxed),
         "precise": forms.precise and _query(forms.precise),
+        "excluded": list(forms.excluded),
     }
 
 
