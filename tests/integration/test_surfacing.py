@@ -223,7 +223,7 @@ class TestWhatIsSaid:
         }
         home.take_in(home.folder / "bills", notes)
 
-        said = home.ask("Which bill is overdue?").block
+        said = home.ask("Which bill for the boat is overdue?").block
         shown = said.split("\n---\n")
         [roofer], [sailmaker], [joiner] = (
             [one for one in shown if f"Bill of the {name}" in one]
