@@ -27,7 +27,7 @@ TURNS = (
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-ONCE = Counter(decision=2, handoff=1)  # what a Stop stores of them: the decision, the digest that names it
+ONCE = Counter(decision=1, handoff=1)  # what a Stop stores of them
 
 QUESTION = "Where do login sessions live, and for how many days?"
 NOTES = {

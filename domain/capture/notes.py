@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ OBSERVATIONS = "agent/observations"
 HANDOFFS = "agent/handoffs"
 TITLE_CHARS = 80
 HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
+_LOCAL = re.compile(
+    r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
+)
 _SESSION_CHARS = 8
 _NAME_CHARS = 60
 _HASH_CHARS = 8
@@ -75,6 +79,11 @@ def title_of(sentence: str) -> str:
     if len(flat) <= TITLE_CHARS:
         return flat
     return flat[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+
+
+def is_local(sentence: str) -> bool:
+    """Whether *sentence* speaks of the project in which it is said: "in this repository"."""
+    return _LOCAL.search(sentence) is not None
 
 
 def note_path(note: Note, session_id: str) -> str:

@@ -9,6 +9,7 @@ from socket import gethostname
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.places import CURATOR_REPORT
+from clawmem.app.environment.projects import project_of
 from clawmem.app.interfaces.hooks.capture import AFTER_COMPACTION, postcompact_capture
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
@@ -31,7 +32,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> HookOutput:
     with context.services() as services:
         if services is None or event.in_subagent:
             return SILENCE
-        output = HookOutput(services.session_briefing.at_start())
+        output = HookOutput(services.session_briefing.at_start(project_of(event.cwd)))
     _inject(output, event, context)
     if event.session_id:
         _record_start(event.session_id, context)
@@ -81,7 +82,7 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
         if services is None:
             return SILENCE
         state = services.conversation_files(event.transcript_path, event.session_id).state()
-        output = HookOutput(services.after_compaction(state, event.compact_summary))
+        output = HookOutput(services.after_compaction(state, event.compact_summary, project_of(event.cwd)))
     _inject(output, event, context)
     return output
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.environment.private_files import write_whole
+from clawmem.app.environment.projects import project_of
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import Job
 from clawmem.app.services.capture.session import Session
@@ -43,7 +44,11 @@ class CaptureJobs:
             LookupError: the hook of the job is unknown.
             ClawmemError: raised by the service that executes the job.
         """
-        session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
+        session = Session(
+            job.event.get("session_id", ""),
+            job.event.get("transcript_path", ""),
+            project_of(job.event.get("cwd", "")),
+        )
         services, summary = self._services, job.event.get("compact_summary", "")
         jobs: dict[str, Callable[[Session], object]] = {
             "decision-extractor": self._decisions,

@@ -29,6 +29,8 @@ def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
 
 
 def _surfaced(event: HookEvent, context: HookContext) -> HookOutput:
+    from clawmem.app.environment.projects import project_of
+    from clawmem.app.services.capture.memories import applying_elsewhere
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.app.settings.model import load_settings
@@ -58,6 +60,7 @@ def _surfaced(event: HookEvent, context: HookContext) -> HookOutput:
             session_id=event.session_id,
             compacted_at=_written(files.compacted_at_ms()),
             loaded=files.loaded_by_client(),
+            elsewhere=applying_elsewhere(vault.properties, project_of(event.cwd)),
         )
         surface = services.prompt_surfacing(settings, profile)
         surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clawmem.app.services.briefing.telling import is_told, told_succession, without_replaced
+from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import RECENT_DAYS
@@ -18,7 +19,7 @@ from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
@@ -38,20 +39,27 @@ class AfterCompaction:
 
     documents: DocumentStore
     successions: SuccessionStore
+    properties: PropertyStore
     search: Callable[[RetrievalRequest], Answer]  # lexical
     clock: Clock
 
-    def __call__(self, state: str, summary: str = "") -> str:
+    def __call__(self, state: str, summary: str = "", project: str = "") -> str:
         """
         Return the block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
 
         Args:
             state: The Markdown saved before the compaction; may be empty.
             summary: The client's summary of the conversation, if any; the query when the state has no last request.
+            project: The project of the session; statements that apply to others alone are left out.
         """
         since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
         newest = self.documents.latest(limit=NEWEST)
-        recent = [note for note in newest if note.authored_at >= since and self._is_told(note)]
+        elsewhere = applying_elsewhere(self.properties, project)
+        recent = [
+            note
+            for note in newest
+            if note.authored_at >= since and note.id not in elsewhere and self._is_told(note)
+        ]
         decisions = self._of_type("decision", recent, MOST_DECISIONS)
         lessons = self._of_type("antipattern", recent, MOST_LESSONS)
         return block(

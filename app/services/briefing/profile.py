@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from clawmem.app.services.briefing.telling import is_told
+from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import (
     DECISIONS,
@@ -43,10 +44,15 @@ class Profile:
     sessions: SessionStore
     clock: Clock
 
-    def text(self) -> str:
-        """Return the profile as Markdown; empty without a decision, a preference and a session."""
+    def text(self, project: str = "") -> str:
+        """
+        Return the profile as Markdown; empty without a decision, a preference and a session.
+
+        Handoffs and statements that apply to other projects than *project* alone are left out.
+        """
         now = iso_utc(self.clock.now_ms())
-        notes = [note for note in self.documents.latest() if is_told(note, now)]
+        elsewhere = applying_elsewhere(self.properties, project)
+        notes = [note for note in self.documents.latest() if is_told(note, now) and note.id not in elsewhere]
         status = self.properties.named("status")
         current = [
             note

@@ -10,6 +10,7 @@ from typing import Any
 
 from clawmem.app.services.briefing.profile import DAY, Profile
 from clawmem.app.services.briefing.telling import is_told, without_replaced
+from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
@@ -20,7 +21,7 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.safety import safe
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.records import Document
 
 SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
@@ -35,17 +36,23 @@ class SessionBriefing:
 
     documents: DocumentStore
     successions: SuccessionStore
+    properties: PropertyStore
     profile: Profile
     clock: Clock
 
-    def at_start(self) -> str:
-        """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
-        documents = self._told()
+    def at_start(self, project: str = "") -> str:
+        """
+        Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say.
+
+        Handoffs and preferences of other projects than *project* are left out.
+        """
+        elsewhere = applying_elsewhere(self.properties, project)
+        documents = [document for document in self._told() if document.id not in elsewhere]
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
             [
-                section("## Profile", _lines(self.profile.text()), PROFILE_TOKENS),
+                section("## Profile", _lines(self.profile.text(project)), PROFILE_TOKENS),
                 self._handoff(documents),
                 self._current(documents),
                 section("## Not looked at for a while", self._due(documents), STALE_TOKENS),

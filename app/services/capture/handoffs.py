@@ -102,6 +102,7 @@ class Handoffs:
                     baseline(CONTENT_TYPE),
                     ended_at,
                     project=session.project,
+                    is_local=True,
                 )
             self.sessions.save(
                 replace(
@@ -183,7 +184,7 @@ class Handoffs:
                 return 0
             body, confidence = f"# {title}\n\n{text}\n", baseline(CONTENT_TYPE)
             return self.memories.write(
-                path, title, body, CONTENT_TYPE, confidence, now, project=session.project
+                path, title, body, CONTENT_TYPE, confidence, now, project=session.project, is_local=True
             )
 
     def state(self, session: Session) -> str:

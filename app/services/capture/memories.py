@@ -10,18 +10,19 @@ from typing import NamedTuple
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.capture.cues import payload, source
-from clawmem.domain.capture.notes import COLLECTION, Note, merge_window_ms, note_body, note_path
+from clawmem.domain.capture.notes import COLLECTION, Note, is_local, merge_window_ms, note_body, note_path
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import Claims, Property
+from clawmem.ports.documents import Claims, Property, PropertyStore
 from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 
 MADE_FROM = "made-from:"  # prefix of tags that name the sources of a memory
-PROJECT = "project"  # property with the project in which a memory was captured
+# Properties of a memory: the project of its session, and the only project to which it applies.
+PROJECT, APPLIES_TO = "project", "applies-to"
 
 
 class Action(StrEnum):
@@ -77,6 +78,7 @@ class Memories:
                 origin=Origin(note.message.speaker),
                 supersedes=supersedes,
                 project=session.project,
+                is_local=is_local(note.quote),
             )
         )
         self.captures.add(
@@ -110,11 +112,12 @@ class Memories:
         origin: Origin = Origin.ASSISTANT,
         supersedes: Iterable[str] = (),
         project: str = "",
+        is_local: bool = False,
     ) -> int:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
 
-        Its origin is *origin*, or the least trusted of its *sources*.
+        Its origin is *origin*, or the least trusted of its *sources*. A local memory applies to *project* alone.
 
         Raises:
             InvalidInput: the document at *path* was forgotten on request.
@@ -125,6 +128,13 @@ class Memories:
         authored = now if authored_ms is None else iso_utc(authored_ms)
         plain = document_without_file(COLLECTION, path, title, body, authored, now)
         document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
-        properties = [Property(PROJECT, project, property_key(project))] if project else []
+        names = (PROJECT, APPLIES_TO) if is_local else (PROJECT,)
+        properties = [Property(name, project, property_key(project)) for name in names if project]
         declared = Declarations(Claims(tuple(supersedes)), properties=properties)
         return self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
+
+
+def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int]:
+    """Return the ids of memories that apply to other projects than *project* alone; none if it is unknown."""
+    local = properties.named(APPLIES_TO).items() if project else ()
+    return frozenset(number for number, values in local if all(value.value != project for value in values))

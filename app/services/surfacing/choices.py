@@ -18,6 +18,7 @@ class Choices(NamedTuple):
         mode: Adaptive or absolute confidence threshold.
         session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
         compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
+        elsewhere: Ids of documents that apply to other projects.
         loaded: Text that the client itself loaded into the context, with runs of whitespace collapsed.
     """
 
@@ -28,6 +29,7 @@ class Choices(NamedTuple):
     session_id: str = ""
     compacted_at: str = ""
     loaded: str = ""
+    elsewhere: frozenset[int] = frozenset()
 
 
 class Watch:

@@ -56,6 +56,8 @@ def visible(documents: DocumentStore, captures: CaptureStore, choices: Choices =
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
             return "never surfaced from there"
+        if document.id in choices.elsewhere:
+            return "of another project"
         if document.is_snoozed(now):
             return "snoozed"
         if _is_said_here(captures, document, choices):

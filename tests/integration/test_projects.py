@@ -1,0 +1,81 @@
+"""Projects of sessions: what was said in one repository about it is kept from sessions in others."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import Invoke
+from hook_process import ask, transcript
+
+from clawmem.app.environment.projects import project_of
+
+RULE = "Always use tabs in this repository."
+TASTE = "I prefer short commit messages."
+PROMPT = "do we use tabs or spaces in this repository?"
+
+
+def repository(root: Path) -> Path:
+    (root / ".git").mkdir(parents=True)
+    (root / "src").mkdir()
+    return root
+
+
+def work_tree(root: Path, main: Path) -> Path:
+    root.mkdir(parents=True)
+    (root / ".git").write_text(f"gitdir: {main}/.git/worktrees/{root.name}\n", "utf-8")
+    return root
+
+
+def test_the_project_of_a_folder(tmp_path: Path) -> None:
+    """Subfolders and work trees belong to their repository; two of the same name are two, and a folder is its own."""
+    one, other = repository(tmp_path / "a/shop"), repository(tmp_path / "b/shop")
+    tree = work_tree(tmp_path / "trees/feature", one)
+    submodule = one / "lib"
+    submodule.mkdir()
+    (submodule / ".git").write_text("gitdir: ../.git/modules/lib\n", "utf-8")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+
+    assert {project_of(str(folder)) for folder in (one, one / "src", tree, one / "gone")} == {str(one)}
+    assert project_of(str(other / "src")) == str(other)
+    assert project_of(str(submodule)) == str(submodule)
+    assert project_of(str(plain)) == str(plain)
+    assert [project_of(folder) for folder in ("", "shop", "/a\0b")] == ["", "", ""]
+
+
+def test_a_rule_of_one_repository_stays_there(
+    remembered: Invoke, environ: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    """A work tree of it is told the rule and the handoff, another repository only what the user prefers anywhere."""
+    one, other = repository(tmp_path / "a/shop"), repository(tmp_path / "b/shop")
+    said = transcript(home / "s1.jsonl", (f"{RULE} {TASTE}", "Noted.\n\nNext step: wire the exporter."))
+    for name in ("decision-extractor", "handoff-generator"):
+        stop = {
+            "hook_event_name": "Stop",
+            "session_id": "s1",
+            "transcript_path": str(said),
+            "cwd": str(one / "src"),
+        }
+        assert ask(environ, home, name, stop).code == 0
+
+    def context(name: str, event: str, cwd: Path, **fields: str) -> str:
+        asked = {"hook_event_name": event, "session_id": f"{name}{cwd.name}", "cwd": str(cwd), **fields}
+        return ask(environ, home, name, asked).context
+
+    tree = work_tree(tmp_path / "trees/feature", one)
+    here, there = (
+        context("session-bootstrap", "SessionStart", cwd, source="startup") for cwd in (tree, other)
+    )
+    assert RULE[:-1] in here
+    assert "wire the exporter" in here
+    assert RULE[:-1] not in there
+    assert "wire the exporter" not in there
+    assert TASTE[:-1] in there
+    here, there = (
+        context("context-surfacing", "UserPromptSubmit", cwd, prompt=PROMPT) for cwd in (tree, other)
+    )
+    assert RULE[:-1] in here
+    assert RULE[:-1] not in there
+    found = json.loads(remembered("search", "tabs", "--where", f"project={one}", "--json").stdout)["results"]
+    assert [found_note["content_type"] for found_note in found][:1] == ["preference"]
