@@ -8,12 +8,11 @@ lines, so that every line of a document can be found.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from clawmem.domain.documents.blocks import Block, BlockKind, blocks
+from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
 from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKind
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
@@ -34,224 +33,164 @@ _SPACE = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
-class _FragmentDraft:
-    """Fragment without its number, line numbers and context."""
+class _Part:
+    """Part of a body that becomes a fragment; ``heading`` is the headings above, joined with " › "."""
 
     kind: FragmentKind
     start: int
     end: int
-    label: str = ""
     heading: str = ""
+    label: str = ""
     columns: str = ""  # column names of a table row
-    text: str | None = None  # None: the body from start to end
 
 
 def fragment(
-    body: str,
+    note: Markdown,
     *,
     title: str,
     date: str = "",
-    first_line: int = 1,
     front_matter: Iterable[tuple[str, str]] = (),
     about: str = "",
 ) -> list[Fragment]:
     """
-    Split *body* into fragments, numbered from 0; number 0 is always the whole document.
+    Split a note into fragments, numbered from 0; number 0 is always the whole document.
 
     Every line of the body is in a passage. Line fragments are numbered consecutively in reading order. No text is
     dropped: long text is split into overlapping pieces. Section fragments exist only if there are at least two
     sections, so that no text is indexed twice under two names.
 
     Args:
-        body: The text without front matter.
         title: Title of the document, for the retrieval context.
         date: Day of the document, ``YYYY-MM-DD``, for the retrieval context; empty if unknown.
-        first_line: Line of the file on which *body* begins.
         about: Description of the folders above the document, for the retrieval context.
         front_matter: Printable pairs; each becomes a fragment unless it is structural or shorter than 10 characters.
     """
-    outline = _outline(blocks(body))
-    stretches = [
-        _FragmentDraft(FragmentKind.DOCUMENT, 0, len(body)),
-        *_passages(body, outline),
-        *_structures(body, outline),
-        *_front_matter(front_matter),
-        *_lines(body, outline),
-    ]
-    places = _LineNumbers(body, first_line)
-    numbered = [_number(seq, stretch, body, places, title, date) for seq, stretch in enumerate(stretches)]
-    return [_described(part, about) for part in numbered] if about else numbered
+    body, outline = note.body, _outline(note.blocks)
+    fragments: list[Fragment] = []
 
-
-@dataclass(frozen=True, slots=True)
-class _OutlinedBlock:
-    block: Block
-    heading: str  # the headings above, joined with " › "
-
-
-def _outline(row: Sequence[Block]) -> list[_OutlinedBlock]:
-    path: list[tuple[int, str]] = []
-    placed = []
-    for block in row:
-        if block.kind is BlockKind.HEADING:
-            path = [(level, label) for level, label in path if level < block.level]
-        placed.append(_OutlinedBlock(block, " › ".join(label for _, label in path if label)))
-        if block.kind is BlockKind.HEADING:
-            path.append((block.level, block.label))
-    return placed
-
-
-def _lines(body: str, outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
-    # A heading is part of the title of the lines below it. It is only a line fragment if there are no others.
-    rows = [p for p in outline if p.block.kind is not BlockKind.HEADING] or list(outline)
-    for place in rows:
-        block = place.block
-        label = block.label if block.kind is BlockKind.TURN else ""
-        for start, end in _pieces(body, block.start, block.end, MAX_LINE):
-            columns = block.label if block.kind is BlockKind.ROW else ""
-            yield _FragmentDraft(FragmentKind.LINE, start, end, label, place.heading, columns)
-
-
-def _passages(body: str, outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
-    """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
-    pieces = [
-        (start, end, place.heading)
-        for place in outline
-        for start, end in _pieces(body, place.block.start, place.block.end, MAX_PASSAGE)
-    ]
-    first = 0
-    while first < len(pieces):
-        last = _pack(pieces, first)
-        start = 0 if first == 0 else pieces[first][0]
-        end = len(body) if last == len(pieces) else max(pieces[last][0], pieces[last - 1][1])
-        yield _FragmentDraft(FragmentKind.PASSAGE, start, end, heading=pieces[first][2])
-        if last == len(pieces):
-            return
-        first = _step_back(pieces, first, last)
-    if not pieces:
-        yield _FragmentDraft(FragmentKind.PASSAGE, 0, len(body))
-
-
-def _pack(pieces: Sequence[tuple[int, int, str]], first: int) -> int:
-    last = first + 1
-    while last < len(pieces) and pieces[last][1] - pieces[first][0] <= MAX_PASSAGE:
-        last += 1
-    return last
-
-
-def _step_back(pieces: Sequence[tuple[int, int, str]], first: int, last: int) -> int:
-    # The next block must fit after the repeated one; a passage of repeated text only would be redundant.
-    start, end, _ = pieces[last - 1]
-    repeated = last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
-    return last - 1 if repeated else last
-
-
-def _structures(body: str, outline: Sequence[_OutlinedBlock]) -> list[_FragmentDraft]:
-    if len(body) < MIN_SPLIT:
-        return []
-    whole = [*_sections(body, outline), *_lists(outline), *_code(outline)]
-    long_enough = [s for s in whole if s.end - s.start >= MIN_FRAGMENT][:MAX_STRUCTURES]
-    return [
-        replace(stretch, start=start, end=end)
-        for stretch in long_enough
-        for start, end in _pieces(body, stretch.start, stretch.end, MAX_STRUCTURE)
-    ]
-
-
-def _sections(body: str, outline: Sequence[_OutlinedBlock]) -> list[_FragmentDraft]:
-    heads = [p for p in outline if p.block.kind is BlockKind.HEADING and p.block.level <= SECTION_LEVEL]
-    if len(heads) < 2:
-        return []
-    ends = [p.block.start for p in heads[1:]] + [len(body)]
-    return [
-        _FragmentDraft(FragmentKind.SECTION, p.block.start, end, p.block.label, p.heading)
-        for p, end in zip(heads, ends, strict=True)
-    ]
-
-
-def _lists(outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
-    for is_item, run in groupby(outline, key=lambda place: place.block.kind is BlockKind.ITEM):
-        row = list(run)
-        if is_item and len(row) > 1:
-            yield _FragmentDraft(
-                FragmentKind.LIST, row[0].block.start, row[-1].block.end, heading=row[0].heading
+    def add(part: _Part) -> None:
+        if part.kind is FragmentKind.LINE:
+            context = part.columns
+        else:
+            above = [title, *(heading for heading in part.heading.split(" › ") if heading != title)]
+            context = " › ".join(filter(None, above)) + (f" ({date})" if date else "")
+            context = f"{about[:MAX_ABOUT]}\n{context}".strip() if about else context
+        fragments.append(
+            Fragment(
+                seq=len(fragments),
+                kind=part.kind,
+                start_line=note.line_at(part.start),
+                end_line=note.line_at(max(part.start, part.end - 1)),
+                start=part.start,
+                end=part.end,
+                text=body[part.start : part.end],
+                label=part.label,
+                heading=part.heading,
+                context=context,
             )
+        )
 
-
-def _code(outline: Sequence[_OutlinedBlock]) -> Iterator[_FragmentDraft]:
-    for place in outline:
-        block = place.block
-        if block.kind is BlockKind.CODE:
-            yield _FragmentDraft(FragmentKind.CODE, block.start, block.end, block.label, place.heading)
-
-
-def _front_matter(pairs: Iterable[tuple[str, str]]) -> Iterator[_FragmentDraft]:
-    for key, value in pairs:
+    add(_Part(FragmentKind.DOCUMENT, 0, len(body)))
+    for part in (*_passages(body, outline), *_structures(body, outline)):
+        add(part)
+    for key, value in front_matter:
         text = f"{key}: {value}"
         if key not in _NOT_FRAGMENTS and len(text) >= MIN_FRONT_MATTER:
-            yield _FragmentDraft(FragmentKind.FRONT_MATTER, 0, 0, key, text=text)
+            context = title + (f" ({date})" if date else "")
+            fragments.append(
+                Fragment(len(fragments), FragmentKind.FRONT_MATTER, 1, 1, 0, 0, text, key, context=context)
+            )
+    for part in _lines(body, outline):
+        add(part)
+    return fragments
+
+
+def _outline(blocks: Sequence[Block]) -> list[tuple[Block, str]]:
+    """Return each block with the headings above it, joined with " › "."""
+    path: list[Block] = []
+    outline = []
+    for block in blocks:
+        if block.kind is BlockKind.HEADING:
+            path = [heading for heading in path if heading.level < block.level]
+        outline.append((block, " › ".join(heading.label for heading in path if heading.label)))
+        if block.kind is BlockKind.HEADING:
+            path.append(block)
+    return outline
+
+
+def _lines(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:
+    # A heading is part of the title of the lines below it. It is only a line fragment if there are no others.
+    rows = [(block, above) for block, above in outline if block.kind is not BlockKind.HEADING] or outline
+    for block, heading in rows:
+        label = block.label if block.kind is BlockKind.TURN else ""
+        columns = block.label if block.kind is BlockKind.ROW else ""
+        for start, end in _pieces(body, block.start, block.end, MAX_LINE):
+            yield _Part(FragmentKind.LINE, start, end, heading, label, columns)
+
+
+def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part]:
+    """Yield passages: neighbouring blocks up to `MAX_PASSAGE`, including the blank lines before the next passage."""
+    pieces = [
+        (start, end, heading)
+        for block, heading in outline
+        for start, end in _pieces(body, block.start, block.end, MAX_PASSAGE)
+    ]
+    if not pieces:
+        yield _Part(FragmentKind.PASSAGE, 0, len(body))
+    first = 0
+    while first < len(pieces):
+        last = first + 1
+        while last < len(pieces) and pieces[last][1] - pieces[first][0] <= MAX_PASSAGE:
+            last += 1
+        start = pieces[first][0] if first else 0
+        end = len(body) if last == len(pieces) else max(pieces[last][0], pieces[last - 1][1])
+        yield _Part(FragmentKind.PASSAGE, start, end, pieces[first][2])
+        if last == len(pieces):
+            return
+        # A short last block is repeated if the next one fits after it: a passage of repeated text is redundant.
+        start, end, _ = pieces[last - 1]
+        is_repeated = last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
+        first = last - 1 if is_repeated else last
+
+
+def _structures(body: str, outline: Sequence[tuple[Block, str]]) -> list[_Part]:
+    """Return the sections, lists and code blocks that have a fragment of their own."""
+    if len(body) < MIN_SPLIT:
+        return []
+    heads = [
+        (block, above)
+        for block, above in outline
+        if block.kind is BlockKind.HEADING and block.level <= SECTION_LEVEL
+    ]
+    ends = [*(block.start for block, _ in heads[1:]), len(body)]
+    parts = [
+        _Part(FragmentKind.SECTION, block.start, end, above, block.label)
+        for (block, above), end in zip(heads, ends, strict=False)
+        if len(heads) > 1
+    ]
+    for is_item, run in groupby(outline, key=lambda placed: placed[0].kind is BlockKind.ITEM):
+        items = list(run)
+        if is_item and len(items) > 1:
+            parts.append(_Part(FragmentKind.LIST, items[0][0].start, items[-1][0].end, items[0][1]))
+    parts += [
+        _Part(FragmentKind.CODE, block.start, block.end, above, block.label)
+        for block, above in outline
+        if block.kind is BlockKind.CODE
+    ]
+    return [
+        replace(part, start=start, end=end)
+        for part in [part for part in parts if part.end - part.start >= MIN_FRAGMENT][:MAX_STRUCTURES]
+        for start, end in _pieces(body, part.start, part.end, MAX_STRUCTURE)
+    ]
 
 
 def _pieces(body: str, start: int, end: int, limit: int) -> Iterator[tuple[int, int]]:
     """Split *start*–*end* into overlapping pieces of at most *limit* characters, cut at a sentence end or a blank."""
     while end - start > limit:
-        cut = _cut(body, start + limit // 2, start + limit)
+        low, high = start + limit // 2, start + limit
+        ends = [[match.end() for match in mark.finditer(body, low, high)] for mark in (_SENTENCE_END, _SPACE)]
+        cut = next((places[-1] for places in ends if places), high)
         yield start, cut
-        start = max(_after_space(body, cut - PIECE_OVERLAP, cut), start + 1)
+        blank = _SPACE.search(body, cut - PIECE_OVERLAP, cut)
+        start = max(blank.end() if blank else cut - PIECE_OVERLAP, start + 1)
     yield start, end
-
-
-def _cut(body: str, low: int, high: int) -> int:
-    for boundary in (_SENTENCE_END, _SPACE):
-        ends = [match.end() for match in boundary.finditer(body, low, high)]
-        if ends:
-            return ends[-1]
-    return high
-
-
-def _after_space(body: str, low: int, high: int) -> int:
-    match = _SPACE.search(body, low, high)
-    return match.end() if match else low
-
-
-class _LineNumbers:
-    """Map of character offsets to line numbers, by bisection."""
-
-    def __init__(self, body: str, first_line: int) -> None:
-        self._breaks = [match.start() for match in re.finditer("\n", body)]
-        self._first = first_line
-
-    def at(self, offset: int) -> int:
-        """Return the line of the file that contains the character at *offset*."""
-        return self._first + bisect_left(self._breaks, offset)
-
-
-def _number(
-    seq: int, stretch: _FragmentDraft, body: str, places: _LineNumbers, title: str, date: str
-) -> Fragment:
-    own = stretch.text is not None
-    return Fragment(
-        seq=seq,
-        kind=stretch.kind,
-        start_line=1 if own else places.at(stretch.start),
-        end_line=1 if own else places.at(max(stretch.start, stretch.end - 1)),
-        start=stretch.start,
-        end=stretch.end,
-        text=body[stretch.start : stretch.end] if stretch.text is None else stretch.text,
-        label=stretch.label,
-        heading=stretch.heading,
-        context=stretch.columns
-        if stretch.kind is FragmentKind.LINE
-        else _context(title, date, stretch.heading),
-    )
-
-
-def _described(part: Fragment, about: str) -> Fragment:
-    if part.kind in NEVER_EMBEDDED:
-        return part
-    return part._replace(context=f"{about[:MAX_ABOUT]}\n{part.context}".strip())
-
-
-def _context(title: str, date: str, heading: str) -> str:
-    above = [title, *(part for part in heading.split(" › ") if part and part != title)]
-    return " › ".join(part for part in above if part) + (f" ({date})" if date else "")

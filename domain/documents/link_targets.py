@@ -1,7 +1,8 @@
 """
 Targets of links: the note that a link means, as Obsidian resolves it.
 
-The rules, in this order; all of them ignore case and a missing ``.md`` or ``.txt``, and apply within one collection:
+The rules, in this order; all of them ignore a missing ``.md`` or ``.txt``, apply within one collection, and prefer a
+path in the case of the link to others:
 
 1. A path that begins with ``./`` or ``../``, and first of all a Markdown link, is relative to the folder of the note.
 2. The exact path from the root of the collection, or ``collection/path``.
@@ -15,6 +16,7 @@ import posixpath
 from collections.abc import Sequence
 
 from clawmem.domain.documents.address import folded
+from clawmem.domain.documents.links import link_key, with_slashes
 from clawmem.domain.documents.title import EXTENSION
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind
 
@@ -26,53 +28,39 @@ def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNot
     Args:
         named: The served notes of all collections with the name ``link.key``.
     """
+    written, folder = _stem(link.target), posixpath.dirname(path)
+
+    def distance(note: NamedNote) -> tuple[bool, bool, bool, int, str]:
+        is_below = note.path.startswith(f"{folder}/") if folder else True
+        has_other_case = not _stem(note.path).endswith(written.lstrip("./"))
+        return note.collection != collection, has_other_case, not is_below, len(note.path), note.path
+
+    def nearest(notes: Sequence[NamedNote]) -> int | None:
+        return min(notes, key=distance).document_id if notes else None
+
     if link.kind is LinkKind.BLOCK:
-        return _nearest([one for one in named if one.kind is NameKind.BLOCK], collection, path)
-    written = link.target.replace("\\", "/")
-    here = [one for one in named if one.collection == collection and one.kind is not NameKind.BLOCK]
-    files = [one for one in here if _stem(one.path).rpartition("/")[2] == link.key]
-    for place in _exact_paths(link.kind, written, path):
-        found = [one for one in files if _stem(one.path) == place]
-        if found:
-            return found[0].document_id
-    if written.startswith(("./", "../", "/")):
-        return None
-    other = [one for one in named if _stem(f"{one.collection}/{one.path}") == _stem(written)]
-    ends = [one for one in files if f"/{_stem(one.path)}".endswith(f"/{_stem(written)}")]
-    for found in (ends, other, *_by_other_names(here)):
-        if found:
-            return _nearest(found, collection, path)
-    return None
-
-
-def _by_other_names(notes: Sequence[NamedNote]) -> list[list[NamedNote]]:
-    return [[one for one in notes if one.kind is kind] for kind in (NameKind.ALIAS, NameKind.TITLE)]
-
-
-def _exact_paths(kind: LinkKind, written: str, path: str) -> list[str]:
-    """Return the paths that *written* may be, most likely first, in the form in which they are compared."""
-    from_here = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
-    if written.startswith(("./", "../")):
-        return [_stem(from_here)]
+        return nearest([note for note in named if note.kind is NameKind.BLOCK])
+    here = [note for note in named if note.collection == collection and note.kind is not NameKind.BLOCK]
+    files = [note for note in here if link_key(note.path) == link.key]
+    from_here = posixpath.normpath(posixpath.join(folder, written))
     from_root = posixpath.normpath(written.lstrip("/"))
-    places = (
-        [from_here, from_root] if kind is LinkKind.MARKDOWN and not written.startswith("/") else [from_root]
-    )
-    return [_stem(place) for place in places]
-
-
-def _nearest(found: Sequence[NamedNote], collection: str, path: str) -> int | None:
-    """Return the id of the one of *found* below the folder of the note, then of that with the shortest path."""
-    if not found:
-        return None
-    folder = posixpath.dirname(path)
-
-    def distance(one: NamedNote) -> tuple[bool, bool, int, str]:
-        is_below = one.path.startswith(f"{folder}/") if folder else True
-        return one.collection != collection, not is_below, len(one.path), one.path
-
-    return min(found, key=distance).document_id
+    if written.startswith(("./", "../")):
+        places = [from_here]
+    elif link.kind is LinkKind.MARKDOWN and not written.startswith("/"):
+        places = [from_here, from_root]
+    else:
+        places = [from_root]
+    groups = [[note for note in files if folded(_stem(note.path)) == folded(place)] for place in places]
+    if not written.startswith(("./", "../", "/")):
+        end = folded(written)
+        groups += [
+            [note for note in files if f"/{folded(_stem(note.path))}".endswith(f"/{end}")],
+            [note for note in named if folded(_stem(f"{note.collection}/{note.path}")) == end],
+            [note for note in here if note.kind is NameKind.ALIAS],
+            [note for note in here if note.kind is NameKind.TITLE],
+        ]
+    return next((nearest(group) for group in groups if group), None)
 
 
 def _stem(path: str) -> str:
-    return folded(EXTENSION.sub("", path))
+    return EXTENSION.sub("", with_slashes(path))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from urllib.parse import unquote
 
 from clawmem.domain.documents.address import folded
-from clawmem.domain.documents.blocks import blocks
-from clawmem.domain.documents.markup import COMMENTS, NOT_PROSE, blanked
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names, file_name
-from clawmem.domain.documents.title import HEADING
 from clawmem.ports.documents import Link, LinkKind, NameKind, NoteName
 from clawmem.ports.records import Document
 
@@ -27,12 +25,8 @@ _LINK = re.compile(
     rf"|\(\((?P<block>{_ID})\)\)"
 )
 _BLOCK_ID = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?id::[ \t]*({_ID})[ \t]*$", re.MULTILINE)
-_MAY_LINK = ("[[", "](", "((")
-_PART = re.compile(r"[#^]")
-_BAR = re.compile(r"\\?\|")
 _SCHEME = re.compile(r"\A(?:[a-zA-Z][a-zA-Z0-9+.-]+:|//)")
 _SENTENCE_END = re.compile(r"[.!?…]['\")\]]*\s+(?=\S)|(?<=[。！？])")
-_ENCODED = re.compile(r"(?:%[0-9a-fA-F]{2})+")
 _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )
@@ -45,33 +39,61 @@ _ATTACHMENT = re.compile(
 )
 
 
-def note_links(body: str, first_line: int = 1, front_matter: str = "") -> list[Link]:
+def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
     """
     Return the links of a note to other notes, those of its front matter first; at most `MAX_LINKS`.
 
-    A link in code, a formula or a comment, or with a backslash before it, is text, and so is one to a web address or to a place in the same note;
-    ``#[[two words]]`` is a tag.
-
-    Args:
-        first_line: Line of the file on which *body* begins; *front_matter* begins on line 2.
+    A link in code, a formula or a comment, or with a backslash before it, is text, and so is one to a web address or
+    to a place in the same note; ``#[[two words]]`` is a tag. *front_matter* begins on line 2 of the file.
     """
-    return [*islice(_every_link(body, first_line, front_matter), MAX_LINKS)]
+    return [*islice(_every_link(note, front_matter), MAX_LINKS)]
 
 
-def omitted_links(body: str, front_matter: str = "") -> int:
+def omitted_links(note: Markdown, front_matter: str = "") -> int:
     """Return the number of links that `note_links` leaves out."""
-    return max(0, sum(1 for _ in _every_link(body, 1, front_matter)) - MAX_LINKS)
+    return max(0, sum(1 for _ in _every_link(note, front_matter)) - MAX_LINKS)
 
 
-def _every_link(body: str, first_line: int, front_matter: str) -> Iterator[Link]:
+def _every_link(note: Markdown, front_matter: str) -> Iterator[Link]:
     if "[[" in front_matter:
-        yield from _links_in(front_matter, 2, by_line=True)
-    yield from _links_in(body, first_line)
+        for number, line in enumerate(front_matter.split("\n"), start=2):
+            for match in _LINK.finditer(line):
+                yield from _read(match, number, line, [0, len(line)])
+    if not any(mark in note.body for mark in ("[[", "](", "((")):
+        return
+    for block in note.blocks:
+        bounds: list[int] = []
+        for match in _LINK.finditer(note.prose, block.start, block.end):
+            if not bounds:
+                ends = _SENTENCE_END.finditer(note.prose, block.start, block.end)
+                bounds = [block.start, *(end.end() for end in ends), block.end]
+            yield from _read(match, note.line_at(match.start()), note.body, bounds)
+
+
+def _read(match: re.Match[str], line: int, text: str, bounds: Sequence[int]) -> Iterator[Link]:
+    """Yield the link of *match*, unless it leads to no other note; the sentences of *text* end at *bounds*."""
+    if match["block"]:
+        kind, target, part, shown = LinkKind.BLOCK, match["block"].lower(), "", ""
+    elif match["wiki"] is not None:
+        kind = LinkKind.EMBED if match["embed"] else LinkKind.WIKILINK
+        name, _, shown = match["wiki"].replace("\\|", "|").partition("|")
+        target, part = _with_part(name)
+    else:
+        written = match["angled"] if match["angled"] is not None else match["plain"]
+        kind, shown = LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN, match["text"]
+        target, part = ("", "") if _SCHEME.match(written) else _with_part(unquote(written), marks="#")
+    if target:
+        start, end = match.span()
+        room = max(MAX_CONTEXT - (end - start), 0) // 2
+        first = max(bounds[bisect_right(bounds, start) - 1], start - room)
+        last = min(bounds[bisect_left(bounds, end)], end + room)
+        context = " ".join(_MARKS.sub("", text[first:last]).split())[:MAX_CONTEXT]
+        yield Link(kind, target, link_key(target), line, part, shown.strip(), context)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:
     """Return the names by which a link may mean *document*: of its file, its aliases, its title and its blocks."""
-    names = [NoteName(folded(file_name(document.path)), NameKind.FILE)]
+    names = [NoteName(link_key(document.path), NameKind.FILE)]
     names += [NoteName(folded(alias), NameKind.ALIAS) for alias in document.aliases]
     names += [NoteName(folded(name), NameKind.TITLE) for name in document_names(document)[:1]]
     if "id::" in body:
@@ -79,9 +101,14 @@ def note_names(document: Document, body: str) -> list[NoteName]:
     return names
 
 
+def with_slashes(target: str) -> str:
+    """Return a path or the target of a link with ``/`` for ``\\`` and for ``___``, which Logseq writes in file names."""
+    return target.replace("\\", "/").replace("___", "/")
+
+
 def link_key(target: str) -> str:
     """Return the form of a target's last part in which it is compared with the names of notes."""
-    return folded(file_name(target.replace("\\", "/")))
+    return folded(file_name(with_slashes(target)))
 
 
 def written_link(link: Link) -> str:
@@ -95,114 +122,28 @@ def is_attachment(target: str) -> bool:
     return _ATTACHMENT.search(target) is not None
 
 
-def _links_in(text: str, first_line: int, *, by_line: bool = False) -> Iterator[Link]:
-    if not any(mark in text for mark in _MAY_LINK):
-        return
-    prose = blanked(text, NOT_PROSE)
-    sentences, lines = _Sentences(text, by_line=by_line), _Places(text, first_line)
-    for match in _LINK.finditer(prose):
-        read = _read(match)
-        if read is not None:
-            kind, target, part, shown = read
-            context = sentences.around(match.start(), match.end())
-            yield Link(kind, target, link_key(target), lines.at(match.start()), part, shown, context)
-
-
-def _read(match: re.Match[str]) -> tuple[LinkKind, str, str, str] | None:
-    """Return the kind, target, part and display text of a link; ``None`` if it leads to no other note."""
-    if match["block"]:
-        return LinkKind.BLOCK, match["block"].lower(), "", ""
-    if match["wiki"] is not None:
-        target, _, shown = _BAR.sub("|", match["wiki"]).partition("|")
-        name, part, shown = *_with_part(target), shown.strip()
-        kind = LinkKind.EMBED if match["embed"] else LinkKind.WIKILINK
-    else:
-        written = match["angled"] if match["angled"] is not None else match["plain"]
-        if not written or _SCHEME.match(written):
-            return None
-        name, part = _with_part(unquote(written), marks="#")
-        kind, shown = (LinkKind.EMBED if match["image"] else LinkKind.MARKDOWN), match["text"].strip()
-    return (kind, name, part, shown) if name else None
-
-
-def unquote(text: str) -> str:
-    """Return *text* with its percent-encoded UTF-8 decoded; invalid UTF-8 is left as written."""
-
-    def decoded(match: re.Match[str]) -> str:
-        try:
-            return bytes.fromhex(match[0].replace("%", "")).decode("utf-8")
-        except UnicodeDecodeError:
-            return match[0]
-
-    return _ENCODED.sub(decoded, text)
-
-
 def _with_part(target: str, marks: str = "#^") -> tuple[str, str]:
     """Return the name in *target*, and the heading or the ``^id`` of the block behind it."""
     place = min((at for mark in marks if (at := target.find(mark)) >= 0), default=len(target))
     return target[:place].strip(), target[place:].removeprefix("#").strip()
 
 
-class _Places:
-    """Map of character offsets to lines of the file."""
-
-    def __init__(self, text: str, first_line: int) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._first = first_line
-
-    def at(self, offset: int) -> int:
-        """Return the line that contains the character at *offset*."""
-        return self._first + bisect_right(self._starts, offset) - 1
-
-
-class _Sentences:
-    """The sentences of a text; a sentence does not go beyond its paragraph, list item or table row."""
-
-    def __init__(self, text: str, *, by_line: bool = False) -> None:
-        self._text = blanked(text, COMMENTS)
-        self._by_line = by_line
-
-    @cached_property
-    def _bounds(self) -> list[int]:
-        """The offsets at which sentences begin or end, in order."""
-        found: list[int] = []
-        for start, end in self._blocks():
-            found += [start, *(match.end() for match in _SENTENCE_END.finditer(self._text, start, end)), end]
-        return found
-
-    def _blocks(self) -> Iterable[tuple[int, int]]:
-        if self._by_line:
-            return [match.span() for match in re.finditer(r"[^\n]+", self._text)]
-        return [(block.start, block.end) for block in blocks(self._text)]
-
-    def around(self, start: int, end: int) -> str:
-        """Return the sentence around the characters from *start* to *end* on one line, at most `MAX_CONTEXT` long."""
-        first = bisect_right(self._bounds, start) - 1
-        last = bisect_right(self._bounds, end - 1)
-        from_here = self._bounds[first] if first >= 0 else 0
-        to_there = self._bounds[last] if last < len(self._bounds) else len(self._text)
-        room = max(MAX_CONTEXT - (end - start), 0) // 2
-        text = self._text[max(from_here, start - room) : min(to_there, end + room)]
-        return " ".join(_MARKS.sub("", text).split())[:MAX_CONTEXT]
-
-
-def part_line(part: str, body: str, first_line: int) -> int | None:
+def part_line(part: str, note: Markdown) -> int | None:
     """
-    Return the line of the heading or ``^block`` that *part* names in *body*; ``None`` if there is none.
+    Return the line of the heading or ``^block`` that *part* names in *note*; ``None`` if there is none.
 
     Of a path of headings, ``Above#Below``, each is below the one before. Punctuation and case do not count.
     """
-    lines = blanked(body, NOT_PROSE).split("\n")
     if part.startswith("^"):
-        marker = re.compile(rf"(?:^|\s)\^{re.escape(part[1:].strip())}\s*$", re.IGNORECASE)
-        return next((first_line + at for at, line in enumerate(lines) if marker.search(line)), None)
+        marker = re.compile(rf"(?:^|\s)\^{re.escape(part[1:].strip())}[ \t]*$", re.IGNORECASE | re.MULTILINE)
+        found = marker.search(note.prose)
+        return note.line_at(found.end()) if found else None
     wanted = [_heading_key(name) for name in part.split("#") if name.strip()]
-    for at, line in enumerate(lines):
-        heading = HEADING.match(line)
-        if heading and wanted and _heading_key(line[heading.end() :]) == wanted[0]:
+    for heading in note.headings:
+        if wanted and _heading_key(heading.label) == wanted[0]:
             wanted = wanted[1:]
             if not wanted:
-                return first_line + at
+                return heading.start_line
     return None
 
 

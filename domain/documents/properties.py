@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.frontmatter import values
-from clawmem.domain.documents.markup import NOT_PROSE, blanked
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.tags import with_tags_above
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
@@ -23,17 +23,6 @@ TECHNICAL_PROPERTIES = frozenset(
 )
 TAG_PROPERTIES = frozenset({"tag", TAGS})
 _KEY = re.compile(r"\A(?P<key>[^\s:#-][^:\n]{0,200}):(?:\s|$)")
-
-
-def without_properties(front_matter: str, names: frozenset[str]) -> str:
-    """Return *front_matter* with the lines of the properties *names* blanked; line numbers do not change."""
-    kept: list[str] = []
-    is_left_out = False
-    for line in front_matter.split("\n"):
-        if found := _KEY.match(line):
-            is_left_out = found["key"].strip(" \t\"'").casefold() in names
-        kept.append("" if is_left_out else line)
-    return "\n".join(kept)
 
 
 _ALIAS_NAMES = frozenset({"alias", "aliases"})
@@ -62,21 +51,30 @@ class InlineFields(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
-def inline_fields(body: str) -> InlineFields:
+def without_properties(front_matter: str, names: frozenset[str]) -> str:
+    """Return *front_matter* with the lines of the properties *names* blanked; line numbers do not change."""
+    lines: list[str] = []
+    is_omitted = False
+    for line in front_matter.split("\n"):
+        if match := _KEY.match(line):
+            is_omitted = match["key"].strip(" \t\"'").casefold() in names
+        lines.append("" if is_omitted else line)
+    return "\n".join(lines)
+
+
+def inline_fields(note: Markdown) -> InlineFields:
     """Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments."""
-    if "::" not in body:
+    if "::" not in note.body:
         return InlineFields()
     fields: list[tuple[str, str]] = []
-    tags: list[str] = []
-    aliases: list[str] = []
-    for match in _FIELD.finditer(blanked(body, NOT_PROSE)):
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for match in _FIELD.finditer(note.prose):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
         if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
-            words = [_unlinked(word.strip()) for word in value.split(",")]
-            (tags if name.casefold() in TAG_PROPERTIES else aliases).extend(filter(None, words))
+            names[name.casefold() in TAG_PROPERTIES] += filter(None, map(_unlinked, value.split(",")))
         elif name.casefold() not in _OMITTED and len(fields) < MAX_FIELDS:
             fields.append((name, value))
-    return InlineFields(tuple(fields), tuple(tags), tuple(aliases))
+    return InlineFields(tuple(fields), tags=tuple(names[True]), aliases=tuple(names[False]))
 
 
 def note_properties(
@@ -88,15 +86,12 @@ def note_properties(
     A list has one property for each value, an empty value an empty one. A tag below others counts as these, too. Of a
     long value the beginning is kept. ``cssclasses`` and the like are omitted.
     """
-    found = [(name, value) for name, several in raw.items() for value in values(several) or ("",)]
-    found = [
-        pair
-        for pair in (*found, *inline.fields)
-        if pair[0].casefold() not in TAG_PROPERTIES | _ALIAS_NAMES | _OMITTED
-    ]
-    found += [("aliases", alias) for alias in aliases]
-    found += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
-    unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in found if name.strip())
+    left_out = TAG_PROPERTIES | _ALIAS_NAMES | _OMITTED
+    declared = [(name, value) for name, several in raw.items() for value in values(several) or ("",)]
+    pairs = [pair for pair in (*declared, *inline.fields) if pair[0].casefold() not in left_out]
+    pairs += [("aliases", alias) for alias in aliases]
+    pairs += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
+    unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in pairs if name.strip())
     return [Property(name, value, property_key(value)) for name, value in unique]
 
 
@@ -107,7 +102,7 @@ def property_key(value: str) -> str:
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
     """Return the key that sorts notes by the first of *values*: numbers, then texts and dates, then notes without one."""
-    key = next((one.key for one in values if one.key), None)
+    key = next((value.key for value in values if value.key), None)
     if key is None:
         return (2, 0.0, "")
     return (0, float(key), key) if _NUMBER.match(key) else (1, 0.0, key)

@@ -1,29 +1,19 @@
-"""Markdown tables: headers and rows."""
+"""Header of the Markdown table around a line, for texts that show one row."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-_DELIMITER = re.compile(r"\A[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*(?:\|[ \t]*+)?")
+from clawmem.domain.documents.markdown import column_names
+
+_DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*")
 MOST_ROWS = 2000  # lines above a row that are searched for its header
-
-
-def rows_from(lines: Sequence[str]) -> int | None:
-    """
-    Return the index of the line after the header of the first table in *lines*; None without a table.
-
-    A header is a line with a ``|`` directly above a delimiter row that also has one (GFM). It may be the last line.
-    """
-    for index in range(1, len(lines)):
-        if is_delimiter(lines[index]) and "|" in lines[index - 1]:
-            return index + 1
-    return None
 
 
 def is_delimiter(line: str) -> bool:
     """Whether *line* is the delimiter row between the header and the rows of a table."""
-    return "|" in line and "-" in line and _DELIMITER.fullmatch(line) is not None
+    return "|" in line and _DELIMITER.fullmatch(line) is not None
 
 
 def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
@@ -42,17 +32,11 @@ def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
 
 def header_at(body: str, offset: int) -> tuple[str, str] | None:
     """Return the header of the table row that begins at character *offset* of *body*; None if none does."""
-    end = body.find("\n", offset)
-    row = body[offset : end if end >= 0 else len(body)]
+    row = body[offset:].partition("\n")[0]
     if "|" not in row:
         return None
     above = body[:offset].split("\n")[-MOST_ROWS:]
     return header_of([*above[:-1], above[-1] + row], len(above) - 1)
-
-
-def column_names(header: str) -> str:
-    """Return the names of the columns, separated by blanks."""
-    return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
 
 
 def with_columns(body: str, start: int, end: int) -> str:

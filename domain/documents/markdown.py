@@ -1,0 +1,213 @@
+"""Markdown of a note, parsed once: blocks, headings, and the parts that are not prose."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from markdown_it import MarkdownIt
+
+# Reference definitions, HTML blocks and underlined headings are read as paragraphs, so that their text is indexed.
+_PARSER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+_PARSER.disable(["reference", "html_block", "lheading"])
+_PARSER.core.ruler.enableOnly(["block"])
+
+# A chat turn, and a line of a paragraph that is a block of its own: a footnote or a field of Dataview.
+_TURN = re.compile(
+    r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
+)
+_OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
+_OPENING = re.compile(r"`+|<!--|%%|\$\$")
+_CLOSING = {"<!--": "-->"}
+_BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
+_NO_LINE_FEED = re.compile(r"[^\n]")
+_WORD = re.compile(r"\w")
+
+
+class BlockKind(Enum):
+    """Kind of a block."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    TURN = "turn"
+    CODE = "code"
+    TABLE = "table"  # the header
+    ROW = "row"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """
+    A heading, a paragraph, the first paragraph of a list item, a chat turn, a code block, or the rows of a table.
+
+    ``start`` and ``end`` are character offsets in the body, without the final line break. ``label`` is a heading's
+    text, a code block's language, a turn's speaker, or the column names of a table row. ``level`` is 1–6 for headings,
+    else 0.
+    """
+
+    kind: BlockKind
+    start_line: int
+    end_line: int
+    start: int
+    end: int
+    label: str = ""
+    level: int = 0
+
+
+class Markdown:
+    """
+    The text of a note and its structure.
+
+    Args:
+        body: The text, without front matter.
+        first_line: Line of the file on which *body* begins.
+    """
+
+    def __init__(self, body: str, first_line: int = 1) -> None:
+        self.body = body
+        self.first_line = first_line
+        self._lines = body.split("\n")
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def line_at(self, offset: int) -> int:
+        """Return the line of the file that contains the character at *offset*."""
+        return self.first_line + bisect_right(self._starts, offset, hi=len(self._lines)) - 1
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The blocks in order, as in CommonMark with the tables of GitHub; every line with a word is in one."""
+        blocks: list[Block] = []
+        tokens = _PARSER.parse(self.body)
+        columns, covered = "", 0
+        for at, token in enumerate(tokens):
+            kind = _LEAVES.get(token.type)
+            if kind is None or token.map is None or token.map[0] < covered:  # the header of a table is also a row
+                continue
+            first, end = token.map
+            label, level = "", 0
+            if kind is BlockKind.HEADING:
+                label, level = tokens[at + 1].content, int(token.tag[1])
+            elif kind is BlockKind.CODE:
+                label = token.info.partition(" ")[0]
+            elif kind is BlockKind.TABLE:
+                columns, end = column_names(self._lines[first]), first + 2
+            elif kind is BlockKind.ROW:
+                label = columns
+            elif at and tokens[at - 1].type == "list_item_open":
+                kind = BlockKind.ITEM
+            blocks += self._unparsed(covered, first)
+            if kind in (BlockKind.PARAGRAPH, BlockKind.ITEM):
+                blocks += self._divided(kind, first, end)
+            else:
+                blocks.append(self._block(kind, first, end, label, level))
+            covered = end
+        return [*blocks, *self._unparsed(covered, len(self._lines))]
+
+    @cached_property
+    def headings(self) -> list[Block]:
+        """The headings that have a text, in order."""
+        return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.label]
+
+    @cached_property
+    def prose(self) -> str:
+        """The body with code, formulas and comments replaced by blanks; lengths and line numbers do not change."""
+        code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
+        text = _blanked(self.body, code)
+        return _blanked(text, [(start, end) for _, start, end in _inline_spans(text)])
+
+    @cached_property
+    def without_comments(self) -> str:
+        """The body without ``<!-- -->`` and ``%% %%``; line numbers do not change. An unclosed comment is text."""
+        if "<!--" not in self.body and "%%" not in self.body:
+            return self.body
+        code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
+        parts, place = [], 0
+        for mark, start, end in _inline_spans(_blanked(self.body, code)):
+            if mark in ("<!--", "%%"):
+                parts += [self.body[place:start], "\n" * self.body.count("\n", start, end)]
+                place = end
+        return "".join([*parts, self.body[place:]])
+
+    def _block(self, kind: BlockKind, first: int, end: int, label: str = "", level: int = 0) -> Block:
+        """Return the block of the lines from *first*, counted from 0, to the one before *end*."""
+        while end - 1 > first and not self._lines[end - 1].strip():
+            end -= 1
+        start_line, end_line = first + self.first_line, end - 1 + self.first_line
+        return Block(kind, start_line, end_line, self._starts[first], self._starts[end] - 1, label, level)
+
+    def _unparsed(self, first: int, end: int) -> Iterator[Block]:
+        """Yield the lines with a word that are in no token, such as those that are nested too deeply."""
+        for line in range(first, end):
+            if _WORD.search(self._lines[line]):
+                yield self._block(BlockKind.PARAGRAPH, line, line + 1)
+
+    def _divided(self, kind: BlockKind, first: int, end: int) -> Iterator[Block]:
+        """Divide a paragraph before every line that is a turn of a conversation, a footnote or a field."""
+        label = ""
+        for line in range(first, end):
+            turn = _TURN.match(self._lines[line])
+            if turn or _OWN_LINE.match(self._lines[line]):
+                if line > first:
+                    yield self._block(kind, first, line, label)
+                kind, first = BlockKind.TURN if turn else BlockKind.PARAGRAPH, line
+                label = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
+        yield self._block(kind, first, end, label)
+
+
+def column_names(header: str) -> str:
+    """Return the names of the columns, separated by blanks."""
+    return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
+
+
+_LEAVES = {
+    "heading_open": BlockKind.HEADING,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "thead_open": BlockKind.TABLE,
+    "tr_open": BlockKind.ROW,
+}
+
+
+def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts, place = [], 0
+    for start, end in spans:
+        parts += [text[place:start], _NO_LINE_FEED.sub(" ", text[start:end])]
+        place = end
+    return "".join([*parts, text[place:]]) if parts else text
+
+
+def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """
+    Yield the opening mark, the start and the end of each comment, formula and code between backticks.
+
+    The part that begins first wins. A part without its closing mark is prose; code ends in its paragraph.
+    """
+    missing: set[str] = set()  # marks that nothing closes from here to the end of the text
+    place = paragraph_end = 0
+    while opening := _OPENING.search(text, place):
+        mark, place = opening[0], opening.end()
+        if mark in missing:
+            continue
+        if mark[0] == "`":
+            if paragraph_end < place:
+                blank_line = _BLANK_LINE.search(text, place)
+                paragraph_end = blank_line.start() if blank_line else len(text)
+            closing = re.compile(f"(?<!`){mark}(?!`)").search(text, place, paragraph_end)
+            end = closing.end() if closing else 0
+        else:
+            end = text.find(_CLOSING.get(mark, mark), place) + 1
+            if end:
+                end += len(_CLOSING.get(mark, mark)) - 1
+            else:
+                missing.add(mark)
+        if end:
+            yield mark, opening.start(), end
+            place = end
