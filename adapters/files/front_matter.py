@@ -70,7 +70,8 @@ def parse_yaml(text: str) -> dict[str, object]:
         Values by key, with keys as strings; empty if there is no content except comments.
 
     Raises:
-        ValueError: the YAML is malformed, not a mapping, or too large; the message is short and printable.
+        ValueError: the YAML is malformed, not a mapping, or too large; the message is short and printable, with the
+            line of the file that has the front matter at its beginning.
     """
     if len(text.encode("utf-8", "replace")) > _MAX_BYTES:
         raise ValueError(f"more than {_MAX_BYTES // 1024} KiB")
@@ -113,6 +114,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     mark = getattr(error, "problem_mark", None)
-    where = f" in line {mark.line + 1}" if mark else ""
+    where = f" in line {mark.line + 2}" if mark else ""
     problem = getattr(error, "problem", None) or str(error) or type(error).__name__
     return " ".join(str(problem).split())[:120] + where

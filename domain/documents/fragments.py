@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
-from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKind
+from clawmem.ports.records import Fragment, FragmentKind
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
 MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer ones are split
@@ -149,7 +149,9 @@ def _passages(body: str, outline: Sequence[tuple[Block, str]]) -> Iterator[_Part
             return
         # A short last block is repeated if the next one fits after it: a passage of repeated text is redundant.
         start, end, _ = pieces[last - 1]
-        is_repeated = last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
+        is_repeated = (
+            last - 1 > first and end - start <= MAX_OVERLAP and pieces[last][1] - start <= MAX_PASSAGE
+        )
         first = last - 1 if is_repeated else last
 
 

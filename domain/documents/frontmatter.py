@@ -6,13 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.domain.documents.content_type import TYPES
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.dating import written_time
+from clawmem.domain.documents.times import iso_utc, parse_iso
 
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 _UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML makes of an unquoted [[link]]
-_NO_LINE_FEED = re.compile(r"[^\n]")
+# A key of the first level; lines of its value begin with a blank, a hyphen or a bracket.
+_ENTRY = re.compile(r"^(?=[^\s#\]}-])", re.MULTILINE)
+_SEPARATOR = re.compile(r"[ -]")
+# In this order; the last ones only say when a note was changed.
+DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
 _KEY = re.compile(r"[\w-]{1,100}:(?:[ \t]|\r?\n)")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
@@ -85,44 +90,46 @@ def whole(source: str) -> FrontMatter:
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
-def without_broken_head(body: str) -> str:
-    """
-    Return *body* with leading front matter replaced by blanks; lengths and line numbers do not change.
-
-    A body only begins with front matter if that is malformed.
-    """
-    head = len(body) - len(split(body).body)
-    return _NO_LINE_FEED.sub(" ", body[:head]) + body[head:]
+def entries(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the keys of front matter, each with its value, and the line from 0 on which each begins."""
+    starts = [match.start() for match in _ENTRY.finditer(text)]
+    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
+        if text[start:end].strip():
+            yield text.count("\n", 0, start), text[start:end]
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
     """
     Read parsed YAML leniently: a value of the wrong type counts as absent, and nothing raises.
 
-    ``type`` is read as the content type where it names one of `content_type.TYPES`, in any case, and there is no
-    ``content_type``: other programs use the key for other things.
+    Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
+    one of `content_type.TYPES` and there is no ``content_type``: other programs use the key for other things.
 
-    A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is a date, a time
-    stamp or a string that `times.parse_iso` accepts; without a ``date``, ``created`` is read. Tags, aliases and
-    participants are a list or a comma-separated string; duplicates count once. Addresses of notes are a string or a
-    list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
+    A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is what
+    `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags, aliases and participants are a list
+    or a comma-separated string, tags also a string with blanks; duplicates count once. Addresses of notes are a string
+    or a list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
     (``true``), dates in ISO 8601, lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
     read.
     """
+    known: dict[str, object] = {}
+    for key, value in raw.items():
+        known.setdefault(_SEPARATOR.sub("_", key.strip().casefold()), value)
+    type_name = (_string(known.get("type")) or "").lower()
     return Facts(
-        title=_string(raw.get("title")),
-        date=_date(raw.get("date")) or _date(raw.get("created")),
-        tags=tuple(dict.fromkeys((*_words(raw.get("tags")), *_words(raw.get("tag"))))),
-        aliases=tuple(dict.fromkeys((*_words(raw.get("aliases")), *_words(raw.get("alias"))))),
-        domain=_printable(raw.get("domain")) or None,
-        workstream=_printable(raw.get("workstream")) or None,
-        content_type=_string(raw.get("content_type")) or _known_type(raw.get("type")),
-        review_by=_printable(raw.get("review_by")) or None,
-        participants=_words(raw.get("participants")),
-        pinned=raw.get("pinned") is True,
-        confidence=_share(raw.get("confidence")),
-        supersedes=_addresses(raw.get("supersedes")),
-        superseded_by=_addresses(raw.get("superseded_by")),
+        title=_string(known.get("title")),
+        date=next(filter(None, (_date(known.get(key)) for key in DATE_KEYS)), None),
+        tags=tuple(dict.fromkeys((*_tags(known.get("tags")), *_tags(known.get("tag"))))),
+        aliases=tuple(dict.fromkeys((*_words(known.get("aliases")), *_words(known.get("alias"))))),
+        domain=_printable(known.get("domain")) or None,
+        workstream=_printable(known.get("workstream")) or None,
+        content_type=_string(known.get("content_type")) or (type_name if type_name in TYPES else None),
+        review_by=_printable(known.get("review_by")) or None,
+        participants=_words(known.get("participants")),
+        pinned=known.get("pinned") is True,
+        confidence=_share(known.get("confidence")),
+        supersedes=_addresses(known.get("supersedes")),
+        superseded_by=_addresses(known.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
 
@@ -131,19 +138,23 @@ def _string(value: object) -> str | None:
     return value.strip() or None if isinstance(value, str) else None
 
 
-def _known_type(value: object) -> str | None:
-    name = (_string(value) or "").lower()
-    return name if name in TYPES else None
-
-
 def _date(value: object) -> str | None:
-    text = _scalar(value)
-    return text if parse_iso(text) is not None else None
+    text = _scalar(value[0] if isinstance(value, list) and value else value)
+    if parse_iso(text) is not None:
+        return text
+    time = written_time(text)
+    return None if time is None else iso_utc(time)
 
 
 def _words(value: object) -> tuple[str, ...]:
-    found = (word.strip() for word in value.split(",")) if isinstance(value, str) else _leaves(value)
-    return tuple(dict.fromkeys(filter(None, found)))
+    words = (word.strip() for word in value.split(",")) if isinstance(value, str) else _leaves(value)
+    return tuple(dict.fromkeys(filter(None, words)))
+
+
+def _tags(value: object) -> Iterator[str]:
+    words = value.split() if isinstance(value, str) and "," not in value else _words(value)
+    for word in words:
+        yield from word.split() if word.startswith("#") else [word]
 
 
 def _share(value: object) -> float | None:

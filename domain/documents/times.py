@@ -1,9 +1,8 @@
-"""ISO 8601 times, and the time at which a document was written."""
+"""ISO 8601 times."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from clawmem.domain.security.patterns import Pattern
@@ -13,18 +12,11 @@ MILLISECOND = timedelta(milliseconds=1)
 DAY_MS = 86_400_000
 _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 
-# Digits that form a year outside of this range are an id, not the day a note was written.
-FIRST_YEAR = 1970
-LAST_YEAR = 2100
-
 ISO = Pattern(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ](?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?"
     r" ?(?:[Zz]|(?P<sign>[+-])(?P<east_h>[0-9]{2})(?::?(?P<east_m>[0-5][0-9]))?)?)?"
 )
-DAY = Pattern(r"(?<![0-9])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})(?![0-9])")
-COMPACT_DAY = Pattern(r"(?<![0-9])(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])")
-MONTH = Pattern(r"(?<![0-9A-Za-z])(?P<y>[0-9]{4})-(?P<m>[0-9]{2})(?P<d>)(?![0-9A-Za-z]|-[0-9]{2}(?![0-9]))")
 
 
 def iso_utc(ms: int) -> str:
@@ -65,22 +57,6 @@ def _parse_own(text: str) -> int | None:
         return None
 
 
-def authored_at(declared: str | None, path: str, headings: Iterable[str], modified_ms: int) -> int:
-    """
-    Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
-
-    1. *declared*, if `parse_iso` accepts it;
-    2. a date in *path*, searched in the file name, then in the folders, nearest first: ``YYYY-MM-DD`` or
-       ``YYYYMMDD``, else ``YYYY-MM`` for the first of that month; the leftmost of several in one name;
-    3. the latest ``YYYY-MM-DD`` in *headings*, since a running log is as recent as its last entry;
-    4. *modified_ms*.
-
-    Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
-    """
-    found = (ms for ms in _candidates(declared, path, headings) if ms is not None)
-    return next(found, modified_ms)
-
-
 def _since_midnight(match: re.Match[str]) -> timedelta:
     hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
     east_hours = int(match["east_h"] or 0)
@@ -90,23 +66,3 @@ def _since_midnight(match: re.Match[str]) -> timedelta:
     fraction = int((match["fraction"] or "0")[:3].ljust(3, "0"))
     clock = timedelta(hours=hour, minutes=minute, seconds=second, milliseconds=fraction)
     return clock + east if match["sign"] == "-" else clock - east
-
-
-def _candidates(declared: str | None, path: str, headings: Iterable[str]) -> Iterator[int | None]:
-    yield parse_iso(declared or "")
-    for segment in reversed(path.split("/")):
-        yield next(_days(segment), None)
-    yield max((ms for heading in headings for ms in _real_days(DAY, heading)), default=None)
-
-
-def _days(segment: str) -> Iterator[int]:
-    yield from _real_days(DAY, segment)
-    yield from _real_days(COMPACT_DAY, segment)
-    yield from _real_days(MONTH, segment)
-
-
-def _real_days(pattern: Pattern, text: str) -> Iterator[int]:
-    for match in pattern.compiled.finditer(text):
-        ms = parse_iso(f"{match['y']}-{match['m']}-{match['d'] or '01'}")
-        if ms is not None and FIRST_YEAR <= int(match["y"]) <= LAST_YEAR:
-            yield ms

@@ -24,8 +24,8 @@ from typing import NamedTuple, TypeVar
 
 from corpus_source import LONGEST_SENTENCE, Paragraph, Rare, Source, Topic, is_content, kind
 
-from clawmem.domain.documents.blocks import BlockKind
 from clawmem.domain.documents.fragments import MAX_PASSAGE
+from clawmem.domain.documents.markdown import BlockKind
 from clawmem.domain.documents.names import file_name, with_names
 from clawmem.domain.text.words import index_text, words
 from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, embedding_text

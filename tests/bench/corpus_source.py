@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.domain.documents.blocks import Block, BlockKind, blocks
 from clawmem.domain.documents.frontmatter import split
+from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
@@ -128,7 +128,7 @@ def _files(folder: Path | None) -> list[list[Path]]:
 def _paragraphs(path: Path) -> list[Paragraph]:
     """The blocks of one file, code left out; a long one becomes several, as if it had its line breaks."""
     body = split(path.read_text("utf-8")).body
-    prose = (block for block in blocks(body) if block.kind is not BlockKind.CODE)
+    prose = (block for block in Markdown(body).blocks if block.kind is not BlockKind.CODE)
     return [part for block in prose for part in _parted(block, body[block.start : block.end])]
 
 

@@ -17,10 +17,10 @@ from corpus_source import Source
 from programs import run_program
 
 import clawmem
-from clawmem.domain.documents.blocks import BlockKind
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.frontmatter import split
+from clawmem.domain.documents.markdown import BlockKind, Markdown
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Grain
@@ -125,7 +125,7 @@ class TestForms:
     def test_the_files_hold_what_the_index_is_told(self, notes: list[Note]) -> None:
         """Reading the Markdown gives the lines and titles that the entries have."""
         for note in notes[:200]:
-            parts = fragment(split(note.markdown()).body, title=note.title)
+            parts = fragment(Markdown(split(note.markdown()).body), title=note.title)
             read = [entry for entry in lexical_entries(stored(note), parts) if entry.grain is Grain.LINE]
 
             assert [entry._replace(key=None) for entry in read] == [

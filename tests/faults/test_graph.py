@@ -18,6 +18,7 @@ from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_sear
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.graph.causal import MOST_LINKS
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import InactiveReason, Scope
@@ -49,7 +50,9 @@ class Graph:
 
     def note(self, path: str, body: str) -> int:
         with self.vault.transactions.writing():
-            return publisher(self.vault).publish(document(path, body), body, fragment(body, title=path))
+            return publisher(self.vault).publish(
+                document(path, body), body, fragment(Markdown(body), title=path)
+            )
 
     def ask(self, question: str = QUESTION) -> list[str]:
         work, _ = self.pipeline.rank(read_request(question, now_ms=START_MS, limit=100))

@@ -7,12 +7,13 @@ from typing import Any
 
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.content_type import content_type
+from clawmem.domain.documents.dating import authored_at
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
 from clawmem.domain.documents.frontmatter import facts
 from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.path_context import path_context
-from clawmem.domain.documents.quality import quality_score
-from clawmem.domain.documents.times import authored_at, iso_utc
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.title import title
 from clawmem.ports.errors import InvalidInput
 
@@ -49,7 +50,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "frontmatter_facts": _frontmatter_facts,
     "path_context": lambda case: path_context(**case),
     "path_pattern": lambda case: compile_pattern(case["pattern"])(case["path"]),
-    "quality_score": lambda case: quality_score(**case),
-    "title": lambda case: title(**case),
+    "title": lambda case: title(case["declared"], Markdown(case["body"]), case["path"]),
     "virtual_path": _virtual_path,
 }

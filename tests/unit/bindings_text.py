@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.knowledge.llm_answer import read_json
 from clawmem.domain.retrieval.grains import Fused, fuse_documents, fuse_lines
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -14,8 +15,9 @@ from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Hit, Lexi
 
 
 def _fragments(given: dict[str, Any]) -> list[dict[str, Any]]:
-    pairs = [(key, value) for key, value in given.get("front_matter", ())]
-    return [_fragment(part, given["body"]) for part in fragment(**{**given, "front_matter": pairs})]
+    note = Markdown(given["body"], given.get("first_line", 1))
+    options = {name: value for name, value in given.items() if name not in ("body", "first_line")}
+    return [_fragment(part, note.body) for part in fragment(note, **options)]
 
 
 def _fragment(part: Fragment, body: str) -> dict[str, Any]:

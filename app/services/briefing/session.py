@@ -16,7 +16,6 @@ from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
-from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.safety import safe
@@ -130,7 +129,7 @@ class SessionBriefing:
 
 
 def _lines(text: str) -> list[str]:
-    return packed(filter(str.strip, safe(without_broken_head(text)).splitlines()), SESSION_TOKENS)
+    return packed(filter(str.strip, safe(text).splitlines()), SESSION_TOKENS)
 
 
 def _line(document: Document, *parts: str) -> str:

@@ -25,8 +25,8 @@ from clawmem.domain.conversations.units import MIN_TALK, MIN_UNIT, Unit, quoted_
 from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
-from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import as_tag
@@ -326,14 +326,13 @@ class _Run:
             indexed_at=now,
             content_type=content_type,
             confidence=baseline(content_type),
-            quality_score=quality_score(body, has_tags=False, has_domain=False, has_workstream=False),
             tags=(as_tag(Origin.IMPORTED),),
             origin=Origin.IMPORTED,
             body_length=len(body),
         )
         about = " ".join(filter(None, (said.title, *(value for _, value in said.labels))))
         declared = Declarations(properties=list(_properties(said, source, unit)))
-        pieces = fragment(body, title=document.title, date=at[:10], about=about)
+        pieces = fragment(Markdown(body), title=document.title, date=at[:10], about=about)
         self._stores.publisher.publish(document, body, pieces, declared)
         return _Increment(counts, "updated" if one.known and one.known.inactive is None else "added")
 

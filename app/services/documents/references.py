@@ -15,6 +15,7 @@ from clawmem.app.services.documents.listing import docids, every_served
 from clawmem.domain.documents.address import Address, name_matcher
 from clawmem.domain.documents.identity import display_path
 from clawmem.domain.documents.links import MAX_LINKS, is_attachment, omitted_links, part_line
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.reference import (
     Place,
@@ -237,7 +238,7 @@ def links_of(documents: DocumentStore, links: LinkStore, document: Document) -> 
 
 def omitted_links_of(documents: DocumentStore, document: Document) -> int:
     """Return the number of links of *document* that are not read, because it has more than `MAX_LINKS`."""
-    return omitted_links(documents.body(document.id) or "", document.front_matter)
+    return omitted_links(Markdown(documents.body(document.id) or ""), document.front_matter)
 
 
 def notes_with_omitted_links(documents: DocumentStore, links: LinkStore) -> list[Document]:
@@ -270,6 +271,6 @@ def _with_place(one: StoredLink, notes: dict[int, Document], body: str) -> Found
         return FoundLink(one.link, source, None, None, "" if is_attachment(one.link.target) else NO_NOTE)
     if not one.link.part:
         return FoundLink(one.link, source, target)
-    line = part_line(one.link.part, body, target.body_line)
+    line = part_line(one.link.part, Markdown(body, target.body_line))
     kind = "block" if one.link.part.startswith("^") else "heading"
     return FoundLink(one.link, source, target, line, "" if line else f"the note has no such {kind}")

@@ -11,6 +11,7 @@ from clawmem.app.services.knowledge.facts import Facts
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_names
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import NO_CLAIMS, Claims, Link, Property
 from clawmem.ports.errors import InterruptedAfterCommit
@@ -105,7 +106,7 @@ class Publisher:
         self, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
     ) -> int:
         """Publish a document without a file, whose *body* is split as a note; see `publish`."""
-        parts = fragment(body, title=document.title, date=document.authored_at[:10])
+        parts = fragment(Markdown(body), title=document.title, date=document.authored_at[:10])
         return self.publish(document, body, parts, declared)
 
     def publish_again(self, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""Parsing of files into documents: title, type, quality, times and fragments."""
+"""Parsing of files into documents: title, type, times and fragments."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
-from clawmem.domain.documents import content_type, encoding, frontmatter, identity, quality, times, title
+from clawmem.domain.documents import content_type, dating, encoding, frontmatter, identity, times, title
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import MAX_LINKS, note_links, omitted_links
-from clawmem.domain.documents.markup import without_comments
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.properties import inline_fields, note_properties
 from clawmem.domain.documents.tags import note_tags
@@ -57,7 +57,8 @@ class ParsedSource:
 class _ReadText(NamedTuple):
     """The text of a file with what it declares, and a problem of the file."""
 
-    parts: frontmatter.FrontMatter
+    note: Markdown
+    front_matter: str
     facts: frontmatter.Facts
     declared: Declarations
     complaint: str | None
@@ -103,13 +104,18 @@ def parse_source(
     """
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
-    document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read.parts, read.facts)
+    note, facts = read.note, read.facts
+    document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read)
     if split:
-        pieces = split(read.parts.body, read.parts.body_line)
+        fragments = split(note.body, note.first_line)
     else:
-        pieces = _fragments(document, read.parts, read.facts, about)
-    mark = None if extracted else template_mark(read.parts.body, read.parts.text)
-    return ParsedSource(document, read.parts.body, pieces, read.complaint, read.declared, mark)
+        fragments = fragment(
+            note, title=document.title, date=document.authored_at[:10], front_matter=facts.extra, about=about
+        )
+    if len(fragments) > MAX_FRAGMENTS:
+        raise SourceUnreadable(path, f"it falls into {len(fragments)} parts, {MAX_FRAGMENTS} are the most")
+    template = None if extracted else template_mark(note, read.front_matter)
+    return ParsedSource(document, note.body, fragments, read.complaint, read.declared, template)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
@@ -118,14 +124,17 @@ def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
     return SourceStamp(stamp.size, UNSETTLED_NS) if fresh else stamp
 
 
-def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Facts) -> Document:
-    body, modified_ms = parts.body, _changed_ms(file, parts.body)
+def _document(file: _File, read: _ReadText) -> Document:
+    note, facts, body = read.note, read.facts, read.note.body
+    modified_ms = _changed_ms(file, body)
     kind = content_type.content_type(facts.content_type, file.path)
-    authored_ms = times.authored_at(facts.date, file.path, list(title.headings(body)), modified_ms)
+    authored_ms = dating.authored_at(
+        facts.date, file.path, [heading.label for heading in note.headings], modified_ms
+    )
     return Document(
         collection=file.collection,
         path=file.path,
-        title=title.title(facts.title, body, file.path),
+        title=title.title(facts.title, note, file.path),
         hash=identity.body_hash(body),
         source_hash=identity.source_hash(file.data),
         authored_at=times.iso_utc(authored_ms),
@@ -133,16 +142,15 @@ def _document(file: _File, parts: frontmatter.FrontMatter, facts: frontmatter.Fa
         indexed_at=times.iso_utc(file.now_ms),
         content_type=kind,
         confidence=baseline(kind) if facts.confidence is None else facts.confidence,
-        quality_score=_quality(body, facts),
         tags=facts.tags,
         aliases=facts.aliases,
-        front_matter=parts.text,
+        front_matter=read.front_matter,
         origin=origin_of(facts.tags, file.trust),
         domain=facts.domain,
         workstream=facts.workstream,
         review_by=facts.review_by,
         pinned_in_note=facts.pinned,
-        body_line=parts.body_line,
+        body_line=note.first_line,
         body_length=len(body),
         stamp=settled(file.stamp, file.now_ms),
     )
@@ -155,24 +163,6 @@ def _changed_ms(file: _File, body: str) -> int:
         if known_ms is not None:
             return known_ms
     return file.stamp.mtime_ns // 1_000_000
-
-
-def _fragments(
-    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts, about: str
-) -> list[Fragment]:
-    pieces = fragment(
-        parts.body,
-        title=document.title,
-        date=document.authored_at[:10],
-        first_line=parts.body_line,
-        front_matter=facts.extra,
-        about=about,
-    )
-    if len(pieces) > MAX_FRAGMENTS:
-        raise SourceUnreadable(
-            document.path, f"it falls into {len(pieces)} parts, {MAX_FRAGMENTS} are the most"
-        )
-    return pieces
 
 
 def decode(data: bytes, path: str) -> encoding.DecodedText:
@@ -202,19 +192,21 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     _check_length(len(extracted.body), path)
     names = (extracted.name,) if extracted.name else ()
     facts = frontmatter.Facts(title=file_name(path), date=extracted.date or None, aliases=names)
-    parts = frontmatter.whole(extracted.body)
-    links = note_links(parts.body) if extracted.has_links else []
-    return _ReadText(parts, facts, Declarations(links=links), extracted.warning)
+    note = Markdown(extracted.body)
+    links = note_links(note) if extracted.has_links else []
+    return _ReadText(note, "", facts, Declarations(links=links), extracted.warning)
 
 
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
     parts, raw, complaint = _front_matter(text, parse_yaml)
-    parts = parts._replace(body=without_comments(parts.body))
-    facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
-    tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
-    links = note_links(parts.body, parts.body_line, parts.text)
-    omitted = omitted_links(parts.body, parts.text) if len(links) == MAX_LINKS else 0
+    note = Markdown(parts.body, parts.body_line)
+    if note.without_comments != note.body:
+        note = Markdown(note.without_comments, parts.body_line)
+    facts, fields = frontmatter.facts(raw), inline_fields(note)
+    tags, aliases = note_tags((*facts.tags, *fields.tags), note), (*facts.aliases, *fields.aliases)
+    links = note_links(note, parts.text)
+    omitted = omitted_links(note, parts.text) if len(links) == MAX_LINKS else 0
     too_many = f"its first {MAX_LINKS} links are read, {omitted} more are not" if omitted else None
     declared = Declarations(
         Claims(facts.supersedes, facts.superseded_by),
@@ -222,7 +214,8 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         note_properties(raw, fields, tags, aliases),
     )
     complaints = "; ".join(filter(None, (warning, complaint, too_many)))
-    return _ReadText(parts, facts._replace(tags=tags, aliases=aliases), declared, complaints or None)
+    facts = facts._replace(tags=tags, aliases=aliases)
+    return _ReadText(note, parts.text, facts, declared, complaints or None)
 
 
 def _front_matter(
@@ -235,13 +228,14 @@ def _front_matter(
     try:
         return parts, parse_yaml(parts.text), None
     except ValueError as error:
-        return frontmatter.whole(source), {}, f"{TAKEN_AS_TEXT}: {error}"
-
-
-def _quality(body: str, facts: frontmatter.Facts) -> float:
-    return quality.quality_score(
-        body,
-        has_tags=bool(facts.tags),
-        has_domain=facts.domain is not None,
-        has_workstream=facts.workstream is not None,
-    )
+        reason = str(error)
+    raw: dict[str, object] = {}
+    reasons: list[str] = []
+    for line, entry in frontmatter.entries(parts.text):  # a malformed value loses its key alone
+        try:
+            raw = {**parse_yaml("\n" * line + entry), **raw}
+        except ValueError as error:
+            reasons.append(str(error))
+    if not raw:
+        return frontmatter.whole(source), {}, f"{TAKEN_AS_TEXT}: {reason}"
+    return parts, raw, f"front matter left out: {'; '.join(reasons[:3]) or reason}"

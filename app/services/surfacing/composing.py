@@ -10,7 +10,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stores import RetrievalStores
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.filters import span_of
-from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
@@ -236,7 +235,7 @@ class Composer:
         """
         first = lines[0]
         body = self.stores.documents.body(first.candidate.document_id) or ""
-        start, end = text_range(without_broken_head(body))
+        start, end = text_range(body)
         if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
             return None
         if any(one.header for one in lines):

@@ -8,7 +8,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.security.injections import has_injection, injection_within
@@ -217,15 +216,9 @@ def span_of(documents: DocumentStore, candidate: Candidate) -> Span | None:
 
 
 def text_of(documents: DocumentStore, candidate: Candidate) -> str:
-    """
-    Return the text of the fragment that was found; empty if it no longer exists.
-
-    Malformed front matter in it is blanked.
-    """
+    """Return the text of the fragment that was found; empty if it no longer exists."""
     span = span_of(documents, candidate)
     body = documents.body(candidate.document_id) or ""
-    if body.lstrip("\ufeff").startswith("---"):  # only then import the front matter parser
-        body = without_broken_head(body)
     return body[span.start : span.end] if span else ""
 
 

@@ -5,6 +5,7 @@ import pytest
 from clawmem.contracts.samples import WHEN, document
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
@@ -16,7 +17,7 @@ BODY = (
 
 
 def entries(body: str = BODY, title: str = "Plan", tags: tuple[str, ...] = ()) -> list[LexicalEntry]:
-    parts = fragment(body, title=title, front_matter=[("participants", "Ann, Bob")])
+    parts = fragment(Markdown(body), title=title, front_matter=[("participants", "Ann, Bob")])
     return list(lexical_entries(named(title, tags), parts))
 
 
@@ -35,7 +36,7 @@ def entry(made: Fragment, title: str = "Title", tags: tuple[str, ...] = ()) -> L
 
 def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
     """Whole, passages and lines; sections, lists, code and front matter are the same words again."""
-    parts = fragment(BODY, title="Plan", front_matter=[("participants", "Ann, Bob")])
+    parts = fragment(Markdown(BODY), title="Plan", front_matter=[("participants", "Ann, Bob")])
     wanted = [(FragmentKey(7, p.seq), GRAIN_OF[p.kind]) for p in parts if p.kind in GRAIN_OF]
 
     assert [(e.key, e.grain) for e in entries()] == wanted

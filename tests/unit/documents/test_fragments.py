@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.blocks import BlockKind, blocks
 from clawmem.domain.documents.fragments import (
     MAX_LINE,
     MAX_OVERLAP,
@@ -20,6 +19,7 @@ from clawmem.domain.documents.fragments import (
     MIN_SPLIT,
     fragment,
 )
+from clawmem.domain.documents.markdown import BlockKind, Markdown
 from clawmem.ports.records import Fragment, FragmentKind, embedding_text
 
 SENTENCE = "The sessions move to one database before the end of the month. "
@@ -56,7 +56,7 @@ def of(kind: FragmentKind, parts: list[Fragment]) -> list[Fragment]:
 
 
 def split(body: str, kind: FragmentKind, title: str = "T") -> list[tuple[int, int]]:
-    return [(part.start, part.end) for part in of(kind, fragment(body, title=title))]
+    return [(part.start, part.end) for part in of(kind, fragment(Markdown(body), title=title))]
 
 
 def numbered(body: str, first_line: int = 1) -> Iterator[tuple[int, int, str]]:
@@ -74,7 +74,7 @@ def numbered(body: str, first_line: int = 1) -> Iterator[tuple[int, int, str]]:
 @example("\n\n")
 def test_fragments_are_numbered_and_the_first_is_the_whole(body: str) -> None:
     """From 0 without a gap; number 0 is the document from end to end, and no other is."""
-    parts = fragment(body, title="T", front_matter=[("people", "Ann and Bob")])
+    parts = fragment(Markdown(body), title="T", front_matter=[("people", "Ann and Bob")])
 
     assert [part.seq for part in parts] == list(range(len(parts)))
     assert (parts[0].kind, parts[0].start, parts[0].end) == (FragmentKind.DOCUMENT, 0, len(body))
@@ -84,7 +84,7 @@ def test_fragments_are_numbered_and_the_first_is_the_whole(body: str) -> None:
 @given(BODIES)
 def test_a_text_is_the_body_between_its_offsets(body: str) -> None:
     """Except front matter, which lies outside of the body and has no extent in it."""
-    for part in fragment(body, title="T", front_matter=[("people", "Ann and Bob")]):
+    for part in fragment(Markdown(body), title="T", front_matter=[("people", "Ann and Bob")]):
         if part.kind is FragmentKind.FRONT_MATTER:
             assert (part.start, part.end, part.text) == (0, 0, "people: Ann and Bob")
         else:
@@ -115,14 +115,14 @@ def test_every_passage_says_something_new(body: str) -> None:
 @example("\n" * 2000 + "a" + "\n" * 2000)
 def test_a_passage_is_at_most_1600_characters_of_blocks(body: str) -> None:
     """From its first block to its last; only blank lines, behind it or before the very first, come on top."""
-    for part in of(FragmentKind.PASSAGE, fragment(body, title="T")):
+    for part in of(FragmentKind.PASSAGE, fragment(Markdown(body), title="T")):
         assert len(part.text.strip()) <= MAX_PASSAGE
 
 
 @given(BODIES)
 def test_no_piece_of_a_line_or_a_structure_is_longer_than_its_limit(body: str) -> None:
     """What is longer became several."""
-    parts = fragment(body, title="T")
+    parts = fragment(Markdown(body), title="T")
 
     assert all(len(part.text) <= LIMITS[part.kind] for part in parts if part.kind in LIMITS)
 
@@ -130,7 +130,9 @@ def test_no_piece_of_a_line_or_a_structure_is_longer_than_its_limit(body: str) -
 @given(BODIES)
 def test_lines_are_in_reading_order_and_numbered_without_a_gap(body: str) -> None:
     """The next line of the document is the next number: neighbours are found by counting."""
-    lines = of(FragmentKind.LINE, fragment(body, title="T", front_matter=[("people", "Ann and Bob")]))
+    lines = of(
+        FragmentKind.LINE, fragment(Markdown(body), title="T", front_matter=[("people", "Ann and Bob")])
+    )
 
     assert [line.seq - lines[0].seq for line in lines] == list(range(len(lines)))
     assert all(a.start < b.start and a.end < b.end for a, b in pairwise(lines))
@@ -139,7 +141,7 @@ def test_lines_are_in_reading_order_and_numbered_without_a_gap(body: str) -> Non
 @given(BODIES)
 def test_nothing_is_lost_from_the_lines(body: str) -> None:
     """Every character of every block that is no heading lies in a line; so does a heading that is all there is."""
-    row = blocks(body)
+    row = Markdown(body).blocks
     wanted = [block for block in row if block.kind is not BlockKind.HEADING] or row
     covered = {at for start, end in split(body, FragmentKind.LINE) for at in range(start, end)}
 
@@ -150,7 +152,7 @@ def test_nothing_is_lost_from_the_lines(body: str) -> None:
 def test_line_numbers_are_those_of_the_file(body: str, first_line: int) -> None:
     """A fragment's first and last line hold its first and last character, counted from the given line."""
     rows = list(numbered(body, first_line))
-    for part in fragment(body, title="T", first_line=first_line):
+    for part in fragment(Markdown(body, first_line), title="T"):
         last = max(part.start, part.end - 1)
         homes = [
             n for n, start, text in rows for at in (part.start, last) if start <= at <= start + len(text)
@@ -162,8 +164,8 @@ def test_line_numbers_are_those_of_the_file(body: str, first_line: int) -> None:
 @given(BODIES)
 def test_sections_do_not_overlap(body: str) -> None:
     """From one heading to the next, so that no text is in two; pieces of a long one share their seam only."""
-    sections = of(FragmentKind.SECTION, fragment(body, title="T"))
-    heads = [b.start for b in blocks(body) if b.kind is BlockKind.HEADING and b.level <= 3]
+    sections = of(FragmentKind.SECTION, fragment(Markdown(body), title="T"))
+    heads = [b.start for b in Markdown(body).blocks if b.kind is BlockKind.HEADING and b.level <= 3]
 
     for part in sections:
         assert not [head for head in heads if part.start < head < part.end]
@@ -208,7 +210,7 @@ def test_a_long_word_is_split_into_overlapping_pieces(size: int, pieces: int) ->
 def test_a_long_paragraph_is_cut_at_sentences() -> None:
     """A piece ends where a sentence ends and begins with a word."""
     body = (SENTENCE * 60).strip()
-    parts = of(FragmentKind.PASSAGE, fragment(body, title="T"))
+    parts = of(FragmentKind.PASSAGE, fragment(Markdown(body), title="T"))
 
     assert len(parts) > 2
     assert all(part.text.rstrip().endswith("month.") for part in parts)
@@ -264,7 +266,7 @@ def test_structures_have_a_limit(more: int) -> None:
     count = MAX_STRUCTURES + more
     body = "".join(f"# Section {n}\n\n{'x' * 60} {n}\n\n" for n in range(count))
 
-    parts = fragment(body, title="T")
+    parts = fragment(Markdown(body), title="T")
 
     assert len(of(FragmentKind.SECTION, parts)) == MAX_STRUCTURES
     assert len(of(FragmentKind.LINE, parts)) == count
@@ -294,14 +296,14 @@ def test_a_line_stays_whole_to_its_limit(size: int, pieces: int) -> None:
 )
 def test_a_tiny_front_matter_line_has_no_fragment(value: str, kept: bool) -> None:
     """Fewer than ten characters, key and colon included."""
-    found = of(FragmentKind.FRONT_MATTER, fragment("", title="T", front_matter=[("k", value)]))
+    found = of(FragmentKind.FRONT_MATTER, fragment(Markdown(""), title="T", front_matter=[("k", value)]))
 
     assert [part.label for part in found] == ["k"] * kept
 
 
 def test_what_is_embedded_is_the_context_above_the_text() -> None:
     """Stripped, and the text alone where there is no context."""
-    _, passage, line = fragment("\n\nText.\n\n", title="T", date="2026-04-02")
+    _, passage, line = fragment(Markdown("\n\nText.\n\n"), title="T", date="2026-04-02")
 
     assert embedding_text(passage.context, passage.text) == "T (2026-04-02)\n\n\nText."
     assert embedding_text(line.context, line.text) == "Text."
@@ -316,6 +318,6 @@ def test_two_megabytes_on_one_line(part: str) -> None:
     body = part * (2_000_000 // len(part))
 
     begun = time.process_time()
-    parts = fragment(body, title="T")
+    parts = fragment(Markdown(body), title="T")
     assert (time.process_time() - begun) < 2
     assert of(FragmentKind.PASSAGE, parts)[-1].end == of(FragmentKind.LINE, parts)[-1].end == len(body)

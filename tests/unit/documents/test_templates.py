@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.domain.documents.frontmatter import split
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.templates import template_mark
 
 
@@ -22,7 +23,7 @@ from clawmem.domain.documents.templates import template_mark
 def test_templates(text: str, line: int, mark: str) -> None:
     """Placeholders in front matter, headings, fields and links, and the commands of Templater."""
     parts = split(text)
-    found = template_mark(parts.body, parts.text)
+    found = template_mark(Markdown(parts.body, parts.body_line), parts.text)
 
     assert found and (found.line, found.pattern) == (line, mark)
 
@@ -41,10 +42,10 @@ def test_templates(text: str, line: int, mark: str) -> None:
 )
 def test_notes_about_placeholders(text: str) -> None:
     """A sentence, a table, code, comments and other languages make no template."""
-    assert template_mark(text) is None
+    assert template_mark(Markdown(text)) is None
 
 
 def test_a_long_line_takes_no_long_time() -> None:
     """Runs of marks and of half placeholders are read once."""
     for text in ("- " * 50_000 + "{{title}", "{{date:" * 20_000, "- " * 50_000 + "{{date}} x"):
-        assert template_mark(text) is None
+        assert template_mark(Markdown(text)) is None

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.times import authored_at, iso_utc, parse_iso
+from clawmem.domain.documents.dating import authored_at
+from clawmem.domain.documents.times import iso_utc, parse_iso
 
 DAY_MS = 86_400_000
 FIRST_MS = -62_135_596_800_000  # 0001-01-01T00:00:00.000Z
