@@ -18,7 +18,7 @@ _ENTRY = re.compile(r"^(?=[^\s#\]}-])", re.MULTILINE)
 _SEPARATOR = re.compile(r"[ -]")
 # In this order; the last ones only say when a note was changed.
 DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
-_KEY = re.compile(r"[\w-]{1,100}:(?:[ \t]|\r?\n)")
+_KEY = re.compile(r"^[\w-][\w -]{0,99}:(?:[ \t]|\r?\n)", re.MULTILINE)
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
@@ -88,6 +88,11 @@ def is_unclosed(source: str) -> bool:
 def whole(source: str) -> FrontMatter:
     """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
+
+
+def has_keys(text: str) -> bool:
+    """Whether a line of *text*, which is no YAML, begins with a key of front matter."""
+    return _KEY.search(text) is not None
 
 
 def entries(text: str) -> Iterator[tuple[int, str]]:

@@ -7,14 +7,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-
-# Reference definitions, HTML blocks and underlined headings are read as paragraphs, so that their text is indexed.
-_PARSER = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
-_PARSER.disable(["reference", "html_block", "lheading"])
-_PARSER.core.ruler.enableOnly(["block"])
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 # A chat turn, and a line of a paragraph that is a block of its own: a footnote or a field of Dataview.
 _TURN = re.compile(
@@ -84,7 +81,7 @@ class Markdown:
     def blocks(self) -> list[Block]:
         """The blocks in order, as in CommonMark with the tables of GitHub; every line with a word is in one."""
         blocks: list[Block] = []
-        tokens = _PARSER.parse(self.body)
+        tokens = _parser().parse(self.body)
         columns, covered = "", 0
         for at, token in enumerate(tokens):
             kind = _LEAVES.get(token.type)
@@ -161,6 +158,17 @@ class Markdown:
                 kind, first = BlockKind.TURN if turn else BlockKind.PARAGRAPH, line
                 label = (turn[1] or turn[2] or turn[3]).strip() if turn else ""
         yield self._block(kind, first, end, label)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # 35 ms of every command that reads no note
+
+    # Reference definitions, HTML blocks and underlined headings are read as paragraphs, so that their text is indexed.
+    parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table")
+    parser.disable(["reference", "html_block", "lheading"])
+    parser.core.ruler.enableOnly(["block"])
+    return parser
 
 
 def column_names(header: str) -> str:

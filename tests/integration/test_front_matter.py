@@ -95,7 +95,7 @@ def test_nothing_is_an_empty_mapping(text: str) -> None:
         ("a: 1\na: 2\n", "duplicate key"),
         ("a:\t- b\n\tc", "line"),
         ("a: [1, 2", "line"),
-        ("a: b: c", "mapping values are not allowed here in line 1"),
+        ("a: b: c", "mapping values are not allowed here in line 2"),
         ("a: 1\n---\nb: 2\n", "document"),
         ("- a\n- b\n", "not a mapping"),
         ("just text", "not a mapping"),

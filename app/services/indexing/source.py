@@ -236,6 +236,6 @@ def _front_matter(
             raw = {**parse_yaml("\n" * line + entry), **raw}
         except ValueError as error:
             reasons.append(str(error))
-    if not raw:
+    if not raw and not frontmatter.has_keys(parts.text):
         return frontmatter.whole(source), {}, f"{TAKEN_AS_TEXT}: {reason}"
     return parts, raw, f"front matter left out: {'; '.join(reasons[:3]) or reason}"
