@@ -89,7 +89,7 @@ def parse_yaml(text: str) -> dict[str, object]:
                 for key, value in (data or {}).items()
             }
     except Exception as error:  # ruamel raises arbitrary exceptions, including RecursionError
-        raise ValueError(_reason(error)) from error
+        raise ValueError(_reason(error, text)) from error
     raise ValueError("not a mapping of keys to values")
 
 
@@ -110,10 +110,11 @@ def _flow(value: object) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, text: str) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply"
     mark = getattr(error, "problem_mark", None)
-    where = f" in line {mark.line + 2}" if mark else ""
+    last_line = text.rstrip().count("\n")  # an unclosed bracket is noticed at the end of the text
+    where = f" in line {min(mark.line, last_line) + 2}" if mark else ""
     problem = getattr(error, "problem", None) or str(error) or type(error).__name__
     return " ".join(str(problem).split())[:120] + where

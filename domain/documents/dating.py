@@ -38,7 +38,7 @@ def written_time(text: str) -> int | None:
     ``3 May 2024`` in six languages, ``2024-05``, a link to a day, each with or without a time of 12 or 24 hours and a
     weekday, and seconds or milliseconds since the epoch.
     """
-    text = text.strip().removeprefix("[[").removesuffix("]]").strip()
+    text = text.strip().strip("[]").strip()
     ms = parse_iso(text)
     if ms is not None:
         return ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 
 from clawmem.domain.documents.ignoring import MAX_RULE_LENGTH, IgnoreRule, composed
@@ -39,8 +39,8 @@ OBSIDIAN_FILES = tuple(_JSON)
 SETTINGS_FILES = (*OBSIDIAN_FILES, _LOGSEQ_FILE)
 
 _BACKUPS = ("/logseq/bak/", "/logseq/version-files/")
-_HIDDEN = ":hidden"  # the key of a vector of strings
-_BLANKS = " \t\r\n,"  # EDN counts commas as blanks
+_HIDDEN = re.compile(r":hidden[\s,]*\[([^\]]*)\]")  # a vector of strings; EDN counts commas as blanks
+_COMMENT = re.compile(r"^\s*;.*$", re.MULTILINE)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NESTED_REPETITION = re.compile(r"[*+}]\)\s*[*+{]")  # takes exponential time in a regular expression
 
@@ -56,8 +56,9 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
         ValueError: *text* is no JSON, so its rules are unknown.
     """
     if path == _LOGSEQ_FILE:
-        beginnings = [*_BACKUPS, *_STRING.findall(_hidden_vector(text))]
-        return "the settings of Logseq", [_beginning(one) for one in beginnings if one.strip("/ ")]
+        hidden = _HIDDEN.search(_COMMENT.sub("", text))
+        beginnings = [*_BACKUPS, *(_STRING.findall(hidden[1]) if hidden else ())]
+        return "the settings of Logseq", [_beginning(text) for text in beginnings if text.strip("/ ")]
     name, key = _JSON[path]
     try:
         settings = json.loads(text.removeprefix("\ufeff"))
@@ -66,45 +67,23 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
     value = settings.get(key) if isinstance(settings, dict) else None
     if isinstance(value, str):
         return name, [_beginning(f"{value}/")] if value.strip("/ ") else []
-    return name, list(_filters(value)) if isinstance(value, list) else []
+    filters = [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+    return name, [rule for text in filters if (rule := _filter(text))]
 
 
-def _hidden_vector(text: str) -> str:
-    """Return the content of the vector after the first key `_HIDDEN` outside of comments; empty without one."""
-    line_start = 0
-    for line in text.splitlines(keepends=True):
-        key = line.partition(";")[0].partition('"')[0].find(_HIDDEN)
-        if key >= 0:
-            after = line_start + key + len(_HIDDEN)
-            opening, closing = text.find("[", after), text.find("]", after)
-            is_vector = opening < closing and opening >= 0 and not text[after:opening].strip(_BLANKS)
-            return text[opening + 1 : closing] if is_vector else ""
-        line_start += len(line)
-    return ""
-
-
-def _filters(values: list[object]) -> Iterator[IgnoreRule]:
-    for text in values:
-        if not isinstance(text, str) or not text.strip("/ ") or len(text) > MAX_RULE_LENGTH:
-            continue
-        if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
-            yield _beginning(text)
-        elif not _NESTED_REPETITION.search(text):
-            with suppress(re.error):
-                yield _expression(text, re.compile(text[1:-1]))
-
-
-def _expression(text: str, regex: re.Pattern[str]) -> IgnoreRule:
-    return IgnoreRule(0, text, lambda path: regex.search(path) is not None)
+def _filter(text: str) -> IgnoreRule | None:
+    if not text.strip("/ ") or len(text) > MAX_RULE_LENGTH:
+        return None
+    if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
+        return _beginning(text)
+    if not _NESTED_REPETITION.search(text):
+        with suppress(re.error):
+            return IgnoreRule(0, text, re.compile(text[1:-1]))
+    return None
 
 
 def _beginning(text: str) -> IgnoreRule:
     """Return a rule for the outermost folders and files that begin so, and not for those below them."""
-    beginning = composed(text.lstrip("/")).casefold()
-
-    def matches(path: str) -> bool:
-        folder = path.rpartition("/")[0]
-        here, above = f"{path}/".casefold(), f"{folder}/".casefold()
-        return here.startswith(beginning) and not above.startswith(beginning)
-
-    return IgnoreRule(0, text.strip("/"), matches)
+    beginning = re.escape(composed(text.lstrip("/")))
+    end = "" if beginning.endswith("/") else "[^/]*/?"
+    return IgnoreRule(0, text.strip("/"), re.compile(rf"\A{beginning}{end}\Z", re.IGNORECASE))

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
-from fnmatch import translate
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
-
-from clawmem.domain.documents.eligibility import compile_glob
 
 MAX_RULE_LENGTH = 1000  # characters; a longer line is no path
 MAX_RULES = 10_000  # of one file; more make every file slow to test
 
-_ESCAPED = re.compile(r"\\(.)")
-_NEGATED_SET = re.compile(r"\[\^")
-_NO_NAME = re.compile(r"(?!)")
-
 
 class IgnoreRule(NamedTuple):
     """
-    One pattern. ``matches`` tests a path relative to the folder of the pattern's file.
+    One pattern, and whether it excludes or includes.
 
-    ``name_regex`` is set for a pattern without a slash, which is compared with the last name of the path.
+    ``regex`` is searched in a path relative to the folder of the pattern's file, with a slash at the end of a folder.
     """
 
     line: int
     text: str
-    matches: Callable[[str], bool]
+    regex: re.Pattern[str]
     excludes: bool = True
-    only_folders: bool = False
-    name_regex: str = ""
+
+    def matches(self, path: str) -> bool:
+        """Whether *path* itself matches, and not a folder above it."""
+        found = self.regex.search(path)
+        return found is not None and (not found.groupdict().get("ps_d") or found.end() == len(path))
 
 
 class Exclusion(NamedTuple):
@@ -41,41 +37,22 @@ class Exclusion(NamedTuple):
     pattern: str
 
     def __str__(self) -> str:
-        return (
-            f"{self.source}, line {self.line} ({self.pattern})"
-            if self.line
-            else f"{self.source} ({self.pattern})"
-        )
+        return f"{self.source}{f', line {self.line}' if self.line else ''} ({self.pattern})"
 
 
-class RuleSource:
-    """
-    The rules of one file or setting.
+class RuleSource(NamedTuple):
+    """The rules of one file or setting in their order; the last one that matches decides."""
 
-    Args:
-        name: The file or setting, for people.
-        rules: In the order of the file; the last one that matches decides.
-        folder: The folder below which the rules apply, relative to the collection.
-        prefix: For a file above the collection: the path of the collection from there.
-    """
-
-    def __init__(self, name: str, rules: Sequence[IgnoreRule], folder: str = "", prefix: str = "") -> None:
-        self.name = name
-        self._before = f"{folder}/" if folder else ""
-        self._prefix = f"{prefix}/" if prefix else ""
-        self._rules = tuple(reversed(rules))
-        self._with_slash = tuple(rule for rule in self._rules if not rule.name_regex)
-        names = [rule.name_regex for rule in rules if rule.name_regex]
-        self._any_name = re.compile("|".join(names)) if names else _NO_NAME
+    name: str
+    rules: Sequence[IgnoreRule]
+    folder: str = ""  # the folder below which the rules apply, relative to the collection
+    prefix: str = ""  # for a file above the collection: the path of the collection from there
 
     def decisive(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
         """Return the last rule that matches *path*, a path below ``folder``."""
-        path = composed(self._prefix + path.removeprefix(self._before))
-        is_named = self._any_name.match(path.rpartition("/")[2])
-        for rule in self._rules if is_named else self._with_slash:
-            if (is_folder or not rule.only_folders) and rule.matches(path):
-                return rule
-        return None
+        below = path.removeprefix(f"{self.folder}/") if self.folder else path
+        place = composed(f"{self.prefix}/{below}" if self.prefix else below) + ("/" if is_folder else "")
+        return next((rule for rule in reversed(self.rules) if rule.matches(place)), None)
 
 
 def exclusion_of(path: str, sources: Iterable[RuleSource], *, is_folder: bool) -> Exclusion | None:
@@ -92,56 +69,18 @@ def exclusion_of(path: str, sources: Iterable[RuleSource], *, is_folder: bool) -
 
 
 def git_rules(text: str) -> list[IgnoreRule]:
-    """
-    Return the rules of a text in the syntax of .gitignore.
+    """Return the rules of a text in the syntax of .gitignore; invalid lines and very long ones are skipped."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    ``#`` begins a comment and ``!`` negates; a backslash before either, or before a wildcard or a blank at the end,
-    makes it literal. A pattern with a slash at its start or inside is relative to the folder of the file, any other
-    matches names at every depth. A slash at the end selects folders. ``*``, ``?``, sets and ``**`` are as in
-    `compile_pattern`, without braces. Lines of more than `MAX_RULE_LENGTH` characters are skipped.
-    """
-    lines = composed(text).removeprefix("\ufeff").split("\n")[:MAX_RULES]
-    rules = (_git_rule(number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
-    return [rule for rule in rules if rule]
-
-
-def _git_rule(number: int, line: str) -> IgnoreRule | None:
-    text = _without_trailing_blanks(line)
-    if not text or text.startswith("#") or len(text) > MAX_RULE_LENGTH:
-        return None
-    glob = text.removeprefix("!")
-    only_folders = glob.endswith("/")
-    glob = _plain_glob(glob.removesuffix("/"))
-    if not glob:
-        return None
-    excludes = not text.startswith("!")
-    if "/" in glob:
-        return IgnoreRule(number, text, compile_glob(glob.removeprefix("/")), excludes, only_folders)
-    regex = translate(glob)
-    test = re.compile(regex)
-    return IgnoreRule(
-        number,
-        text,
-        lambda path: test.match(path.rpartition("/")[2]) is not None,
-        excludes,
-        only_folders,
-        regex,
-    )
-
-
-def _without_trailing_blanks(line: str) -> str:
-    """Return *line* without blanks at its end; a blank after a backslash stays."""
-    text = line.rstrip(" ")
-    return f"{text} " if text.endswith("\\") and text != line else text
-
-
-def _plain_glob(glob: str) -> str:
-    """Return *glob* with sets instead of backslashes, and ``!`` as the negation of sets."""
-    return _NEGATED_SET.sub(
-        "[!", _ESCAPED.sub(lambda one: f"[{one[1]}]" if one[1] in "*?[" else one[1], glob)
-    )
+    rules = []
+    for number, line in enumerate(composed(text).removeprefix("\ufeff").splitlines()[:MAX_RULES], start=1):
+        if line.strip().strip("!") and len(line) <= MAX_RULE_LENGTH:
+            pattern = GitIgnoreSpecPattern(line)
+            if pattern.regex is not None:
+                rules.append(IgnoreRule(number, line.strip(), pattern.regex, bool(pattern.include)))
+    return rules
 
 
 def composed(text: str) -> str:
     """Return *text* in Unicode NFC, since macOS decomposes names of files and editors compose letters."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", text)

@@ -143,7 +143,7 @@ class Exclusions:
             self.unreadable[""] = f"{path}: {error}"
             return
         if prefix:  # a person has chosen the folder, even if Obsidian excludes it
-            rules = [rule for rule in rules if not rule.matches(prefix)]
+            rules = [rule for rule in rules if not rule.matches(f"{prefix}/")]
         self._add("", _EDITOR_RANK, RuleSource(name, rules, prefix=prefix))
 
     def _add(self, parent: str, kind: int, source: RuleSource) -> None:

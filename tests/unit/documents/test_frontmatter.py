@@ -126,3 +126,33 @@ def test_reading_never_raises(raw: dict[str, object]) -> None:
 def test_an_absurd_integer_is_left_out() -> None:
     """Python refuses to print it; the reader does not stumble over that."""
     assert facts({"n": 1 << 100_000}).extra == (("n", ""),)
+
+
+def test_keys_are_read_in_any_case() -> None:
+    """Blanks and hyphens are underscores; the first spelling of a key counts."""
+    read = facts(
+        {"Title": "A", "Aliases": ["b"], "Tags": "#x #y", "Date Created": "May 3, 2024", "review-by": "2027"}
+    )
+
+    assert (read.title, read.aliases, read.tags, read.review_by) == ("A", ("b",), ("#x", "#y"), "2027")
+    assert read.date == "2024-05-03T00:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("a b", ("a", "b")),
+        ("a, b c", ("a", "b c")),
+        ("#a #b", ("#a", "#b")),
+        (["#a #b", "c d"], ("#a", "#b", "c d")),
+    ],
+)
+def test_tags_with_blanks(tags: object, expected: tuple[str, ...]) -> None:
+    """Blanks separate tags where no comma does."""
+    assert facts({"tags": tags}).tags == expected
+
+
+def test_creation_goes_before_change() -> None:
+    """A note without a date of its own has that of its creation, then that of its last change."""
+    assert facts({"modified": "2025-01-02", "created_at": "2024-05-03"}).date == "2024-05-03"
+    assert facts({"Modified": "2025-01-02"}).date == "2025-01-02"

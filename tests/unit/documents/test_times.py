@@ -6,18 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.dating import authored_at
 from clawmem.domain.documents.times import iso_utc, parse_iso
 
-DAY_MS = 86_400_000
 FIRST_MS = -62_135_596_800_000  # 0001-01-01T00:00:00.000Z
 LAST_MS = 253_402_300_799_999  # 9999-12-31T23:59:59.999Z
 ALL_MS = st.integers(FIRST_MS, LAST_MS)
-MODIFIED = 1_800_000_000_000
-
-
-def authored(path: str = "a.md", *headings: str, declared: str | None = None) -> int:
-    return authored_at(declared, path, headings, MODIFIED)
 
 
 @given(ALL_MS)
@@ -77,11 +70,3 @@ def test_what_is_no_moment_is_none(text: str) -> None:
 def test_reading_a_moment_never_raises(text: str) -> None:
     """Whatever stands there."""
     assert parse_iso(text) is None or isinstance(parse_iso(text), int)
-
-
-@given(st.dates(datetime.date(1970, 1, 1), datetime.date(2100, 12, 31)))
-def test_every_day_in_range_is_found(date: datetime.date) -> None:
-    """In either spelling."""
-    expected = (date - datetime.date(1970, 1, 1)).days * DAY_MS
-
-    assert authored(f"x/{date} y.md") == authored(f"x/{date:%Y%m%d}.md") == expected
