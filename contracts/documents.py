@@ -66,7 +66,6 @@ class DocumentIdentityContract(VaultContract):
             indexed_at="2023-05-06T07:08:09.123Z",
             content_type="decision",
             confidence=0.85,
-            quality_score=0.25,
             tags=("b", "a", "with space, comma"),
             aliases=("Ü", "other, name"),
             front_matter="tags: [b, a]\nalias: Ü\n",

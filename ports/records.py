@@ -165,7 +165,6 @@ class Document(NamedTuple):
     indexed_at: str
     content_type: str = "note"
     confidence: float = 0.5
-    quality_score: float = 0.5
     tags: tuple[str, ...] = ()
     domain: str | None = None
     workstream: str | None = None

@@ -17,7 +17,7 @@ create table documents (
     id bigint, collection varchar, path varchar, title varchar, content_type varchar, tags varchar[],
     authored_at timestamptz, modified_at timestamptz, indexed_at timestamptz, review_by timestamptz,
     last_accessed_at timestamptz, bytes bigint, body_length bigint, pinned boolean, inactive varchar,
-    embed_state varchar, confidence double, quality_score double, access_count bigint, revision_count bigint,
+    embed_state varchar, confidence double, access_count bigint, revision_count bigint,
     duplicate_count bigint
 );
 create table recalls (

@@ -41,8 +41,8 @@ _INDEXES = (
 # Until its file is read again, nobody knows who wrote the text.
 _PUT_BACK = """
 insert into documents (id, collection, path, title, hash, source_hash, authored_at, modified_at, indexed_at, content_type,
-    confidence, quality_score, pinned, body_length, origin, inactive)
-select :id, :collection, :path, :path, hash, '', :at, :at, :at, 'note', .5, .5,
+    confidence, pinned, body_length, origin, inactive)
+select :id, :collection, :path, :path, hash, '', :at, :at, :at, 'note', .5,
        coalesce((select act = 'pin' from acts where document_id = :id and act in ('pin', 'unpin') order by id desc), 0),
        length(body), 'tool_outside',
        case when exists (select 1 from acts where document_id = :id and act in ('forget', 'purge')) then 'forgotten'

@@ -130,7 +130,6 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
         days_since_access=_since_access(document.last_accessed_at, now_ms),
         never_accessed=_never_accessed(document.last_accessed_at, document.modified_at),
         stored_confidence=stored_confidence(document),
-        quality=document.quality_score,
         length=document.body_length,
         revisions=document.revision_count,
         duplicates=document.duplicate_count,

@@ -31,8 +31,8 @@ CPU_S = 0.1  # of a question to a hub, ten times what it takes; reading all of i
 _MANY = """
 with recursive number (n) as (select 1 union all select n + 1 from number where n < :count)
 insert into documents (collection, path, title, hash, source_hash, authored_at, modified_at, indexed_at, content_type,
-                       confidence, quality_score)
-select 'many', n || '.md', n, hash, hash, authored_at, authored_at, authored_at, 'note', 0.5, 0.5
+                       confidence)
+select 'many', n || '.md', n, hash, hash, authored_at, authored_at, authored_at, 'note', 0.5
   from number, (select hash, authored_at from documents where id = :hub)
 """
 _TIE = """

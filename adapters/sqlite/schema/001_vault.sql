@@ -28,7 +28,6 @@ create table documents (
     indexed_at       text not null,
     content_type     text not null,
     confidence       real not null,
-    quality_score    real not null,
     tags             text not null default '[]' check (json_valid(tags)),
     aliases          text not null default '[]' check (json_valid(aliases)),
     front_matter     text not null default '',      -- as written, so that a match in it is shown with its line
