@@ -14,7 +14,8 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import EPOCH, FIRST_YEAR, MILLISECOND, iso_utc
+from clawmem.domain.documents.dating import FIRST_YEAR
+from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, ORDINALS, SEASONS, WEEKDAYS, any_of
 
 MAX_START, MAX_END = 2_000, 3_000  # characters; the time of a question is not in a page pasted below it
