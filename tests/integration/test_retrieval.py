@@ -93,6 +93,37 @@ class TestWords:
         assert len(answer.results) == 6
         assert [result.legs["precise"] for result in answer.results] == [1.0, *[0.0] * 5]
 
+    @pytest.mark.parametrize(
+        "question", ["auth_session", "where is auth_session read", 'who reads "auth session"']
+    )
+    def test_adjacent_words_come_first(self, notes: NotesVault, question: str) -> None:
+        """One note has the identifier; the others have both of its words, more often."""
+        texts = {f"{n}.md": f"# Auth {n}\n\nSession of auth, read a session, auth read.\n" for n in range(9)}
+        texts["one.md"] = "# Notes\n\nThis module and many others of this kind read auth_session once.\n"
+        notes.take_in(texts, vectors=False)
+
+        assert paths(notes.ask(question))[0] == "one.md"
+
+    @pytest.mark.parametrize(
+        ("question", "first"),
+        [("C++ templates", "cpp.md"), ("C# templates", "cs.md"), (".NET templates", "net.md")],
+    )
+    def test_signs_of_names(self, notes: NotesVault, question: str, first: str) -> None:
+        """A name with signs is another word than the one without."""
+        texts = {f"{n}.md": f"# C {n}\n\nC templates of net, C net, net templates.\n" for n in range(5)}
+        for name, sign in (("cpp", "C++"), ("cs", "C#"), ("net", ".NET")):
+            texts[f"{name}.md"] = f"# Language\n\nOur {sign} code has its templates in a folder of its own.\n"
+        notes.take_in(texts, vectors=False)
+
+        assert paths(notes.ask(question))[0] == first
+
+    def test_excluded_words(self, notes: NotesVault) -> None:
+        """A minus before the last word excludes the notes that have it."""
+        notes.take_in({"pie.md": "# Pie\n\nApple pie.\n", "mac.md": "# Mac\n\nApple laptop.\n"})
+
+        assert paths(notes.ask("apple -laptop")) == ["pie.md"]
+        assert len(notes.ask("apple").results) == 2
+
     def test_all_the_words_are_found_however_frequent_each_is(self, notes: NotesVault) -> None:
         """The one note with both words is first, also where hundreds fit one word better than it fits two."""
         texts = {f"{name}{n}.md": f"# {name}\n\n{name}.\n" for name in ("alder", "birch") for n in range(110)}

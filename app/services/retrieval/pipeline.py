@@ -25,9 +25,10 @@ from clawmem.domain.retrieval.spelling import (
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex, SpellingIndex, UnknownWord
-from clawmem.ports.records import Grain, Term
+from clawmem.ports.records import Grain, LexicalQuery, Term
 
 NOTHING = Work()
+MOST_EXCLUDED = 10_000  # documents with an excluded word
 COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
 
 
@@ -61,6 +62,7 @@ class Pipeline:
             _narrowed(self._stores.documents, self._stores.properties, rewind_request(request)),
             [],
         )
+        request = _without_excluded(self._stores, request)
         if before:
             trace = before.continued()
             request = _as_read(request, trace.corrected)
@@ -99,6 +101,17 @@ class Pipeline:
 def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
     """Return *request* with the words that were searched, which snippets show."""
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
+
+
+def _without_excluded(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
+    """Restrict *request* to the documents without the words that its question excludes ("apple -laptop")."""
+    excluded, scope = request.question.forms.excluded, request.scope
+    if not excluded:
+        return request
+    query = LexicalQuery(tuple(map(Term, excluded)))
+    hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
+    every = stores.documents.ids(scope) if scope.documents is None else scope.documents
+    return request._replace(scope=scope._replace(documents=every - {hit.key.document_id for hit in hits}))
 
 
 def _narrowed(
