@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.deciding import ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
     from clawmem.app.services.maintenance.status import Report, Status
@@ -233,7 +234,7 @@ class Gateways(containers.DeclarativeContainer):
     generator = model_selection.provided.generator.model
     reranker = model_selection.provided.reranker.model
     model_servers = Function(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
-    late_interaction = Singleton(adapter("models.static:StaticWords"))
+    late = Singleton(adapter("models.static:StaticWords"))  # late interaction
     shown = Object(adapter("models.addresses:shown"))
     threads = Resource(lazy("app.services.retrieval.scheduling:NamedThreads"))
 
@@ -289,7 +290,6 @@ class UseCases(containers.DeclarativeContainer):
     update: UpdateCollection = Factory(update_from)
     sync: SyncFolder = use_case(
         "indexing.syncing:SyncFolder",
-        make_update=update_alone.provider,
         home=option.home,
         own=option.own_files,
     )
@@ -303,28 +303,24 @@ class UseCases(containers.DeclarativeContainer):
     verify: Verify = use_case("maintenance.verify:Verify")
 
     # questions
-    question_embedder = shared(
+    embedder = shared(
         "indexing.serving_embedder:ServingEmbedder", chosen=gateways.embedder.provider, local=selection.local
     )
     stores = shared("retrieval.stores:RetrievalStores")  # of every question
     question_models = use_case("retrieval.models:Models")
-    query_of = function(
-        "retrieval.pipelines.search:query", embedder=question_embedder, late=gateways.late_interaction
-    )
+    query_of = function("retrieval.pipelines.search:query")
     intent_search_of = function(
         "retrieval.pipelines.memory_retrieve:intent_search",
-        embedder=question_embedder,
         models=question_models,
     )
     search = shared("retrieval.pipelines.search:search")
-    vsearch = shared("retrieval.pipelines.search:vsearch", embedder=question_embedder)
-    openclaw: Pipeline = shared("retrieval.pipelines.search:openclaw", embedder=question_embedder)
+    vsearch = shared("retrieval.pipelines.search:vsearch")
+    openclaw: Pipeline = shared("retrieval.pipelines.search:openclaw")
     query = Singleton(query_of, models=question_models)
     query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
     query_plan = shared(
         "retrieval.pipelines.query_plan:query_plan",
-        embedder=question_embedder,
         planner=use_case("retrieval.pipelines.query_plan:planner"),
     )
     memory_retrieve: MemoryRetrieve = shared(
@@ -337,13 +333,13 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = use_case("retrieval.similar:FindSimilar", embedder=question_embedder)
+    find_similar = use_case("retrieval.similar:FindSimilar")
     recalls: Recalls = use_case("retrieval.recalls:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., PromptSurfacing] = function(
         "surfacing.prompts:PromptSurfacing",
         stores=shared("surfacing.stores:SurfacingStores", retrieval=stores),
+        embedder=gateways.embedder.provider,
         local_embedder=selection.local.provider,
-        late=gateways.late_interaction.provider,
     )
     explain: Explain = use_case("retrieval.receipts:Explain")
     why: ReceiptReader = use_case("retrieval.receipts:ReceiptReader")
@@ -387,7 +383,9 @@ class UseCases(containers.DeclarativeContainer):
 
     # knowledge, with a model or by rules
     make_sketches = use_case("indexing.embed:SketchPending")
-    embed: EmbedPending = use_case("indexing.embed:EmbedPending", older=question_embedder.provided.of)
+    embed: EmbedPending = use_case(
+        "indexing.embed:EmbedPending", embedder=gateways.embedder, older=embedder.provided.of
+    )
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
     causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")
     enrich = function("knowledge.enriching:Enrich", stores=knowledge)
@@ -404,12 +402,9 @@ class UseCases(containers.DeclarativeContainer):
         least=plan.provided.least_confidence,
     )
     cleanup = use_case("maintenance.tidying:Cleanup")
-    observations = use_case("maintenance.deciding:ObservationSelector")
-    lanes: Lanes = use_case(
-        "maintenance.lanes:Lanes",
-        lane_of=lane.provider,
-        phases=use_case("maintenance.phases:phases_of", selector=observations),
-    )
+    observations: ObservationSelector = use_case("maintenance.deciding:ObservationSelector")
+    phases = use_case("maintenance.phases:phases_of")
+    lanes: Lanes = use_case("maintenance.lanes:Lanes")
 
     # conversations and other programs
     mining: MineConversations = use_case(
@@ -423,7 +418,7 @@ class UseCases(containers.DeclarativeContainer):
     )
 
     # connected clients, and the state of the vault
-    embedder_provider = question_embedder.provided.shown_provider.call(selection.embedder.how)
+    embedder_provider = embedder.provided.shown_provider.call(selection.embedder.how)
     roles = shared(
         "models:Roles",
         chosen=Dict(
@@ -440,9 +435,7 @@ class UseCases(containers.DeclarativeContainer):
     status: Status = use_case("maintenance.status:Status", roles=roles)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
-        models=use_case(
-            "maintenance.model_checks:Models", embedder=question_embedder.provided.of_vault, roles=roles
-        ),
+        models=use_case("maintenance.model_checks:Models", embedder=embedder.provided.of_vault, roles=roles),
         forget_warnings=forgotten_places.provided.warnings,
     )
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.knowledge.asking import Ask
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces
-    from clawmem.app.services.maintenance.deciding import ObservationSelector
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentSearch
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
@@ -36,7 +35,6 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
         model_selection: ModelSelection
         forgotten_places: ForgottenPlaces
         find_similar: FindSimilar
-        observations: ObservationSelector
         query: Pipeline
         query_plan: QueryPlan
         query_without_models: Pipeline

@@ -97,9 +97,6 @@ def _edit(path: Path, change: Callable[[Any], object]) -> None:
         output.write(f"{text.rstrip()}\n" if text.strip() else "")
         data = CommentedMap()
     change(data)
-    if not data and not output.getvalue():
-        path.unlink()
-        return
     yaml.dump(data, output)
     _load(path, output.getvalue())  # nothing is written that could not be read again
     if output.getvalue().count("#") < text.count("#"):  # ruamel dropped a comment

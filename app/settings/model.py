@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     AnyHttpUrl,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
-    ValidationInfo,
     field_validator,
 )
 
@@ -92,32 +92,46 @@ def _lower(text: object) -> object:
     return text.lower() if isinstance(text, str) else text
 
 
-def _not_a_boolean(value: Any) -> Any:
-    if isinstance(value, bool):
-        raise ValueError(f"must be a number, not {value}")  # noqa: TRY004  pydantic reports ValueError alone
-    return value
-
-
-Days = Annotated[float, Field(gt=0, strict=True)]
-Hour = Annotated[int, Field(ge=0, le=23), BeforeValidator(_not_a_boolean)]
-Count = Annotated[int, Field(ge=0), BeforeValidator(_not_a_boolean)]
-Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_not_a_boolean)]
-
-
-def expanded(path: Path) -> Path:
-    """Return *path* with ``~`` expanded; raise `ValueError` if it names a user who does not exist."""
-    try:
-        return path.expanduser()
-    except RuntimeError as error:
-        raise ValueError(f"{path.parts[0]} is the home folder of no user. Write the path in full") from error
-
-
-def absolute_folder(path: Path) -> Path:
-    """Return *path* with ``~`` expanded; raise `ValueError` if it is relative."""
-    path = expanded(path)
+def _absolute(path: Path) -> Path:
+    path = Path(os.path.expanduser(path))  # noqa: PTH111  which accepts an unknown user
     if not path.is_absolute():
-        raise ValueError("must be an absolute folder")
+        raise ValueError("must be an absolute path")
     return path
+
+
+def _inside(folder: str) -> str:
+    if ".." in Path(folder).parts:
+        raise ValueError("must not contain ..")
+    return os.path.expanduser(folder) if folder.strip() else ""  # noqa: PTH111
+
+
+def _glob(pattern: str) -> str:
+    try:
+        check_pattern(pattern)
+    except InvalidInput as error:
+        raise ValueError(str(error)) from error
+    return pattern
+
+
+def _vault_name(name: str) -> str:
+    if not is_collection_name(name):
+        raise ValueError(f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'")
+    return name
+
+
+def _collection_name(name: str) -> str:
+    if fault := fault_of_name(name):
+        raise ValueError(f"{fault} Rename the collection")
+    return name
+
+
+AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
+CollectionName = Annotated[str, AfterValidator(_collection_name)]
+VaultName = Annotated[str, AfterValidator(_vault_name)]
+Days = Annotated[float, Field(gt=0, strict=True)]
+Hour = Annotated[int, Field(ge=0, le=23)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
@@ -129,8 +143,8 @@ class Section(BaseModel):
 class CollectionSettings(Section):
     """One folder of notes."""
 
-    path: Path  # absolute path of the folder; `~` is the home folder
-    pattern: str = "**/*.md"  # glob of the files that are read
+    path: AbsolutePath  # absolute path of the folder; `~` is the home folder
+    pattern: Annotated[str, AfterValidator(_glob)] = "**/*.md"  # glob of the files that are read
     exclude: list[str] = []  # patterns of files that are not read, as in .gitignore
     gitignore: bool = True  # whether .gitignore files exclude files
     context: dict[str, str] = {}  # descriptions of folders and files, by their path in the collection
@@ -139,21 +153,6 @@ class CollectionSettings(Section):
     trust: Literal["user", "shared", "outside"] = "user"
     # Whether reading the folder ends with the vectors that are missing.
     autoEmbed: bool | None = None  # noqa: N815
-
-    @field_validator("path")
-    @classmethod
-    def _absolute(cls, path: Path) -> Path:
-        return absolute_folder(path)
-
-    @field_validator("pattern")
-    @classmethod
-    def _pattern(cls, pattern: str) -> str:
-        if not pattern.strip() or "[" in pattern or "{" in pattern:
-            try:
-                check_pattern(pattern)
-            except InvalidInput as error:
-                raise ValueError(str(error).rstrip(".")) from error
-        return pattern
 
 
 class LifecycleSettings(Section):
@@ -261,45 +260,13 @@ class Settings(BaseModel):
     download_models: bool = False
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
     server: Literal["auto", "manual"] = "manual"  # whether the first hook that finds no server starts one
-    collections: dict[str, CollectionSettings] = {}  # the folders that are remembered, by name
-
-    @field_validator("collections", mode="before")
-    @classmethod
-    def _names(cls, collections: Any) -> Any:
-        for name in collections if isinstance(collections, Mapping) else ():
-            if fault := fault_of_name(str(name)):
-                raise ValueError(f"{fault} Rename the collection")
-        return collections
-
-    inbox: str = ""  # folder of notes that `remember` writes: below a collection, or absolute in one of them
-
-    @field_validator("inbox")
-    @classmethod
-    def _inbox(cls, inbox: str) -> str:
-        path = expanded(Path(inbox))
-        if ".." in path.parts:
-            raise ValueError("must not contain ..")
-        return str(path) if inbox.strip() else ""
-
+    collections: dict[CollectionName, CollectionSettings] = {}  # the folders that are remembered, by name
+    # Folder of notes that `remember` writes: below a collection, or absolute in one of them.
+    inbox: Annotated[str, AfterValidator(_inside)] = ""
     global_context: str = ""  # description of all collections
-    vaults: dict[str, Path] = {}  # further vaults by name
-
-    @field_validator("vaults")
-    @classmethod
-    def _vault_files(cls, vaults: dict[str, Path], info: ValidationInfo) -> dict[str, Path]:
-        home = {"HOME": str(info.data["home"])}
-        files = {name: below_home(str(path), home) for name, path in vaults.items()}
-        for name, file in files.items():
-            if not is_collection_name(name):
-                raise ValueError(f"{name!r} is no name for a vault. Use letters, digits, '-' and '_'")
-            if not file.is_absolute():
-                raise ValueError(
-                    f"the vault {name!r} needs the absolute path of a file, such as ~/work.sqlite"
-                )
-        return files
-
+    vaults: dict[VaultName, AbsolutePath] = {}  # further vaults by name
     # Further folders that programs may read into named vaults, with their subfolders.
-    sync_folders: list[Path] = []
+    sync_folders: list[AbsolutePath] = []
     # When idle documents are archived; previewed only, unless it says dry_run: false.
     lifecycle: LifecycleSettings | None = None
     lanes: LaneSettings | None = None  # schedule and limits of the maintenance lanes
@@ -326,11 +293,6 @@ class Settings(BaseModel):
     @classmethod
     def _no_policy(cls, section: Any) -> Any:
         return section or None
-
-    @field_validator("sync_folders")
-    @classmethod
-    def _absolute(cls, folders: list[Path]) -> list[Path]:
-        return [absolute_folder(folder) for folder in folders]
 
     @property
     def roots(self) -> dict[str, str]:
@@ -436,7 +398,7 @@ def load_settings(
             if isinstance(section, Mapping):  # else the section of the file is refused below
                 section = {**section, inner[0]: text}
             values[field] = section
-    values |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
+    values |= {"vault": vault_file(vault.expanduser() if vault else default_vault(env)), "config_file": path}
     values |= {"home": below_home("~", env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}
     while True:

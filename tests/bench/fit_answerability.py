@@ -119,7 +119,7 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
     """Return the signs of every prompt of *vault* that something is looked up for."""
     from clawmem.adapters.models.static import StaticWords
 
-    means = RetrievalDependencies(embedder=services.question_embedder, late=StaticWords())
+    means = RetrievalDependencies(embedder=services.embedder, late=StaticWords())
     stages = Pipeline(
         retrieval_stores(services.vault), finding(retrieval_stores(services.vault), means, Choices())
     )

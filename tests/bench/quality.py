@@ -66,7 +66,7 @@ def systems(embedder: str) -> dict[str, Make]:
     }
     return {
         **(without if embedder == EMBEDDERS[0] else {}),
-        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.question_embedder),
+        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.embedder),
         f"query {embedder}": lambda s: s.query,
     }
 

@@ -81,7 +81,7 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, h
     assert has_files or not any(
         (home / name).parent.exists() for name in FILES[client] if name.count("/") == 1
     )
-    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
+    assert (home / ".config" / "clawmem" / "config.yaml").read_text() == "{}\n"
 
 
 def test_removal_of_the_last_agent_removes_the_choice_of_a_server(invoke: Invoke, home: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_client_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
     assert invoke("setup").exit_code == 0
     for client in ("codex", "windsurf"):
         invoke("setup", client, "--remove")
-    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
+    assert (home / ".config" / "clawmem" / "config.yaml").read_text() == "{}\n"
 
 
 @pytest.mark.parametrize("command", [("cursor",), ("hooks",), ("--yes",)])

@@ -292,7 +292,6 @@ def test_a_full_disk_changes_nothing(
     assert done.exit_code == 4 and "No space left" in done.stderr
     assert [file.name for file in settings.parent.iterdir()] == ["settings.json"]
     assert settings.read_text("utf-8") == SOMEBODY
-    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
 
 
 def test_a_folder_that_cannot_be_written(settings: Path) -> None:

@@ -31,12 +31,16 @@ class TestNames:
     """From the config file and the environment."""
 
     def test_the_environment_wins_and_knows_the_home(self, tmp_path: Path) -> None:
-        """An entry of the same name counts instead, others are added; ``~`` is the home of that environment."""
+        """An entry of the same name counts instead, others are added; ``~`` is the home folder."""
         config = "vaults: {work: ~/old.sqlite, home: /home.sqlite}\n"
 
         vaults = load(tmp_path, config, CLAWMEM_VAULTS='{"work": "~/work.sqlite", "new": "/new"}').vaults
 
-        assert vaults == {"work": tmp_path / "work.sqlite", "home": Path("/home.sqlite"), "new": Path("/new")}
+        assert vaults == {
+            "work": Path.home() / "work.sqlite",
+            "home": Path("/home.sqlite"),
+            "new": Path("/new"),
+        }
 
     @pytest.mark.parametrize(
         "said",

@@ -40,14 +40,14 @@ class SyncFolder:
     Credentials and clawmem's own files in the folder are skipped; the report names them.
 
     Args:
-        make_update: Makes an `UpdateCollection` over ``files``.
+        update_alone: Makes an `UpdateCollection` over ``files``.
         files: File source for persons.
         single_files: File source for programs, without files that have hard links, whose other names may be anywhere.
         home: The home folder of the user; folders below it may be read.
         own: The files of clawmem itself: its vaults and its config file.
     """
 
-    make_update: Callable[..., UpdateCollection]
+    update_alone: Callable[..., UpdateCollection]
     files: FileSource
     single_files: FileSource
     home: Path
@@ -86,7 +86,7 @@ class SyncFolder:
             self.home,
             [one.resolve() for one in self.own],
         )
-        one_pass, found = self.make_update(files=files), Folder(collection, str(root), pattern)
+        one_pass, found = self.update_alone(files=files), Folder(collection, str(root), pattern)
         if not allow_empty:
             _refuse_another(one_pass, files, found)
         report = one_pass(found, allow_empty=allow_empty, progress=progress)

@@ -129,14 +129,14 @@ class Lanes:
     Runs the lanes of a vault; any process may call it.
 
     Args:
-        lane_of: Returns the `Lane` for the name of a lease and ``lease_ms``.
+        lane: Returns the `Lane` for the name of a lease and ``lease_ms``.
         hour_of: Returns the local hour of the day for an epoch time in milliseconds.
     """
 
     journal: Journal
     telemetry: Telemetry
     clock: Clock
-    lane_of: Callable[..., Lane]
+    lane: Callable[..., Lane]
     phases: Phases
     hour_of: HourOf
     plan: Plan = USUAL
@@ -162,7 +162,7 @@ class Lanes:
         """
         if name is LaneName.HEAVY and not now and (why := self._gate()):
             return self._skipped(name, why)
-        lane = self.lane_of(name.lease, lease_ms=LEASE_MS)
+        lane = self.lane(name.lease, lease_ms=LEASE_MS)
         if not _entered(lane):
             return self._skipped(name, SkipReason.LEASE)
         try:

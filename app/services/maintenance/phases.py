@@ -274,7 +274,7 @@ class Phases:
 def phases_of(
     knowledge: KnowledgeStores,
     memories: Memories,
-    selector: ObservationSelector,
+    observations: ObservationSelector,
     clock: Clock,
     plan: Plan,
     consolidation: Consolidation,
@@ -297,7 +297,7 @@ def phases_of(
     )
     return Phases(
         knowledge.documents,
-        selector,
+        observations,
         clock,
         plan,
         consolidation,
