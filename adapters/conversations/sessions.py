@@ -110,7 +110,7 @@ def read_opencode(member: Member) -> Iterator[ImportedConversation]:
 
 
 def _opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
-    """Return a session with its messages and their parts; what neither user nor agent wrote is left out."""
+    """Return a session with its messages and their parts; what neither user nor agent wrote, and summaries, are left out."""
     written = [
         ImportedMessage(
             message.text("id"),
@@ -119,7 +119,7 @@ def _opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record
             Speaker(message["role"]),
         )
         for message, parts in messages
-        if message.get("role") in ("user", "assistant")
+        if message.get("role") in ("user", "assistant") and message.get("summary") is not True
     ]
     project, started = _project_labels(info.text("directory")), info.object("time").time("created")
     return ImportedConversation("opencode", info.text("id"), info.text("title"), written, started, project)

@@ -33,12 +33,19 @@ _INSERTED = re.compile(
     r"<(system-reminder|local-command-stdout|local-command-stderr|local-command-caveat|command-name"
     r"|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|task-notification"
     r"|ide_opened_file|ide_selection|user-prompt-submit-hook|vault-[a-z]{1,40}(?:-[a-z]{1,40}){0,8}"
-    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context)\b[^<>]{0,1000}>"
+    r"|environment_context|user_instructions|turn_aborted|hook_context|session_context|state_snapshot)\b[^<>]{0,1000}>"
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
 )
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]{0,200}\]")
 _INSTRUCTIONS = "# AGENTS.md instructions"  # that Codex inserts
+# Beginnings of summaries, and of requests for one, that clients put into a conversation when they compact it.
+_SUMMARIES = (
+    "This session is being continued from a previous conversation",
+    "Another language model started to solve this problem",
+    "You are performing a CONTEXT CHECKPOINT COMPACTION",
+    "[CONTEXT COMPACTION",
+)
 
 
 class DiskTranscripts:
@@ -107,6 +114,11 @@ def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> Transc
         try:
             if not line.strip():
                 continue
+            if b'"compacted"' in line[:200] and (summary := _codex_summary(line)):
+                messages = {
+                    key: said for key, said in messages.items() if not said.text or said.text not in summary
+                }
+                continue
             message, is_sidechain = message_of(line, number, transcript)
         except NotConversation:
             continue
@@ -163,7 +175,7 @@ def message_of(line: bytes, number: int, transcript: str = "") -> tuple[Transcri
     else:
         message = _claude_message(entry, number, transcript)
     text = _INTERRUPTED.sub("", _INSERTED.sub("", message.text)).strip()
-    if not text and not message.files:
+    if (not text and not message.files) or text.startswith(_SUMMARIES):
         raise NotConversation
     return replace(message, text=text), entry.get("isSidechain") is True
 
@@ -218,6 +230,13 @@ def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> Tr
     text = "\n\n".join(text for text in texts if text and not text.startswith(_INSTRUCTIONS))
     prompt = _text(payload.get("internal_chat_message_metadata_passthrough"), "turn_id")
     return TranscriptMessage(name, number, Speaker(payload["role"]), text, at, prompt_id=prompt)
+
+
+def _codex_summary(line: bytes) -> str:
+    """Return the summary on a line of Codex that marks a compaction; the assistant's last message was that summary."""
+    entry = json.loads(line)
+    is_mark = isinstance(entry, dict) and entry.get("type") == "compacted"
+    return _text(entry.get("payload"), "message") if is_mark else ""
 
 
 def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:

@@ -80,6 +80,7 @@ const safe = (handler) => async (...given) => {
 export const Clawmem = async ({ client, directory }) => {
   const children = new Map();
   const said = new Map();
+  const compacting = new Set(); // sessions whose next text is a summary
 
   /** Whether a session belongs to a subagent, whose prompts are not the user's. */
   async function isChild(sessionID) {
@@ -107,6 +108,7 @@ export const Clawmem = async ({ client, directory }) => {
 
     "experimental.text.complete": safe(async ({ sessionID, messageID }, { text }) => {
       if (!children.has(sessionID) || children.get(sessionID) || !text) return;
+      if (compacting.delete(sessionID)) return; // the summary
       append(sessionID, "assistant", messageID, [{ type: "text", text }]);
       said.set(sessionID, text);
     }),
@@ -118,6 +120,7 @@ export const Clawmem = async ({ client, directory }) => {
     }),
 
     "experimental.session.compacting": safe(async ({ sessionID }, output) => {
+      compacting.add(sessionID);
       const transcript_path = transcriptOf(sessionID);
       await context({ hook_event_name: "PreCompact", session_id: sessionID, transcript_path, cwd: directory }, COMPACTION_MS);
       output.context.push(readFileSync(join(folderOf(sessionID), "memory", `precompact-state-${keyOf(sessionID)}.md`), "utf8"));

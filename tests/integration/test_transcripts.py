@@ -82,6 +82,10 @@ def test_subagents_stand_apart(transcript: Path) -> None:
     "entry",
     [
         line("user", "A summary.", "u1", isCompactSummary=True),
+        line(
+            "user", "This session is being continued from a previous conversation. Summary: we use X.", "u1"
+        ),
+        line("user", "<state_snapshot>We use X.</state_snapshot>", "u1"),
         line("user", "Meta.", "u1", isMeta=True),
         line("user", "<command-name>/clear</command-name>", "u1"),
         line("user", "<local-command-stdout>ok</local-command-stdout>", "u1"),
@@ -238,6 +242,9 @@ def test_a_rollout_of_codex(transcript: Path) -> None:
         ("response_item", {"type": "reasoning", "summary": []}),
         ("response_item", {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "id": "c1"}),
         ("response_item", item("assistant", "In Postgres.")),
+        ("response_item", item("assistant", "Summary: we use Postgres.")),
+        ("compacted", {"message": "Another language model started to solve this problem.\nSummary: we use Postgres."}),
+        ("response_item", item("user", "Another language model started to solve this problem.\nSummary.")),
     ]  # fmt: skip
     rows = [
         {"timestamp": "2026-11-23T12:26:19.655Z", "ordinal": number, "type": kind, "payload": payload}
