@@ -11,8 +11,7 @@ from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.remembering import SECRET_REMARK
-from clawmem.app.services.capture.diary import AGENT, LAST, DiaryEntry
-from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
+from clawmem.app.services.capture.diary import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

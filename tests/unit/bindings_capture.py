@@ -8,6 +8,7 @@ from typing import Any
 from bindings_maintenance import policy_of
 from pydantic import ValidationError
 
+from clawmem.app.services.capture.feedback import is_referenced
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
@@ -15,7 +16,6 @@ from clawmem.domain.briefing.profile import fact_of
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import confidence_of, merge_window_ms
-from clawmem.domain.capture.references import is_referenced
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import is_due
 from clawmem.ports.records import InactiveReason

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from clawmem.app.services.capture.diary import diary_path
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
-from clawmem.domain.capture.diary import diary_path
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due_for_good
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats

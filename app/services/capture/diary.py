@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
-from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS
+from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, Scope, one_line
 from clawmem.ports.storage import Transactions
 
+FOLDER = "diary"
 CONFIDENCE = 0.7
 CONTENT_TYPE = "note"
 AGENT = "agent"
+TOPIC, TOPIC_CHARS = "general", 60
+NAME_CHARS = 100  # of a writer or a topic
+MOST_CHARACTERS = 100_000  # of an entry
 LAST = 10
 
 
@@ -46,19 +51,16 @@ class Diary:
         """
         for part, name in (("topic", topic), ("agent", agent)):
             if one_line(name) != name:
-                raise InvalidInput(
-                    "INVALID_INPUT",
-                    f"The {part} has a line break or a control character. Give a name on one line.",
-                )
+                message = f"The {part} has a line break or a control character. Give a name on one line."
+                raise InvalidInput("INVALID_INPUT", message)
         text = entry.strip()
         if not text:
             raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
+        title = " ".join(text.split())[:TITLE_CHARS]
         with self.transactions.writing():
             paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
             path = next(path for path in paths if self.documents.at(COLLECTION, path) is None)
-            number = self.memories.write(
-                path, diary_title(text), text, CONTENT_TYPE, CONFIDENCE, domain=agent
-            )
+            number = self.memories.write(path, title, text, CONTENT_TYPE, CONFIDENCE, domain=agent)
         return self.documents.many([number])[number]
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
@@ -74,3 +76,15 @@ class Diary:
         entries = [note for note in own if note.path.startswith(f"{FOLDER}/") and agent in ("", note.domain)]
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
         return [DiaryEntry(note, self.documents.body(note.id) or "") for note in newest]
+
+
+def diary_path(at_ms: int, topic: str) -> str:
+    """
+    Return the path ``diary/<YYYY-MM-DD>-<HHMMSSmmm>-<topic>.md``, in UTC.
+
+    The topic keeps its letters and digits in lower case; every other run of characters becomes one hyphen, so the
+    topic cannot name another folder.
+    """
+    day, _, clock = iso_utc(at_ms).partition("T")
+    slug = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:TOPIC_CHARS].strip("-") or TOPIC
+    return f"{FOLDER}/{day}-{''.join(filter(str.isdigit, clock))}-{slug}.md"

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, permutations
 
 from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
 from clawmem.app.services.retrieval.recalls import query_hash
-from clawmem.domain.capture.references import answers_by_prompt, answers_by_text, is_referenced
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import VaultError
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.sessions import CaptureStore, Transcripts, UsageStore
+from clawmem.ports.records import Document
+from clawmem.ports.sessions import CaptureStore, Speaker, TranscriptMessage, Transcripts, UsageStore
 from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Recall, Telemetry
 
 READER = "feedback-loop"
+SHORTEST_NAME = 4  # characters of a file name
+SHORTEST_TITLE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,8 @@ class FeedbackLoop:
         if news is None:
             return Feedback()
         surfaced, referenced = 0, dict[int, list[int]]()
-        recalls = [recall for recall in self.telemetry.of_session(session.id) if recall.hits]
         answer_to = _answers(news)
-        for recall in recalls:
+        for recall in self.telemetry.of_session(session.id):
             if answer := answer_to(recall):
                 new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
                 documents = self.documents.many(new)
@@ -94,12 +97,49 @@ class FeedbackLoop:
         )
 
 
+def is_referenced(document: Document, answer: str) -> bool:
+    """
+    Whether *answer* names *document*: its path, its file name (4 characters or more) or its title (5 or more).
+
+    The comparison ignores case; a name inside a longer word does not count.
+    """
+    names = [document.display_path, document.path, document.path.rpartition("/")[2]]
+    names += [document.title] if len(document.title) >= SHORTEST_TITLE else []
+    return any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", answer, re.IGNORECASE)
+        for name in names
+        if len(name) >= SHORTEST_NAME
+    )
+
+
 def _answers(news: UnreadMessages) -> Callable[[Recall], str]:
     """Return a function for the answer to a recall: by the client's prompt id, or else by the text of the prompt."""
-    by_text = {query_hash(prompt): answer for prompt, answer in answers_by_text(news.fresh).items()}
     # The first new messages may still answer the last prompt before them.
     before = (message.prompt_id for message in reversed(news.part.messages) if message.line <= news.seen.line)
-    by_prompt = answers_by_prompt(news.fresh, next(filter(None, before), ""))
+    by_prompt, by_text = answers(news.fresh, next(filter(None, before), ""))
     return lambda recall: (
         by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_text.get(recall.query_hash, "")
+    )
+
+
+def answers(messages: Iterable[TranscriptMessage], before: str = "") -> tuple[dict[str, str], dict[str, str]]:
+    """
+    Return the assistant's text in reply to each prompt, by the client's prompt id and by the hash of the prompt's text.
+
+    Text before the first prompt replies to the prompt with the id *before*. Of equal texts the last prompt counts.
+    """
+    by_id: dict[str, list[str]] = defaultdict(list)
+    by_text: dict[str, list[str]] = {}
+    prompt, texts = before, list[str]()
+    for message in messages:
+        if message.speaker is Speaker.USER:
+            prompt, texts = message.prompt_id, []
+            by_text[query_hash(message.text)] = texts
+        else:
+            prompt = message.prompt_id or prompt
+            by_id[prompt].append(message.text)
+            texts.append(message.text)
+    return (
+        {name: "\n".join(said) for name, said in by_id.items() if name},
+        {name: "\n".join(said) for name, said in by_text.items() if said},
     )

@@ -5,11 +5,12 @@ from captured_sentences import SENTENCES
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.app.services.capture.feedback import answers
+from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revisions, verdict
 from clawmem.domain.capture.cues import Kind, findings, kind_of, payload, source
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
-from clawmem.domain.capture.references import answers_by_text
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
 
@@ -166,7 +167,7 @@ def test_answers_by_text() -> None:
     """Of equal prompts the last counts; what stands before the first prompt answers none."""
     messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"), (U, "one"), (A, "again"))
 
-    assert answers_by_text(messages) == {"one": "again"}
+    assert answers(messages)[1] == {query_hash("one"): "again"}
 
 
 def test_handoff_by_rules() -> None:
