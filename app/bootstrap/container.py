@@ -235,7 +235,7 @@ class Gateways(containers.DeclarativeContainer):
     reranker = model_selection.provided.reranker.model
     model_servers = Function(lazy("app.bootstrap.models:model_servers"), vault.provided.model_failures, clock)
     late = Singleton(adapter("models.static:StaticWords"))  # late interaction
-    shown = Object(adapter("models.addresses:shown"))
+    shown = Object(adapter("models.server:shown"))
     threads = Resource(lazy("app.services.retrieval.scheduling:NamedThreads"))
 
     # reports, and maintenance of the vault file by a server
