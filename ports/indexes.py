@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -33,29 +32,14 @@ K1 = 1.2
 B = 0.75
 TITLE_WEIGHT = 2  # one occurrence in the title counts like two in the text
 
-_ASCII_WORD = re.compile("[0-9a-z]+")
+_LATIN_MARKS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")  # diacritics, in the decomposed form of a text
+_WORD = re.compile(r"[^\W_]+")
 
 
 def surfaces(text: str) -> list[str]:
     """Return the words of *text*: runs of letters and digits in lower case, without Latin diacritics, not stemmed."""
-    if text.isascii():
-        return _ASCII_WORD.findall(text.lower())
-    plain = "".join(map(_without_diacritic, unicodedata.normalize("NFC", text)))
-    return "".join(sign if _is_of_a_word(sign) else " " for sign in plain.casefold()).split()
-
-
-@cache
-def _without_diacritic(sign: str) -> str:
-    if "\u0300" <= sign <= "\u036f":
-        return ""  # a combining mark that did not compose with a letter
-    base = unicodedata.normalize("NFD", sign)[0]
-    return base if base.isascii() and base.isalpha() else sign
-
-
-@cache
-def _is_of_a_word(sign: str) -> bool:
-    category = unicodedata.category(sign)
-    return category[0] in "LN" or category == "Co"
+    plain = _LATIN_MARKS.sub("", unicodedata.normalize("NFD", text))
+    return _WORD.findall(unicodedata.normalize("NFC", plain).casefold())
 
 
 class SearchIndex(Protocol):

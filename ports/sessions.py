@@ -98,15 +98,14 @@ class TranscriptPart:
     """
     Part of a transcript that was read: complete messages in order, up to ``end``.
 
-    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed. ``is_tail`` is
-    set if everything before the first message was skipped; its prompts are not counted in ``end``.
+    ``sidechains`` are the messages of subagents. ``bad_lines`` counts lines that could not be parsed. The prompts of a
+    beginning that was skipped are not counted in ``end``.
     """
 
     messages: tuple[TranscriptMessage, ...]
     end: Cursor
     sidechains: tuple[TranscriptMessage, ...] = ()
     bad_lines: int = 0
-    is_tail: bool = False
 
 
 class Transcripts(Protocol):

@@ -106,9 +106,9 @@ def _issue(record: Mapping[str, Any]) -> Issue:
     ]
     sections.append(("Comments", "\n\n".join(comments)))
     dependencies = tuple(
-        (_text(one, "depends_on_id"), _text(one, "type") or _text(one, "dep_type"))
-        for one in _objects(record, "dependencies")
-        if _text(one, "depends_on_id")
+        (_text(need, "depends_on_id"), _text(need, "type") or _text(need, "dep_type"))
+        for need in _objects(record, "dependencies")
+        if _text(need, "depends_on_id")
     )
     parents = [target for target, kind in dependencies if kind == "parent-child"]
     labels = record.get("labels")

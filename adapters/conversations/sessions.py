@@ -65,12 +65,12 @@ def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
         if has_title or ("cwd" not in facts and b'"cwd"' in line) or "timestamp" not in facts:
             record = parsed(line)
             kind = record.text("type")
-            found = {
+            values = {
                 "timestamp": facts.text("timestamp") or record.text("timestamp", "startTime"),
                 "cwd": facts.text("cwd") or record.text("cwd") or record.object("payload").text("cwd"),
                 kind: record.text(_TITLES.get(kind, "")),
             }
-            facts.update({name: value for name, value in found.items() if value})
+            facts.update({name: value for name, value in values.items() if value})
         yield line
 
 

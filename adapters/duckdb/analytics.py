@@ -159,8 +159,8 @@ class DuckdbAnalytics:
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         query = QUERIES[question]
-        found = self._db.execute(query, {"now": now} if "$now" in query else {})
-        return Table(COLUMNS[question], tuple(found.fetchall() if limit is None else found.fetchmany(limit)))
+        rows = self._db.execute(query, {"now": now} if "$now" in query else {})
+        return Table(COLUMNS[question], tuple(rows.fetchall() if limit is None else rows.fetchmany(limit)))
 
     def export(self, folder: str) -> list[str]:
         paths = [Path(folder) / f"{name}.parquet" for name in _TABLES]

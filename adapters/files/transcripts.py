@@ -69,7 +69,7 @@ class DiskTranscripts:
                     part = _collected(_whole_lines(file, begin.offset, size), begin, path)
                     if len(part.messages) >= enough:
                         break
-                return replace(part, is_tail=begin.offset > start.offset)
+                return part
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 

@@ -26,14 +26,6 @@ OTHERS = "others"
 LONGEST_NAME = 48  # characters of a label; longer ones leave no room for the bar
 FEWEST_DAYS = 10  # on a shorter axis matplotlib labels hours
 
-_AGES = {
-    "future": "in the future",
-    "under_7": "under 7 days",
-    "under_30": "7 to 29 days",
-    "under_90": "30 to 89 days",
-    "under_365": "90 to 364 days",
-    "older": "a year or more",
-}
 _STYLE: dict[Any, Any] = {
     "axes.titlesize": 12,
     "axes.titleweight": "bold",
@@ -52,7 +44,7 @@ _STYLE: dict[Any, Any] = {
 
 def draw(report: VaultReport, folder: str, kind: str) -> list[str]:
     """
-    Write the plots ``growth``, ``age``, ``coverage``, ``recalled``, ``questions`` and ``speed``, except empty ones.
+    Write the plots ``growth``, ``recalled``, ``questions`` and ``speed``, except empty ones.
 
     Args:
         folder: An existing folder. Files of the same name are replaced.
@@ -108,40 +100,40 @@ def _growth(report: VaultReport, records: Records) -> Figure:
     return figure
 
 
-def _age(report: VaultReport, records: Records) -> Figure:
-    shown = [column for column in _AGES if column != "future" or any(r["future"] for r in records)]
-    series = {r["collection"]: [r[column] for column in shown] for r in records}
-    figure, axes = _bars([_AGES[column] for column in shown], series)
-    axes.set(title=f"How old the documents are on {report.now[:10]}", ylabel="documents")
-    return figure
-
-
-def _coverage(report: VaultReport, records: Records) -> Figure:
-    records = sorted(records, key=lambda r: -int(r["documents"]))[:NAMED]
-    names = [f"{r['collection']} · {r['content_type']}" for r in records]
-    recalled = [r["recalled"] for r in records]
-    never = [r["documents"] - r["recalled"] for r in records]
-    figure, axes = _ladder(names, {"recalled": recalled, "never recalled": never})
-    axes.set(title=f"Documents that were recalled, {_period(report)}", xlabel="documents")
-    _legend(axes)
-    return figure
-
-
 # -- recalls --------------------------------------------------------------------------------------------
 
 
 def _recalled(report: VaultReport, records: Records) -> Figure:
+    """Draw horizontal bars with the first document at the top."""
     names = [str(r["document"]) for r in records[:NAMED]]
-    figure, axes = _ladder(names, {"recalls": [r["recalls"] for r in records[:NAMED]]})
+    figure = _figure(1.3 + 0.3 * len(names))
+    axes = figure.subplots()
+    rows = range(len(names))  # positions instead of names: two shortened names may be equal
+    axes.barh(rows, [r["recalls"] for r in records[:NAMED]], color=COLOURS[0])
+    # The end of a long path is more specific than its beginning.
+    axes.set_yticks(rows, [n if len(n) <= LONGEST_NAME else f"…{n[1 - LONGEST_NAME :]}" for n in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(visible=True, axis="x")
+    axes.grid(visible=False, axis="y")
     axes.set(title=f"Recalled most, {_period(report)}", xlabel="answers it was in")
     return figure
 
 
 def _questions(report: VaultReport, records: Records) -> Figure:
+    """Draw stacked bars, one for each day."""
+    figure = _figure()
+    axes = figure.subplots()
     days = sorted({str(r["day"]) for r in records})
     counts = {(r["day"], r["verb"]): r["recalls"] for r in records}
-    series = {verb: [counts.get((day, verb), 0) for day in days] for verb in _verbs(records)}
-    figure, axes = _bars([date.fromisoformat(day) for day in days], series)
+    series = _folded({verb: [counts.get((day, verb), 0) for day in days] for verb in _verbs(records)})
+    places: list[Any] = [date.fromisoformat(day) for day in days]
+    below = [0.0] * len(days)
+    for (verb, values), colour in zip(series.items(), COLOURS, strict=False):
+        axes.bar(places, values, bottom=below, color=colour, label=verb)
+        below = [low + value for low, value in zip(below, values, strict=True)]
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    _legend(axes, reverse=True)
     _day_axis(axes)
     axes.set(title=f"Questions a day, {_period(report)}", ylabel="questions")
     return figure
@@ -164,8 +156,6 @@ def _speed(report: VaultReport, records: Records) -> Figure:
 
 _PLOTS: Mapping[str, tuple[Question, Callable[[VaultReport, Records], Figure]]] = {
     "growth": (Question.GROWTH, _growth),
-    "age": (Question.AGES, _age),
-    "coverage": (Question.COVERAGE, _coverage),
     "recalled": (Question.MOST_RECALLED, _recalled),
     "questions": (Question.DAYS, _questions),
     "speed": (Question.DAYS, _speed),
@@ -185,37 +175,6 @@ def _verbs(records: Records) -> list[str]:
 
 def _figure(height: float = 4.0) -> Figure:
     return Figure(figsize=(9, height), layout="constrained")
-
-
-def _bars(places: Sequence[Any], series: Series) -> tuple[Figure, Axes]:
-    """Return a figure of stacked bars at *places*, which are labels or days, and its axes."""
-    figure = _figure()
-    axes = figure.subplots()
-    below = [0.0] * len(places)
-    for (name, values), colour in zip(_folded(series).items(), COLOURS, strict=False):
-        axes.bar(places, values, bottom=below, color=colour, label=name)
-        below = [low + value for low, value in zip(below, values, strict=True)]
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    _legend(axes, reverse=True)
-    return figure, axes
-
-
-def _ladder(names: Sequence[str], series: Series) -> tuple[Figure, Axes]:
-    """Return a figure of stacked horizontal bars with the first name at the top, and its axes."""
-    figure = _figure(1.3 + 0.3 * len(names))
-    axes = figure.subplots()
-    rows = range(len(names))  # positions instead of names: two shortened names may be equal
-    left = [0.0] * len(names)
-    for (name, values), colour in zip(series.items(), (COLOURS[0], "#d0d0d0"), strict=False):
-        axes.barh(rows, values, left=left, color=colour, label=name)
-        left = [low + value for low, value in zip(left, values, strict=True)]
-    # The end of a long path is more specific than its beginning.
-    axes.set_yticks(rows, [n if len(n) <= LONGEST_NAME else f"…{n[1 - LONGEST_NAME :]}" for n in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(visible=True, axis="x")
-    axes.grid(visible=False, axis="y")
-    return figure, axes
 
 
 def _day_axis(axes: Axes) -> None:

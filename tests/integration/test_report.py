@@ -20,7 +20,7 @@ from clawmem.ports.errors import InvalidInput, VaultLocked
 from clawmem.ports.telemetry import Recall, RecallHit
 
 PNG = b"\x89PNG\r\n\x1a\n"
-PICTURES = ["growth", "age", "coverage", "recalled", "questions", "speed"]
+PICTURES = ["growth", "recalled", "questions", "speed"]
 
 
 @pytest.fixture

@@ -167,7 +167,6 @@ def test_of_a_huge_one_the_end_is_read(transcript: Path, size: int) -> None:
         tracemalloc.stop()
 
     assert [(one.text, one.line) for one in part.messages] == [(f"Prompt {n}.", 5 + n) for n in range(5)]
-    assert part.is_tail
     assert part.end == Cursor(9, size, 5)
     assert peak < 8 << 20
 
