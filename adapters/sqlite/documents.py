@@ -8,16 +8,8 @@ from hashlib import sha256
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Bindings, Row
-from clawmem.adapters.sqlite.fragments import (
-    FRAGMENTS,
-    SAVE_FRAGMENT,
-    SPANS,
-    fragment_rows,
-    read_fragment,
-    read_span,
-)
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
-from clawmem.adapters.sqlite.store import Store, condition, pack, span, unpack
+from clawmem.adapters.sqlite.store import Store, condition, pack, span, text_hash, unpack
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
@@ -25,6 +17,7 @@ from clawmem.ports.records import (
     EmbedState,
     Fragment,
     FragmentKey,
+    FragmentKind,
     InactiveReason,
     Origin,
     Scope,
@@ -95,6 +88,19 @@ select id from documents
  where inactive is null and (authored_at, id) {side} (select authored_at, id from documents where id = :focus)
        {among} order by authored_at {order}, id {order} limit :limit
 """
+_FRAGMENTS = """
+select key, kind, start_line, end_line, start, "end", own_text, label, heading, context
+  from fragments where key between ? and ? order by key
+"""
+_SPANS = """
+select fragments.key, kind, start_line, end_line, start, "end", label, heading
+  from json_each(?) as wanted
+  join fragments on fragments.key = wanted.value
+  join documents on documents.id = fragments.key >> 20 and inactive is null
+ order by fragments.key
+"""
+# A dictionary, because a query looks up hundreds of spans and calling the enum takes five times as long.
+_KINDS = {kind.value: kind for kind in FragmentKind}
 
 
 class SqliteDocuments(Store):
@@ -115,7 +121,8 @@ class SqliteDocuments(Store):
                 self._drop_body(former_hash)
             first, last = span(document_id)
             self._db.write("delete from fragments where key between ? and ?", (first, last))
-            self._db.write_many(SAVE_FRAGMENT, fragment_rows(document_id, fragments))
+            rows = [_fragment_row(document_id, part) for part in fragments]
+            self._db.write_many(f"insert into fragments values ({', '.join('?' * 11)})", rows)
             self._db.write(_COMPLETE, {"id": document_id, "first": first, "last": last})
         return document_id
 
@@ -267,11 +274,32 @@ class SqliteDocuments(Store):
 
     def fragments(self, document_id: int) -> list[Fragment]:
         body = self.body(document_id) or ""
-        return [read_fragment(row, body) for row in self._db.rows(FRAGMENTS, span(document_id))]
+        fragments = []
+        for key, kind, *lines, start, end, own, label, heading, context in self._db.rows(
+            _FRAGMENTS, span(document_id)
+        ):
+            part = (unpack(key).seq, _kind(kind), *lines, start, end, body[start:end] if own is None else own)
+            fragments.append(Fragment._make((*part, label, heading, context)))
+        return fragments
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
-        rows = self._db.rows(SPANS, (json.dumps([pack(key) for key in keys]),))
-        return {unpack(row[0]): read_span(row) for row in rows}
+        rows = self._db.rows(_SPANS, (json.dumps([pack(key) for key in keys]),))
+        spans = (Span(unpack(key), _kind(kind), *rest) for key, kind, *rest in rows)
+        return {span.key: span for span in spans}
+
+
+def _fragment_row(document_id: int, part: Fragment) -> Row:
+    own_text = part.text if part.kind is FragmentKind.FRONT_MATTER else None
+    place = (part.start_line, part.end_line, part.start, part.end)
+    key = pack(FragmentKey(document_id, part.seq))
+    return (key, part.kind.value, *place, part.label, part.heading, part.context, own_text, text_hash(part))
+
+
+def _kind(word: str) -> FragmentKind:
+    try:
+        return _KINDS[word]
+    except KeyError as error:
+        raise invalid_record() from error
 
 
 def _values(document: Document) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from zlib import crc32
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.fragments import short_name, whole_name
-from clawmem.adapters.sqlite.store import Store, condition, span, unpack
+from clawmem.adapters.sqlite.store import Store, condition, short_name, span, unpack, whole_name
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry, embedding_text

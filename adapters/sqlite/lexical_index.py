@@ -95,10 +95,7 @@ class SqliteLexicalIndex(Store):
                 self._db.write(f"delete from {table} where rowid between ? and ?", span(document_id))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        entries, counts = self._counts(query.terms, grain)
-        rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
-        documents, bindings = documents_in(scope)
-        return self._ranked(query, grain, limit, entries, counts, rarities, documents, bindings)
+        return self._ranked(query, grain, limit, *documents_in(scope))
 
     def search_among(
         self,
@@ -113,9 +110,7 @@ class SqliteLexicalIndex(Store):
         some = "select value from json_each(:documents)"
         within = f"{in_scope} and id in ({some})" if in_scope else some
         bindings = {**bindings, "documents": json.dumps(list(documents))}
-        return self._ranked(
-            query, grain, limit, *self._counts(query.terms, grain), rarities, within, bindings
-        )
+        return self._ranked(query, grain, limit, within, bindings, rarities)
 
     def count(self, grain: Grain) -> int:
         return self._counts([], grain)[0]
@@ -176,19 +171,23 @@ class SqliteLexicalIndex(Store):
         query: LexicalQuery,
         grain: Grain,
         limit: int,
-        entries: int,
-        counts: Mapping[Term, int],
-        rarities: Mapping[Term, float],
         documents: str,
         bindings: Mapping[str, str],
+        rarities: Mapping[Term, float] | None = None,
     ) -> list[Hit]:
-        """Return the best matches in *documents*, a query for ids that has these *bindings*; empty for all documents."""
+        """
+        Return the best matches in *documents*, a query for ids that has these *bindings*; empty for all documents.
+
+        Args:
+            rarities: Rarities of the terms in another corpus than this one.
+        """
+        entries, counts = self._counts(query.terms, grain)
+        if rarities is None:
+            rarities = {term: math.log1p((entries - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
         terms = [term for term, number in counts.items() if number]
         if limit < 1 or not terms or (query.every and len(terms) < len(counts)):
             return []
-        condition = ""
-        if documents:
-            condition = f"and hits.rowid >> 20 in ({documents})"
+        condition = f"and hits.rowid >> 20 in ({documents})" if documents else ""
         if query.every and len(terms) > 1:
             condition += _EVERY.format(table=TABLES[grain])
         elif not query.every:

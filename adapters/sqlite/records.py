@@ -12,7 +12,7 @@ from zlib import crc32
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, create_vectors
 from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
-from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
+from clawmem.adapters.sqlite.schema import NEW_ID, create, version
 from clawmem.ports.storage import RecordTable
 
 # A register of this machine, and a cache
@@ -79,18 +79,16 @@ class SqliteRecords:
         self._db.write(UNUSED_ENTITIES)
 
 
-def load_records(
-    target: Path, schema: int, tables: Iterable[RecordTable], sequences: Mapping[str, int]
-) -> None:
+def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping[str, int]) -> None:
     """
-    Fill the new vault *target*, of an earlier or the present *schema*, and migrate it. It gets an id of its own.
+    Fill the new vault *target*, which gets an id of its own.
 
     Raises:
         ValueError: A table or a column does not exist.
         VaultError: The file cannot be written, or a row breaks a rule of its table.
     """
     with closing(Database(str(target))) as db:
-        upgrade(db, scripts()[:schema])
+        create(db)
         layout = _layout(db)
         with db.without_rules(), db.atomic():
             for name in layout:
@@ -107,8 +105,6 @@ def load_records(
                 )
             for name, last in sequences.items():
                 db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
-        upgrade(db, scripts())
-        with db.without_rules(), db.atomic():
             db.write(NEW_ID, {"id": token_hex(8)})
             mend(db)
 

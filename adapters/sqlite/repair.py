@@ -12,8 +12,8 @@ import apsw
 
 from clawmem.adapters.sqlite.database import PAGE_SIZE, Database, Row, busy_handler
 from clawmem.adapters.sqlite.mending import mend
-from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.records import record_tables
+from clawmem.adapters.sqlite.schema import prepare, refuse_foreign
 from clawmem.adapters.sqlite.vault_file import is_empty
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
@@ -69,7 +69,7 @@ def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL, 0o600))
         with closing(Database(draft)) as new:
-            migrate(new)
+            prepare(new)
             with _reading(vault, draft) as old, new.without_rules(), new.atomic():
                 kept, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)

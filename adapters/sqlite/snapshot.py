@@ -6,7 +6,7 @@ from secrets import token_hex
 import apsw
 
 from clawmem.adapters.sqlite.database import open_reader, open_writer
-from clawmem.adapters.sqlite.migrations import NEW_ID
+from clawmem.adapters.sqlite.schema import NEW_ID
 from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import VaultDamaged, VaultError

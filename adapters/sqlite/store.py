@@ -1,14 +1,17 @@
-"""Common parts of the stores of a vault: packed keys of fragments, conditions of a scope, and checks."""
+"""Common parts of the stores of a vault: packed keys of fragments, hashes of their texts, and conditions of a scope."""
 
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.records import FragmentKey, Scope
+from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKey, Scope, embedding_text
 
 _BITS = 20
 _LAST = (1 << _BITS) - 1
+# Of a million texts, two have the same eight bytes with a probability of 3e-8. They would share a vector.
+_HASH_BYTES = 8
 
 
 class Store:
@@ -35,6 +38,23 @@ def unpack(packed: int) -> FragmentKey:
 def span(document_id: int) -> tuple[int, int]:
     """Return the first and the last possible packed key of a document, for ``between``."""
     return document_id << _BITS, (document_id << _BITS) | _LAST
+
+
+def text_hash(part: Fragment) -> bytes | None:
+    """Return the hash under which the vector of *part* is stored, or ``None`` if *part* is never embedded."""
+    text = "" if part.kind in NEVER_EMBEDDED else embedding_text(part.context, part.text)
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()[:_HASH_BYTES] if text else None
+
+
+def short_name(text_hash: str) -> str:
+    """Return the part of a hash, in hexadecimal digits, that is stored."""
+    return text_hash[: 2 * _HASH_BYTES]
+
+
+def whole_name(stored: bytes, text: str) -> str:
+    """Return the hash of *text*, of which *stored* is the beginning, in hexadecimal digits."""
+    beginning = stored.hex()
+    return beginning + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[len(beginning) :]
 
 
 def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:

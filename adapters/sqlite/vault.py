@@ -14,9 +14,9 @@ from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, Sq
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteLinks, SqliteSuccessions
-from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
 from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
+from clawmem.adapters.sqlite.schema import prepare, version
 from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
 from clawmem.adapters.sqlite.sketches import SqliteSketches
 from clawmem.adapters.sqlite.store import Store
@@ -55,7 +55,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         _make_folder(path)
     db = Database(path, read_only=read_only)
     try:
-        migrate(db)
+        prepare(db)
     except BaseException:
         db.close()
         raise

@@ -211,7 +211,7 @@ class Gateways(containers.DeclarativeContainer):
     vault_records: Callable[[], VaultRecords] = Function(adapter("sqlite.records:SqliteRecords"), place)
     restore_bundle: Callable[..., RestoredBundle] = Function(
         lazy("app.services.portability.bundle:restore_records"),
-        schema=Singleton(imported_object, "adapters.sqlite.migrations:LATEST"),
+        schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),
     )
     new_bundle: Callable[..., BundleWriter] = Function(adapter("files.bundle:ZipBundleWriter"))

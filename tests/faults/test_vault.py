@@ -15,7 +15,7 @@ import pytest
 from command_line import Invoke, assert_refused
 from fault_worlds import World
 
-from clawmem.adapters.sqlite.migrations import LATEST
+from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import (
     ClawmemError,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,11 @@ from command_line import Invoke, assert_refused
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
-from clawmem.adapters.sqlite import database, migrations
+from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import LATEST
+from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.samples import save
-from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
+from clawmem.ports.errors import VaultFull, VaultLocked
 
 
 class TestLocked:
@@ -106,56 +104,7 @@ class TestFull:
         vault.close()
 
 
-class TestMigrations:
-    STEP = "alter table documents add column mood text not null default 'calm'"
-
-    def test_a_second_step(self, tmp_path: Path, second_step: Callable[[str], None]) -> None:
-        """A vault of version 1 is brought to version 2 with what it holds, also by a read-only user's next command."""
-        path = vault_of_version_1(tmp_path)
-        second_step(self.STEP)
-
-        with pytest.raises(VaultError, match="To migrate it, run: clawmem status"):
-            open_vault(path, read_only=True)
-        with closing(open_vault(path)) as vault:
-            assert vault.storage.info().schema == 2
-            assert vault.storage.check() == []
-            assert vault.storage._db.rows("select path, mood from documents") == [("old.md", "calm")]
-        open_vault(path, read_only=True).close()
-
-    def test_a_step_that_fails_is_taken_back(
-        self, tmp_path: Path, second_step: Callable[[str], None]
-    ) -> None:
-        """After an error in the middle of a step the vault is of the version before, and can go on."""
-        path = vault_of_version_1(tmp_path)
-        second_step(f"{self.STEP}; select nonsense from nowhere;")
-        with pytest.raises(VaultError, match="nowhere"):
-            open_vault(path)
-
-        second_step(self.STEP)
-        with closing(open_vault(path)) as vault:
-            assert vault.storage._db.rows("select path, mood from documents") == [("old.md", "calm")]
-
-    def test_latest_is_the_last_script(self) -> None:
-        """A script that nobody counts would never be run."""
-        assert len(migrations.scripts()) == LATEST
-
-    @pytest.mark.parametrize("version", [1, 30, 33])
-    @pytest.mark.parametrize("read_only", [False, True])
-    def test_a_vault_of_a_development_version(self, tmp_path: Path, version: int, read_only: bool) -> None:
-        """It is refused with the way to a new one, and not a byte of it changes."""
-        path = tmp_path / "vault.sqlite"
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("create table documents (id integer primary key)")
-            other.execute(f"pragma application_id = {0x434C414D}")
-            other.execute(f"pragma user_version = {version}")
-            other.commit()
-        before = path.read_bytes()
-
-        with pytest.raises(VaultError, match=r"clawmem export.*clawmem bootstrap"):
-            open_vault(str(path), read_only=read_only)
-
-        assert path.read_bytes() == before
-
+class TestNewVaults:
     def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
         """All that open a new vault at the same moment get it, and it is made once."""
         processes = [start_program(OPEN_AT_ONCE, tmp_path, environ=environ) for _ in range(4)]
@@ -183,27 +132,6 @@ class TestMigrations:
             for number in range(15):
                 paths = [str(tmp_path / f"v{number}.sqlite")] * 4
                 assert list(threads.map(open_one, paths)) == [LATEST] * 4
-
-
-@pytest.fixture
-def second_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Adds a script to the schema: a made-up version 2."""
-
-    def add(script: str) -> None:
-        [first] = real()
-        monkeypatch.setattr(migrations, "LATEST", 2)
-        monkeypatch.setattr(migrations, "scripts", lambda: [first, script])
-
-    real = migrations.scripts
-    return add
-
-
-def vault_of_version_1(folder: Path) -> str:
-    """Path of a new vault with one document."""
-    path = str(folder / "vault.sqlite")
-    with closing(open_vault(path)) as vault:
-        save(vault, "old.md")
-    return path
 
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:

@@ -15,7 +15,7 @@ import apsw
 import pytest
 from command_line import Invoke, ask_json, read_json, write_file
 
-from clawmem.adapters.sqlite.migrations import LATEST
+from clawmem.adapters.sqlite.schema import LATEST
 
 REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
 HARUKA = "notes/people/haruka.md"

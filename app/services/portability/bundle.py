@@ -142,7 +142,7 @@ def _line(value: object) -> bytes:
     return f"{json.dumps(value, separators=(',', ':'), sort_keys=True)}\n".encode()
 
 
-Load = Callable[[Path, int, Iterable[RecordTable], Mapping[str, int]], None]
+Load = Callable[[Path, Iterable[RecordTable], Mapping[str, int]], None]
 
 
 class RestoredBundle(NamedTuple):
@@ -176,7 +176,7 @@ def restore_records(reader: BundleReader, target: Path, schema: int, load: Load)
         remedy = "Run: pip install --upgrade clawmem"
         raise BundleDamaged(reader.location, reason, remedy, code="BUNDLE_TOO_NEW")
     try:
-        load(target, manifest["schema"], _tables_in(reader), dict(manifest["sequences"]))
+        load(target, _tables_in(reader), dict(manifest["sequences"]))
         questions = [AskedQuestion(**json.loads(line)) for line in reader.lines(_QUESTIONS)]
         return RestoredBundle(reader.content(_SETTINGS).decode(), questions, str(manifest["asked_at"]))
     except (BundleDamaged, VaultFull, VaultReadOnly):
