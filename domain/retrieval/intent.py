@@ -10,11 +10,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.domain.security.patterns import AnyCase, Pattern
-from clawmem.domain.text.vocabulary import MONTHS, any_of
+from clawmem.domain.text.vocabulary import FORMER, MONTHS, NEWEST, SEASONS, any_of
 
-# Each pattern lists words of which it needs one. Most questions contain few of them, so few patterns are compiled.
-_RECENCY = AnyCase(
+_RECENCY = re.compile(
     r"""\b(?:
         recent(?:ly)? | latest | yesterday | today | continue
         | last\s+(?:session|time|week|month|few\s+days)
@@ -22,39 +20,33 @@ _RECENCY = AnyCase(
         | where\s+(?:was|were)\s+(?:we|i)
         | what\s+(?:was|were)\s+(?:we|i)\s+(?:doing|working)
     )\b""",
-    "recent|latest|yesterday|today|continue|last|left|pick|where|doing|working",
-    re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Not in `has_recency_intent`, which uses the published list. "Last summer" and "last year" are history.
-_LATELY = AnyCase(
-    r"""\b(?:
-        lately | newest | leave\s+off | this\s+year
+_LATELY = re.compile(
+    rf"""\b(?:
+        lately | {any_of(NEWEST - {"last"})} | leave\s+off | this\s+year
         | last\s+(?:quarter|thing|one)
         | (?:did|have|has)\s+\w+\s+last
-        | (?:the|my|our|'s)\s+last(?!\s+(?:spring|summer|autumn|fall|winter|year|name))
+        | (?:the|my|our|'s)\s+last(?!\s+(?:{any_of(SEASONS)}|year|name))
     )\b""",
-    "lately|newest|leave|this|last",
-    re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
-_HISTORY = AnyCase(
-    r"""\b(?:
-        before | former(?:ly)? | früher(?:e[nrs]?)? | ehemalig\w* | vorherig\w* | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
-        | back\s+(?:in|then) | in\s+the\s+past | history\s+of
+_HISTORY = re.compile(
+    rf"""\b(?:
+        {any_of(FORMER)} | used?\s+to | back\s+(?:in|then) | in\s+the\s+past | history\s+of
         | (?:at|the|her|his|our)(?:\s+very)?\s+first
         | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
-        | (?:in|spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?:19|20)[0-9]{2}
-        | last\s+(?:spring|summer|autumn|fall|winter|year)
+        | (?:in|{any_of(SEASONS)})(?:\s+of)?\s+(?:19|20)[0-9]{{2}}
+        | last\s+(?:{any_of(SEASONS)}|year)
     )\b""",
-    "before|former|früher|ehemalig|vorherig|previous|original|initial|earlier|use|back|past|history|first|19|20|last"
-    "|abandon|chang|drop|leav|left|mov|replac|stop|switch",
-    re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
 _AS_OF_TODAY = r"as\s+of\s+(?:now|today)"
-_CURRENT = AnyCase(
+_CURRENT = re.compile(
     rf"\b(?:{_AS_OF_TODAY}|now(?:adays)?|current(?:ly)?|presently|these\s+days|at\s+(?:the\s+moment|present))\b",
-    "now|today|current|present|days|moment",
+    re.IGNORECASE,
 )
-_NO_DAY = AnyCase(rf"\b{_AS_OF_TODAY}\b", "now|today & of")
 
 
 class TimeIntent(StrEnum):
@@ -81,34 +73,34 @@ GRAPH_INTENTS = frozenset({Intent.WHY, Intent.ENTITY})
 
 _SIGNS = MappingProxyType(
     {
-        Intent.WHY: AnyCase(
+        Intent.WHY: re.compile(
             r"""\b(?:
                 why | caus(?:e[sd]?|ing) | because | reasons? | rationale | led\s+to
                 | result(?:s|ed|ing)?\s+(?:in|from) | depend(?:s|ed|ing|ent|enc(?:y|ies))?
                 | block(?:s|ed|er|ers|ing)? | chose | decisions? | trade-?offs? | instead\s+of
             )\b""",
-            flags=re.VERBOSE,
+            re.IGNORECASE | re.VERBOSE,
         ),
-        Intent.WHEN: AnyCase(
+        Intent.WHEN: re.compile(
             rf"""\b(?:
                 when | timelines? | chronolog\w+ | (?<!up\ to\ )(?<!up-to-)dates? | yesterday
                 | last\s+(?:week|month|year|night) | ago
                 | (?:before|after)\s+[0-9]\w* | (?:in|since|during|until)\s+(?:{any_of(MONTHS)}|(?:19|20)[0-9]{{2}})
             )\b""",
-            flags=re.VERBOSE,
+            re.IGNORECASE | re.VERBOSE,
         ),
-        Intent.ENTITY: AnyCase(
+        Intent.ENTITY: re.compile(
             r"""\b(?:
                 who(?:m|se)? | persons? | teams? | projects? | relationships? | mention(?:s|ed|ing)?
                 | organi[sz]ations? | compan(?:y|ies)
             )\b
             | (?<![\w@\#])[@\#]\w""",
-            flags=re.VERBOSE,
+            re.IGNORECASE | re.VERBOSE,
         ),
     }
 )
 _OPENERS = MappingProxyType({"why": Intent.WHY, "when": Intent.WHEN, "who": Intent.ENTITY})
-_FIRST_WORD = Pattern(r"\A\W*(\w+)")
+_FIRST_WORD = re.compile(r"\A\W*(\w+)")
 
 SIGN = 3  # score of a category for any of its words
 OPENER = 2  # score for the first word of the question
@@ -152,8 +144,7 @@ def time_intent(query: str) -> TimeIntent:
     "used to", "the first", "in summer 2025", "why did we leave" for a former state; "now", "currently", "these
     days", "as of today" for the current state.
     """
-    not_this_day = _NO_DAY.compiled.sub("now", query) if _NO_DAY.search(query) else query
-    if has_recency_intent(not_this_day) or _LATELY.search(query):
+    if has_recency_intent(re.sub(_AS_OF_TODAY, "now", query, flags=re.IGNORECASE)) or _LATELY.search(query):
         return TimeIntent.RECENT
     if _HISTORY.search(query):
         return TimeIntent.HISTORY
@@ -174,7 +165,7 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
     """
     scores = {intent: SIGN * bool(sign.search(query)) for intent, sign in _SIGNS.items()}
     scores[Intent.WHEN] += NAMED_TIME * names_time
-    first = _FIRST_WORD.compiled.match(query)
+    first = _FIRST_WORD.match(query)
     opener = _OPENERS.get(first[1].lower()) if first else None
     if opener is not None:
         scores[opener] += OPENER

@@ -10,7 +10,7 @@ identifiers of a longer question, whose words must be adjacent.
 import re
 from typing import NamedTuple
 
-from clawmem.domain.text.vocabulary import NUMBERS, STOP_WORDS, any_of, function_words
+from clawmem.domain.text.vocabulary import FORMER, NEWEST, NUMBERS, STOP_WORDS, any_of, function_words
 from clawmem.domain.text.words import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
 
@@ -21,17 +21,18 @@ MIN_PREFIX = 2  # letters; a single one would match a tenth of the vocabulary
 
 # Words that tell which of several answers a question wants, but not its topic: a note that contains "latest" is no better
 # answer to "the latest price".
-_ASKING_WORDS = """
-now nowadays currently presently latest newest recent recently lately last formerly originally initially previously
-must might shall much many
-"""
+_ASKING_WORDS = (
+    NEWEST
+    | {word for word in FORMER if word.endswith("ly")}
+    | set("now nowadays currently presently recent recently lately must might shall much many".split())
+)
 _FRAME_WORDS = (
     "down exactly know note notes something thing things"  # names may contain them ("release notes")
 )
 # Verbs that mean something only with another word ("bring in", "put off"). A small vault has few of them, so that
 # their rarity would let one decide. "Get", "come" and "go" are searched, since answers lose without them.
 _LIGHT_VERBS = "put puts putting bring brings brought bringing let lets"
-_NO_NAME_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
+_NO_NAME_WORDS = STOP_WORDS | _ASKING_WORDS
 UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(f"{_FRAME_WORDS} {_LIGHT_VERBS}".split())
 
 # Words that ask for a note, and articles; they are no part of its topic.

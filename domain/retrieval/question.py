@@ -22,7 +22,7 @@ from clawmem.domain.retrieval.query_forms import QueryForms, content_words, quer
 from clawmem.domain.retrieval.requested import QuestionDemands, requested
 from clawmem.domain.retrieval.versions import WantedVersion, begins_then, wanted_version
 from clawmem.domain.text.dates import TimeRange, temporal_range
-from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, WEEKDAYS, function_words
+from clawmem.domain.text.vocabulary import MONTHS, NEWEST, NUMBERS, SEASONS, WEEKDAYS, function_words
 from clawmem.domain.text.words import words
 
 ANY_KIND = "any"
@@ -45,12 +45,6 @@ KINDS: Mapping[str, str] = MappingProxyType(
         for word in text.split()
         for plural in ("", "s", "n", "en")
     }
-)
-_NEWEST = frozenset(
-    """
-    latest newest last neueste neuesten neuester neuestes aktuellste aktuellsten jüngste jüngsten letzte letzten letzter letztes
-    dernier dernière derniers dernières último última últimos últimas ultimo ultima ultimi ultime
-    """.split()
 )
 _RECENT, _MOST = (
     frozenset("recent récent récente reciente recientes recente".split()),
@@ -150,7 +144,7 @@ def newest_question(query: str) -> NewestQuestion | None:
 def _is_newest(query: str, names: Sequence[str], at: int, token: re.Match[str]) -> bool:
     """Whether the word at *at* is a superlative of time that qualifies a note."""
     before, after = names[:at], names[at + 1 :]
-    if token[0] not in _NEWEST and not (token[0] in _RECENT and before[-1:] and before[-1] in _MOST):
+    if token[0] not in NEWEST and not (token[0] in _RECENT and before[-1:] and before[-1] in _MOST):
         return False
     first = next((name for name in after if name not in _COUNTS and not name.isdigit()), "")
     if first in _NO_NOTES or (before and before[-1] in _NO_NOTES | {"at"}):

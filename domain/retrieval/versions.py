@@ -14,7 +14,7 @@ from typing import NamedTuple
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
 from clawmem.domain.retrieval.query_forms import content_words
 from clawmem.domain.security.patterns import AnyCase
-from clawmem.domain.text.vocabulary import MONTHS, ORDINALS, STOP_WORDS, any_of
+from clawmem.domain.text.vocabulary import FORMER, MONTHS, ORDINALS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
@@ -45,10 +45,7 @@ _BEGINS = re.compile(r"\b(?:from|since|starting|as\s+of|ab|seit|depuis|desde)(?:
 _BEFORE = re.compile(
     r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
 )
-_FORMER = AnyCase(
-    r"\b(?:before|former(?:ly)?|früher(?:e[nrs]?)?|ehemalig\w*|vorherig\w*|previous(?:ly)?|earlier|used?\s+to|back\s+then|in\s+the\s+past)\b",
-    "before|former|früher|ehemalig|vorherig|previous|earlier|use|back|past",
-)
+_FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
 _WHY = AnyCase(r"\A\W*why\b", "why")
 _PAST_TENSE = AnyCase(r"\b(?:was|were|did|had)\b", "was|were|did|had")
 

@@ -1,5 +1,6 @@
 """
-Words of six languages that have a function or a value: stop words, numbers, months, weekdays, seasons.
+Words of six languages that have a function or a value: stop words, numbers, months, weekdays, seasons, former and
+newest.
 
 These are the only such lists. Languages are English, German, French, Spanish, Portuguese and Italian.
 """
@@ -149,6 +150,20 @@ ORDINALS: Mapping[str, int] = MappingProxyType(
         fifth fünfte fünften fünftes fünfter
         """
     )
+)
+
+NEWEST = frozenset(
+    """
+    latest newest last neueste neuesten neuester neuestes aktuellste aktuellsten jüngste jüngsten letzte letzten letzter letztes
+    dernier dernière derniers dernières último última últimos últimas ultimo ultima ultimi ultime
+    """.split()
+)
+FORMER = frozenset(
+    """
+    before former formerly previous previously original originally initial initially earlier
+    früher frühere früheren früherer ehemalig ehemalige ehemaligen ehemals vorherig vorherige vorherigen damals
+    ancien ancienne auparavant anterior antiguo antigua antigo antiga precedente
+    """.split()
 )
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.domain.knowledge import entities
-from clawmem.domain.retrieval import intent, query_forms
 from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.domain.surfacing import facts, gate, hints, ordering, prompt_form, visible
 
@@ -29,9 +28,7 @@ def patterns_of(module: ModuleType) -> list[Pattern]:
         facts,
         gate,
         hints,
-        intent,
         prompt_form,
-        query_forms,
         ordering,
         visible,
     ],
