@@ -1,13 +1,11 @@
 """Plans of a search: a question about several topics is split into several questions, by rules or by a language model.
 
-"What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions. A part
-that is no complete question ("logging") gets the beginning of the first part.
+"What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -33,24 +31,11 @@ _JOIN = re.compile(rf"\b(?:{_SAID_ON}|{_ASKED_ON}|{_PLUS})", re.IGNORECASE)
 _TWO_QUESTIONS = r"[?？][^\w?？]*\w[^?？]*[?？]"
 _QUESTION_END = re.compile(r"(?<=[?？])(?=[^\w?？]*\w)")
 _FAR = 200  # maximum characters between "both" and its "and"
-_BOTH = re.compile(
-    rf"\bboth\s+(?P<one>[^\s,;.?][^,;.?]{{0,{_FAR}}}?)\s+and\s+(?P<other>[^\s,;.?][^,;.?]*)", re.IGNORECASE
-)
 _SEVERAL_TOPICS = re.compile(
     rf"\b(?:{_SAID_ON}|{_ASKED_ON}|both\s.{{1,{_FAR}}}?\sand\s+\S)|{_TWO_QUESTIONS}",
     re.IGNORECASE | re.DOTALL,
 )
 _PLUS_TOPIC = re.compile(rf"\b{_PLUS}", re.IGNORECASE)
-
-_ASKS_ITSELF = re.compile(
-    r"(?:what|how|why|who|whom|whose|when|where|which|is|are|was|were|do|does|did|can|could|should|would|will|has"
-    r"|have|had|show|find|list|tell|give|explain|compare|summari[sz]e)\b",
-    re.IGNORECASE,
-)
-_LEAD = re.compile(
-    r"\A.*\b(?:about|for|on|with|of|in|to|from|between|at|by|regarding)\s+(?=\S)", re.IGNORECASE
-)
-_PREPOSITION = re.compile(r"\A(?:about|for|on|with|of|in|to|from|at|by|regarding)\s+", re.IGNORECASE)
 
 TEMPERATURE = 0.3
 MAX_TOKENS = 300
@@ -157,15 +142,16 @@ def plan(query: str) -> tuple[Clause, ...]:
     if len(parts) == 2:
         clauses = [clause for part in parts for clause in _both_ways(part)]
         return tuple(sorted(clauses, key=lambda clause: clause.priority))
-    return (*(_by_words(part) for part in _folded(parts)), Clause(ClauseKind.VECTOR, query, THIRD))
+    searched = [*parts[: MAX_CLAUSES - 2], " ".join(parts[MAX_CLAUSES - 2 :])]
+    return (*map(_by_words, searched), Clause(ClauseKind.VECTOR, query, THIRD))
 
 
 def question_parts(query: str) -> list[str]:
-    """Return the questions that *query* joins, in order, each once and complete; *query* alone if it joins none."""
-    parts: list[str] = []
-    for sentence in _QUESTION_END.split(query):
-        parts += _completed(part for joined in _JOIN.split(sentence) for part in _both_apart(joined))
-    return list(dict.fromkeys(parts))
+    """Return the parts of *query* with content that conjunctions and question marks separate, in order, each once."""
+    parts = (
+        part.strip(" ,;:.\n\t") for sentence in _QUESTION_END.split(query) for part in _JOIN.split(sentence)
+    )
+    return list(dict.fromkeys(part for part in parts if not STOP_WORDS.issuperset(words(part)))) or [query]
 
 
 def _both_ways(query: str) -> tuple[Clause, Clause]:
@@ -175,47 +161,6 @@ def _both_ways(query: str) -> tuple[Clause, Clause]:
 def _by_words(query: str) -> Clause:
     asks_graph = classify_intent(query).intent in (Intent.WHY, Intent.ENTITY)
     return Clause(ClauseKind.GRAPH if asks_graph else ClauseKind.LEXICAL, query, FIRST)
-
-
-def _folded(parts: list[str]) -> list[str]:
-    most = MAX_CLAUSES - 1
-    return [*parts[: most - 1], " ".join(parts[most - 1 :])]
-
-
-def _both_apart(part: str) -> Iterator[str]:
-    """Yield one part for A and one for B of "both A and B rest"; B is assumed to have as many words as A."""
-    both = _BOTH.search(part)
-    if both is None:
-        yield part
-        return
-    other = both["other"].split()
-    size = len(both["one"].split())
-    rest = " ".join(other[size:]) + part[both.end() :]
-    for name in (both["one"], " ".join(other[:size])):
-        yield f"{part[: both.start()]}{name} {rest}".strip()
-
-
-def _completed(parts: Iterable[str]) -> Iterator[str]:
-    """Yield parts with content; a part that is no question itself gets the beginning of its sentence's first part."""
-    first = ""
-    for part in (part.strip(" ,;:.\n\t") for part in parts):
-        if not first:
-            first = part
-            if part:
-                yield part
-        elif _has_content(part):
-            yield part if _ASKS_ITSELF.match(part) else _begun_as(first, part)
-        elif part:
-            yield f"{part.rstrip('?？ ')} {first}"
-
-
-def _begun_as(first: str, part: str) -> str:
-    lead = _LEAD.match(first)
-    return lead[0] + _PREPOSITION.sub("", part, count=1) if lead else part
-
-
-def _has_content(part: str) -> bool:
-    return any(word not in STOP_WORDS for word in words(part))
 
 
 def decomposition_prompt(query: str, context: str = "") -> str:
@@ -232,23 +177,18 @@ def read_clauses(answer: Any) -> tuple[Clause, ...]:
     that is not an integer counts as 5.
     """
     given = answer.get("clauses") if isinstance(answer, dict) else answer
-    read = [_clause(one) for one in given] if isinstance(given, list) else []
+    clauses: list[Clause] = []
+    for item in given if isinstance(given, list) else ():
+        kind, query, priority = (
+            item.get(key) if isinstance(item, dict) else None for key in ("type", "query", "priority")
+        )
+        if kind in tuple(ClauseKind) and isinstance(query, str) and query.strip():
+            if isinstance(priority, bool) or not isinstance(priority, int):
+                priority = LEAST_IMPORTANT
+            clauses.append(
+                Clause(ClauseKind(kind), query.strip(), min(max(priority, MOST_IMPORTANT), LEAST_IMPORTANT))
+            )
     distinct: dict[tuple[ClauseKind, str], Clause] = {}
-    for clause in sorted(filter(None, read), key=lambda clause: clause.priority):
+    for clause in sorted(clauses, key=lambda clause: clause.priority):
         distinct.setdefault((clause.kind, clause.query.casefold()), clause)
     return tuple(distinct.values())[:MAX_CLAUSES]
-
-
-def _clause(given: Any) -> Clause | None:
-    if not isinstance(given, dict):
-        return None
-    kind, query = given.get("type"), given.get("query")
-    if kind not in tuple(ClauseKind) or not isinstance(query, str) or not query.strip():
-        return None
-    return Clause(ClauseKind(kind), query.strip(), _priority(given.get("priority")))
-
-
-def _priority(given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, int):
-        return LEAST_IMPORTANT
-    return min(max(given, MOST_IMPORTANT), LEAST_IMPORTANT)
