@@ -87,22 +87,10 @@ def file_names(title: str, day: str) -> Iterator[str]:
 
 
 def note_text(
-    text: str, title: str, *, tags: Sequence[str], created: datetime, supersedes: str | None = None
+    text: str, title: str, tags: Sequence[str], created: datetime, supersedes: str | None = None
 ) -> str:
     """Return the content of the file of a note: front matter with double-quoted values, and *text*."""
-    fields: dict[str, object] = {
-        "title": title,
-        "tags": list(tags),
-        "created": created.isoformat("T", "seconds"),
-    }
-    if supersedes:
-        # Inside of a link these characters separate the path from a heading, a block or a shown text.
-        is_plain = supersedes != supersedes.strip() or any(sign in supersedes for sign in "#^|[]\\")
-        fields["supersedes"] = supersedes if is_plain else f"[[{supersedes}]]"
+    fields = {"title": title, "tags": list(dict.fromkeys(tags)), "supersedes": supersedes}
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
-    lines = [
-        f"{key}: {value if key == 'created' else json.dumps(value, ensure_ascii=False)}"
-        for key, value in fields.items()
-        if value
-    ]
-    return "\n".join(["---", *lines, "---", "", text, ""])
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
+    return "\n".join(["---", *lines, f"created: {created.isoformat('T', 'seconds')}", "---", "", text, ""])

@@ -39,7 +39,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
     [file] = saved_files(notes)
     head = front_matter(file)
     assert file.name.endswith("-haruka-prefers-the-green-ticket-machine-the-red-one-sticks.md")
-    assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], f"[[{redis}]]")
+    assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], redis)
     assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
     assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
     for verb in ("search", "vsearch"):

@@ -103,28 +103,13 @@ class Remember:
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
-        supersedes = None
-        if past:  # a path is exact
-            supersedes = past.path if past.collection == folder.name else past.display_path
-        content = note_text(
-            text, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=supersedes
-        )
+        supersedes = past and (past.path if past.collection == folder.name else past.display_path)
+        content = note_text(text, title, tags, created, supersedes)
         names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
         free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
         path = self.new_files.create(folder.root, inbox, free, content)
-        document = self._indexed(folder, path)
-        if past and not any(
-            claim.document_id == document.id and claim.place == (past.collection, past.path)
-            for claim in self.successions.claims()
-        ):
-            self.new_files.remove(folder.root, path)
-            self.update(replace(folder, only=frozenset([path])))
-            raise InvalidInput(
-                "NOT_SAVED",
-                f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
-            )
-        return SavedNote(document, superseded=past)
+        return SavedNote(self._indexed(folder, path), superseded=past)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
@@ -174,7 +159,13 @@ class Remember:
                 f"A note in {folder.name} supersedes nothing, because the collection is not trusted. Choose another "
                 f"with --in, or run: clawmem trust set {folder.name} user",
             )
-        return self.lookup.target(address)
+        document = self.lookup.target(address)
+        if "|" in document.path:
+            message = (
+                f"A note cannot name {document.display_path} by its path. Rename that file, then repeat."
+            )
+            raise InvalidInput("NOT_SAVED", message)
+        return document
 
     def _alike(self, text: str) -> Iterator[tuple[Document, str]]:
         """Yield the verified notes that are closest to *text*, each with its body."""
