@@ -8,7 +8,7 @@ passage that is closer to the answer than a question is, also for the vector ind
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -80,8 +80,19 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     Returns:
         Variants in order; empty if none is left, so that only the query itself is used.
     """
-    written = answer[:MAX_ANSWER_CHARS].rpartition(_END_OF_THOUGHTS)[2]
-    return tuple(_limited(_telling(list(_variants(written)), query)))
+    asked = query_forms(query).words
+    known = {(kind, tuple(words(query))) for kind in VariantKind}
+    left, variants = dict(LIMITS), list[Variant]()
+    for line in answer[:MAX_ANSWER_CHARS].rpartition(_END_OF_THOUGHTS)[2].splitlines():
+        if match := _LINE.match(line):
+            kind, text = VariantKind(match[1].lower()), match[2].strip(_WRAPPING)[:MAX_VARIANT_CHARS].strip()
+            key, lower = (kind, tuple(words(text))), normalise(text).lower()
+            # By substring, so that "sessions" matches "session".
+            if left[kind] and key not in known and any(word in lower for word in asked):
+                known.add(key)
+                left[kind] -= 1
+                variants.append(Variant(kind, text))
+    return tuple(variants)
 
 
 def is_strong_signal(
@@ -99,38 +110,6 @@ def is_strong_signal(
     """
     best, second = (*scores[:2], 0.0, 0.0)[:2]
     return best >= score and best - second >= gap
-
-
-def _variants(written: str) -> Iterator[Variant]:
-    for line in written.splitlines():
-        if found := _LINE.match(line):
-            text = found[2].strip(_WRAPPING)[:MAX_VARIANT_CHARS].strip()
-            if text:
-                yield Variant(VariantKind(found[1].lower()), text)
-
-
-def _telling(variants: Sequence[Variant], query: str) -> Iterator[Variant]:
-    asked = query_forms(query).words
-    said = {(kind, tuple(words(query))) for kind in VariantKind}
-    for variant in variants:
-        saying = (variant.kind, tuple(words(variant.text)))
-        if saying not in said and _shares(variant.text, asked):
-            said.add(saying)
-            yield variant
-
-
-def _shares(text: str, asked: Sequence[str]) -> bool:
-    # By substring, so that "sessions" matches "session".
-    lower = normalise(text).lower()
-    return any(word in lower for word in asked)
-
-
-def _limited(variants: Iterator[Variant]) -> Iterator[Variant]:
-    left = dict(LIMITS)
-    for variant in variants:
-        if left[variant.kind]:
-            left[variant.kind] -= 1
-            yield variant
 
 
 def _in_a_line(text: str) -> str:

@@ -20,15 +20,11 @@ from clawmem.domain.text.words import plain, words
 _SHARED = 2  # first letters that two forms of a word share at least
 MOST_NAMES = 2.0
 LONGEST_NUMBER = 40  # characters
-_LANGUAGES = frozenset(
-    "english german french spanish portuguese italian dutch japanese chinese korean".split()
-)
 # A time says when something is wanted, and a text may answer for any time. Months that are also given names are missing.
 _TIMES = (MONTHS.keys() | WEEKDAYS.keys()) - {"april", "may", "june", "august", "jan", "julio"}
 _NO_NAMES = frozenset(
     "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
 )
-_ENDINGS_OF_NAMES = frozenset("s es n en er ers ern e".split())
 _IDENTIFIER = re.compile(
     r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,12}-\d{3,12}[\w-]{0,20}"
 )
@@ -127,9 +123,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
     return QuestionDemands(
         tuple(map(plain, searched)),
         frozenset(
-            plain(name)
-            for name in names
-            if name not in _LANGUAGES | _NO_NAMES and name.removesuffix("s") not in _TIMES
+            plain(name) for name in names if name not in _NO_NAMES and name.removesuffix("s") not in _TIMES
         ),
         frozenset(tuple(map(plain, words(number))) for number in numbers),
         frozenset(map(plain, words(named_time))),
@@ -158,8 +152,7 @@ def unmet(
     def is_lacking(word: str) -> bool:
         if word in distinct or (is_in_time and word in asked.time_words):
             return False
-        is_form = _is_form_of_name if word in asked.names else is_same_word
-        return not any(is_form(word, other) for other in distinct if other.startswith(word[:_SHARED]))
+        return not any(is_same_word(word, other) for other in distinct if other.startswith(word[:_SHARED]))
 
     lacking = [is_lacking(word) for word in asked.words]
     missing = sum(rarity for rarity, is_missing in zip(rarities, lacking, strict=True) if is_missing)
@@ -179,9 +172,3 @@ def unmet(
 def least_unmet(shortfalls: Iterable[Shortfall]) -> Shortfall:
     """Return the smallest of *shortfalls*, by `Shortfall.burden`; that of an empty text if there are none."""
     return min(shortfalls, key=lambda shortfall: shortfall.burden, default=Shortfall(words=1.0))
-
-
-def _is_form_of_name(name: str, other: str) -> bool:
-    """Whether one of two words is the other with an ending of a name: "Annas", "Berliner"; no "parish" for "Paris"."""
-    shorter, longer = sorted((name, other), key=len)
-    return longer.startswith(shorter) and longer.removeprefix(shorter) in _ENDINGS_OF_NAMES
