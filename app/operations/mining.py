@@ -28,7 +28,7 @@ from clawmem.app.operations.forgetting import (
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
 from clawmem.app.operations.output import Part, one_line, plural, table
-from clawmem.app.services.conversations.mining_report import (
+from clawmem.app.services.conversations.mining import (
     MiningInterrupted,
     MiningOptions,
     MiningReport,

@@ -17,7 +17,6 @@ from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
-from clawmem.app.services.conversations.sources import imported_sources
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.ports.imports import ExportPart
@@ -83,7 +82,7 @@ def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_p
 def test_an_interrupt_counts_committed_documents_alone(
     vault: Vault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Documents of a transaction that Ctrl-C ended are neither stored nor counted."""
+    """A conversation whose transaction Ctrl-C ended is neither stored nor counted."""
     write_export(tmp_path, "chatgpt", BREAD, BOAT, PLANS)
     clock.set(int(PLANS.turns[-1].at * 1000))
     saved: list[str] = []
@@ -104,37 +103,4 @@ def test_an_interrupt_counts_committed_documents_alone(
 
     counts = stopped.value.report.sources["chatgpt"]
     assert len(saved) == 2
-    assert (counts.conversations, counts.added, vault.documents.collections()) == (0, 0, {})
-
-
-@pytest.mark.parametrize("before", range(5))
-def test_an_interrupted_import_counts_what_it_stored(
-    vault: Vault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
-) -> None:
-    """Wherever an import is interrupted, its report and the list of sources agree."""
-    long = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 180}") for turn in BOAT.turns]
-    write_export(tmp_path, "chatgpt", BOAT._replace(turns=long), BREAD, PLANS)
-    clock.set(int(PLANS.turns[-1].at * 1000))
-    left = iter(range(before))
-
-    publish = Publisher.publish
-
-    def interrupted(*arguments: Any) -> int:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        return publish(*arguments)
-
-    monkeypatch.setattr(Publisher, "publish", interrupted)
-    monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 0.0)
-    exports = DiskExports(messages_in, lambda data: data.decode())
-    mine, options = mine_conversations(vault, clock, exports), MiningOptions("conversations")
-    try:
-        report = mine([str(tmp_path)], options)
-    except MiningInterrupted as stopped:
-        report = stopped.report
-
-    counts = report.sources["chatgpt"]
-    listed = [(one.conversations, one.documents) for one in imported_sources(vault.documents, ())]
-    assert counts.added == before
-    assert listed == ([(counts.conversations, counts.added)] if before else [])
-    assert counts.conversations == (0, 1, 1, 2, 3)[before]
+    assert (counts.conversations, counts.added, vault.documents.collections()) == (2, 2, {"conversations": 2})

@@ -5,17 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice
 from typing import NamedTuple
 
-from clawmem.app.services.conversations.mining_report import (
-    MiningInterrupted,
-    MiningOptions,
-    MiningReport,
-    SourceCounts,
-)
-from clawmem.app.services.conversations.positions import ImportPositions, digest_number
+from clawmem.app.services.conversations.sources import ImportPositions, digest_number
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.progress import Progress
@@ -35,33 +30,79 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, Property, PropertyStore
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import Document, InactiveReason, Origin, Scope, SourceFile
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.storage import Transactions
 
-BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
 
-
-class _Increment(NamedTuple):
-    """The counter that a committed action raises."""
-
-    counts: SourceCounts
-    name: str
-    number: int = 1
+Action = Callable[[], str]  # changes the vault, and returns the name of the counter to raise, or nothing
 
 
-Action = Callable[[], _Increment | None]
+@dataclass(slots=True)
+class SourceCounts:
+    """
+    Counts of one source: conversations and messages read, and documents that were added, updated, removed or unchanged.
+
+    Memories, instructions and documents of projects are no conversations.
+
+    ``earlier`` conversations end before the first day of the import, and ``repeated`` ones are in the collection under the
+    name of another source already.
+    """
+
+    conversations: int = 0
+    messages: int = 0
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    too_short: int = 0
+    forgotten: int = 0
+    earlier: int = 0
+    repeated: int = 0
+
+
+@dataclass(slots=True)
+class MiningReport:
+    """
+    Results of one import.
+
+    ``files`` were read, ``skipped`` files are unchanged since the last import. ``foreign`` files hold no conversation;
+    ``faults`` are sentences about files that were not read, or not completely.
+    """
+
+    files: int = 0
+    skipped: int = 0
+    sources: dict[str, SourceCounts] = field(default_factory=dict)
+    foreign: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+class MiningInterrupted(KeyboardInterrupt):
+    """An interrupt during an import; ``report`` counts the committed documents."""
+
+    def __init__(self, report: MiningReport) -> None:
+        super().__init__("the import was interrupted")
+        self.report = report
+
+
+class MiningOptions(NamedTuple):
+    """Options of an import: ``since_ms`` leaves out earlier exchanges; a ``dry_run`` changes nothing."""
+
+    collection: str
+    source: str = ""
+    since_ms: int | None = None
+    dry_run: bool = False
 
 
 class _RolledBack(Exception):
     """The end of a transaction of a dry run."""
 
 
-class _Prepared(NamedTuple):
-    """A unit with its number and path, the document that it replaces, and the talk of an earlier day that it continues."""
+class _Change(NamedTuple):
+    """A unit to store: its number, path and earlier document, and the unit before, which it may continue."""
 
     unit: Unit
     number: int
@@ -116,131 +157,84 @@ class MineConversations:
             MiningInterrupted: Ctrl-C; the next import continues.
             VaultError: earlier commits are kept.
         """
-        run = _Run(self._stores, self._clock, options)
+        run = _Import(self._stores, self._clock.now_ms(), options)
         try:
-            self._run(run, paths, progress)
+            every, faults = self._exports.files(paths)
+            for fault in faults:
+                run.complain(fault)
+            changed = [file for file in every if not run.positions.has_file(file, options.source)]
+            run.report.skipped = len(every) - len(changed)
+            total, done = sum(file.stamp.size for file in changed), 0
+            for part in self._exports.read(changed, every):
+                if isinstance(part, ImportedConversation):
+                    run.take(part)
+                elif isinstance(part, ReadFault):
+                    run.complain(part)
+                else:
+                    run.finish(part)
+                    done += part.file.stamp.size
+                progress(done, total)
         except KeyboardInterrupt as error:
-            run.commit()  # prepared documents take less than a second
             raise MiningInterrupted(run.report) from error
         return run.report
 
-    def _run(self, run: _Run, paths: Sequence[str], progress: Progress) -> None:
-        every, faults = self._exports.files(paths)
-        for fault in faults:
-            run.complain(fault)
-        changed = [file for file in every if not run.has_file(file)]
-        run.report.skipped = len(every) - len(changed)
-        total, done = sum(file.stamp.size for file in changed), 0
-        for part in self._exports.read(changed, every):
-            if isinstance(part, ImportedConversation):
-                run.take(part)
-            elif isinstance(part, ReadFault):
-                run.complain(part)
-            else:
-                run.finish(part)
-                done += part.file.stamp.size
-            progress(done, total)
-        run.commit()
 
+class _Import:
+    """One import: its report, and the conversations that it stored."""
 
-class _Run:
-    """One import; collects prepared documents and commits them in batches."""
-
-    def __init__(self, stores: ImportStores, clock: Clock, options: MiningOptions) -> None:
+    def __init__(self, stores: ImportStores, now_ms: int, options: MiningOptions) -> None:
         self.report = MiningReport()
         self.positions = ImportPositions(stores.captures, options.collection)
         self._stores = stores
         self._options = options
-        self._now_ms = clock.now_ms()
-        self._actions: list[tuple[Action, Sequence[_Increment]]] = []
-        self._characters = 0
-        self._fresh: dict[
+        self._now_ms = now_ms
+        self._taken: dict[
             str, ConversationState
-        ] = {}  # of this import; several files may hold a conversation
+        ] = {}  # a dry run stores none, and files may share a conversation
 
-    def has_file(self, file: SourceFile) -> bool:
-        """Whether the file was imported in this state, under the same name of the source."""
-        return self.positions.has_file(file, self._options.source)
-
-    def take(self, said: ImportedConversation) -> None:
-        """Prepare the new and changed documents of a conversation."""
-        messages = list(clean_messages(said.messages, said.started, now_ms=self._now_ms))
+    def take(self, conversation: ImportedConversation) -> None:
+        """Store the new and changed documents of a conversation."""
+        messages = list(clean_messages(conversation.messages, conversation.started, now_ms=self._now_ms))
         if not messages:
             return
-        source = self._options.source or self._source_before(said, iso_utc(messages[0].at_ms))
-        said = _without_secrets(said)
+        source = self._options.source or self._source_before(conversation, iso_utc(messages[0].at_ms))
+        conversation = _without_secrets(conversation)
         counts = self.report.sources.setdefault(source, SourceCounts())
-        is_talk = (said.content_type or CONVERSATION) == CONVERSATION
-        # Counted with the first document, so that an interrupted import counts the conversations that it stored.
-        read: tuple[_Increment, ...] = (
-            _Increment(counts, "conversations", is_talk),
-            _Increment(counts, "messages", len(messages) * is_talk),
+        key = conversation_key(source, conversation.id)
+        stored = self._taken.get(key) or self.positions.conversation(key)
+        is_repeated = (
+            bool(self._options.source) and not stored.units and any(self._elsewhere(source, conversation.id))
         )
-        key = conversation_key(source, said.id)
-        if key in self._fresh:
-            self.commit()  # so that it is compared with what another file said
-        stored = self._fresh.get(key) or self.positions.conversation(key)
-        if messages[-1].at_ms < (self._options.since_ms or 0):
-            read = (*read, _Increment(counts, "earlier"))
-        elif self._options.source and not stored.units and any(self._elsewhere(source, said.id)):
-            read = (*read, _Increment(counts, "repeated"))
-        units = numbered_units(messages, self._forgotten(key, stored))
-        version = version_of(time_ms(said.updated, self._now_ms), messages)
-        digests = (one.digest for one in units.values())
-        digest = digest_number(_digest([said.title, *digests, str(self._options.since_ms or "")]))
+        forgotten = self.positions.forgotten(key)
+        first = forgotten[-1].units + 1 if forgotten else 1
+        actions: list[Action] = []
+        if any(self._is_forgotten(key, number) for number in range(first, stored.units + 1)):
+            actions.append(partial(self._put_forgotten, key, len(forgotten), stored))
+            forgotten = [*forgotten, stored]
+        units = numbered_units(messages, forgotten)
+        version = version_of(time_ms(conversation.updated, self._now_ms), messages)
+        digests = (unit.digest for unit in units.values())
+        digest = digest_number(_digest([conversation.title, *digests, str(self._options.since_ms or "")]))
         state = ConversationState(max(units, default=0), digest, version)
         if stored.digest == state.digest or stored.is_newer_than(state.units, version):
-            forgotten = sum(self._is_forgotten(key, number) for number in units)
-            counts.forgotten += forgotten
-            counts.unchanged += len(units) - forgotten
-            self._add(_nothing, read=read)
-            return
-        self._fresh[key] = state
-        least = 1 if said.content_type else MIN_UNIT
-        for batch in _batches(self._changed(key, units, counts, least)):
-            texts = redact_parts([message.text for one in batch for message in one.unit.messages])
-            for one in batch:
-                own, texts = texts[: len(one.unit.messages)], texts[len(one.unit.messages) :]
-                self._add(partial(self._save, said, source, one, own, counts), one.unit.length, read)
-                read = ()
-        for number in set(range(1, stored.units + 1)).difference(units):
-            self._add(partial(self._remove, unit_path(key, number), counts))
-        self._add(partial(self.positions.put_conversation, key, state), read=read)
-
-    def _forgotten(self, key: str, stored: ConversationState) -> list[ConversationState]:
-        """Return the states of a conversation in which documents were forgotten; a new one is recorded."""
-        before = self.positions.forgotten(key)
-        first = before[-1].units + 1 if before else 1
-        if not any(self._is_forgotten(key, number) for number in range(first, stored.units + 1)):
-            return before
-        self._add(partial(self.positions.put_forgotten, key, len(before), stored))
-        return [*before, stored]
-
-    def _source_before(self, said: ImportedConversation, began: str) -> str:
-        """Return the name under which a conversation that *began* then was imported before; that of its format otherwise."""
-        own = conversation_key(said.source, said.id)
-        if own in self._fresh or self.positions.conversation(own).units:
-            return said.source
-        others = self._elsewhere(said.source, said.id)
-        return next((source_of_path(one.path) for one in others if one.authored_at == began), said.source)
-
-    def _elsewhere(self, source: str, id: str) -> Iterator[Document]:
-        """Yield the first documents of conversations with this *id* that are served under the names of other sources."""
-        for name in sorted(self._sources - {source}):
-            path = unit_path(conversation_key(name, id), 1)
-            found = self._stores.documents.at(self._options.collection, path)
-            if found and found.inactive is None:
-                yield found
-
-    @cached_property
-    def _sources(self) -> frozenset[str]:
-        """The names of sources in the collection before the first conversation is stored."""
-        scope = Scope(collections=frozenset({self._options.collection}))
-        return frozenset(self._stores.properties.values("source", scope))
-
-    def _is_forgotten(self, key: str, number: int) -> bool:
-        known = self._stores.documents.at(self._options.collection, unit_path(key, number))
-        return known is not None and known.inactive is InactiveReason.FORGOTTEN
+            gone = sum(self._is_forgotten(key, number) for number in units)
+            counts.forgotten += gone
+            counts.unchanged += len(units) - gone
+        else:
+            self._taken[key] = state
+            actions += self._changes(conversation, source, key, units, counts)
+            removed = set(range(1, stored.units + 1)).difference(units)
+            actions += (partial(self._remove, unit_path(key, number)) for number in sorted(removed))
+            actions.append(partial(self._put_conversation, key, state))
+            for outcome in filter(None, self._committed(actions)):
+                setattr(counts, outcome, getattr(counts, outcome) + 1)
+        if (conversation.content_type or CONVERSATION) == CONVERSATION:
+            counts.conversations += 1
+            counts.messages += len(messages)
+        if messages[-1].at_ms < (self._options.since_ms or 0):
+            counts.earlier += 1
+        elif is_repeated:
+            counts.repeated += 1
 
     def complain(self, fault: ReadFault) -> None:
         """Report a fault."""
@@ -252,38 +246,69 @@ class _Run:
     def finish(self, part: FileFinished) -> None:
         """Record that a file was imported, unless earlier exchanges of it were left out."""
         self.report.files += bool(part.source)
-        if self._options.since_ms is None:
-            self._add(partial(self.positions.put_file, part.file, self._options.source))
+        if self._options.since_ms is None and not self._options.dry_run:
+            with self._stores.transactions.writing():
+                self.positions.put_file(part.file, self._options.source)
 
-    def commit(self) -> None:
-        """Commit the prepared documents."""
-        actions, self._actions, self._characters = self._actions, [], 0
+    def _committed(self, actions: Sequence[Action]) -> Iterator[str]:
+        """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
         if not self._options.dry_run:
-            for done in apply_in_chunks(self._stores.transactions, actions, _run_action, chunk_s=CHUNK_S):
-                _count(done)
+            yield from apply_in_chunks(
+                self._stores.transactions, actions, lambda action: action(), chunk_s=CHUNK_S
+            )
             return
+        outcomes: list[str] = []
         with suppress(_RolledBack), self._stores.transactions.writing():
-            for action in actions:
-                _count(_run_action(action))
+            outcomes = [action() for action in actions]
             raise _RolledBack
+        yield from outcomes
 
-    def _add(self, action: Action, characters: int = 0, read: Sequence[_Increment] = ()) -> None:
-        """Prepare *action*, whose commit also raises the counters *read*."""
-        self._actions.append((action, read))
-        self._characters += characters
-        if len(self._actions) >= BATCH_UNITS or self._characters >= BATCH_CHARACTERS:
-            self.commit()
+    # -- what is known ------------------------------------------------------------------------------
 
-    def _changed(
-        self, key: str, units: Mapping[int, Unit], counts: SourceCounts, least: int
-    ) -> Iterator[_Prepared]:
-        """Yield the units of at least *least* characters that differ from their documents."""
-        since, collection = self._options.since_ms, self._options.collection
+    def _source_before(self, conversation: ImportedConversation, began: str) -> str:
+        """Return the name under which a conversation that *began* then was imported before; that of its format otherwise."""
+        own = conversation_key(conversation.source, conversation.id)
+        if own in self._taken or self.positions.conversation(own).units:
+            return conversation.source
+        others = self._elsewhere(conversation.source, conversation.id)
+        return next(
+            (source_of_path(note.path) for note in others if note.authored_at == began), conversation.source
+        )
+
+    def _elsewhere(self, source: str, id: str) -> Iterator[Document]:
+        """Yield the first documents of conversations with this *id* that are served under the names of other sources."""
+        for name in sorted(self._sources - {source}):
+            path = unit_path(conversation_key(name, id), 1)
+            document = self._stores.documents.at(self._options.collection, path)
+            if document and document.inactive is None:
+                yield document
+
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        """The names of sources in the collection before the first conversation is stored."""
+        scope = Scope(collections=frozenset({self._options.collection}))
+        return frozenset(self._stores.properties.values("source", scope))
+
+    def _is_forgotten(self, key: str, number: int) -> bool:
+        known = self._stores.documents.at(self._options.collection, unit_path(key, number))
+        return known is not None and known.inactive is InactiveReason.FORGOTTEN
+
+    def _changes(
+        self,
+        conversation: ImportedConversation,
+        source: str,
+        key: str,
+        units: Mapping[int, Unit],
+        counts: SourceCounts,
+    ) -> Iterator[Action]:
+        """Yield actions for the units that differ from their documents; a short one is removed, others are counted."""
+        since, least = self._options.since_ms, 1 if conversation.content_type else MIN_UNIT
+        changes: list[_Change] = []
         for number, unit in units.items():
             path = unit_path(key, number)
             if since is not None and unit.messages[-1].at_ms < since:
                 continue
-            known = self._stores.documents.at(collection, path)
+            known = self._stores.documents.at(self._options.collection, path)
             if known and known.inactive is InactiveReason.FORGOTTEN:
                 counts.forgotten += 1
             elif known and known.inactive is not InactiveReason.REMOVED and known.source_hash == unit.digest:
@@ -291,34 +316,50 @@ class _Run:
             elif unit.length < least:
                 counts.too_short += 1
                 if known:
-                    self._add(partial(self._remove, path, counts))
+                    yield partial(self._remove, path)
             else:
                 before = None if self._is_forgotten(key, number - 1) else units.get(number - 1)
-                yield _Prepared(unit, number, path, known, before)
+                changes.append(_Change(unit, number, path, known, before))
+        for batch in _batches(changes):
+            texts = iter(redact_parts([message.text for change in batch for message in change.unit.messages]))
+            for change in batch:
+                yield partial(
+                    self._save, conversation, source, change, [*islice(texts, len(change.unit.messages))]
+                )
 
-    # -- writing, inside transactions ---------------------------------------------------------------
+    # -- actions, inside transactions ---------------------------------------------------------------
+
+    def _put_forgotten(self, key: str, number: int, state: ConversationState) -> str:
+        self.positions.put_forgotten(key, number, state)
+        return ""
+
+    def _put_conversation(self, key: str, state: ConversationState) -> str:
+        self.positions.put_conversation(key, state)
+        return ""
 
     def _save(
         self,
-        said: ImportedConversation,
+        conversation: ImportedConversation,
         source: str,
-        one: _Prepared,
+        change: _Change,
         texts: Sequence[str],
-        counts: SourceCounts,
-    ) -> _Increment:
-        unit = one.unit
-        content_type = said.content_type or CONVERSATION
+    ) -> str:
+        unit = change.unit
+        content_type = conversation.content_type or CONVERSATION
         is_talk = content_type == CONVERSATION
-        speakers, times = [one.speaker for one in unit.messages], [one.at_ms for one in unit.messages]
-        body = one.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
+        speakers, times = (
+            [message.speaker for message in unit.messages],
+            [message.at_ms for message in unit.messages],
+        )
+        body = change.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
         if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
-            return _Increment(counts, "forgotten")
-        title = unit_title(said.title, one.number, texts[0]) if is_talk else said.title
+            return "forgotten"
+        title = unit_title(conversation.title, change.number, texts[0]) if is_talk else conversation.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         document = Document(
             self._options.collection,
-            one.path,
-            title or said.title,
+            change.path,
+            title or conversation.title,
             body_hash(body),
             unit.digest,
             authored_at=at,
@@ -330,33 +371,18 @@ class _Run:
             origin=Origin.IMPORTED,
             body_length=len(body),
         )
-        about = " ".join(filter(None, (said.title, *(value for _, value in said.labels))))
-        declared = Declarations(properties=list(_properties(said, source, unit)))
+        about = " ".join(filter(None, (conversation.title, *(value for _, value in conversation.labels))))
+        declared = Declarations(properties=list(_properties(conversation, source, unit)))
         pieces = fragment(Markdown(body), title=document.title, date=at[:10], about=about)
         self._stores.publisher.publish(document, body, pieces, declared)
-        return _Increment(counts, "updated" if one.known and one.known.inactive is None else "added")
+        return "updated" if change.known and change.known.inactive is None else "added"
 
-    def _remove(self, path: str, counts: SourceCounts) -> _Increment | None:
+    def _remove(self, path: str) -> str:
         known = self._stores.documents.at(self._options.collection, path)
         if not known or known.inactive is not None:
-            return None
-        return _Increment(
-            counts, "removed", self._stores.publisher.withdraw([known.id], InactiveReason.REMOVED)
-        )
-
-
-def _nothing() -> None:
-    """Change nothing: the action of a conversation that is unchanged."""
-
-
-def _run_action(prepared: tuple[Action, Sequence[_Increment]]) -> list[_Increment]:
-    action, read = prepared
-    return [*filter(None, [action()]), *read]
-
-
-def _count(increments: Sequence[_Increment]) -> None:
-    for one in increments:
-        setattr(one.counts, one.name, getattr(one.counts, one.name) + one.number)
+            return ""
+        self._stores.publisher.withdraw([known.id], InactiveReason.REMOVED)
+        return "removed"
 
 
 def _properties(said: ImportedConversation, source: str, unit: Unit) -> Iterator[Property]:
@@ -380,16 +406,16 @@ def _without_secrets(said: ImportedConversation) -> ImportedConversation:
     return said._replace(title=title, labels=tuple(zip(names, values, strict=True)))
 
 
-def _batches(units: Iterator[_Prepared]) -> Iterator[list[_Prepared]]:
-    """Yield the units in groups whose messages are redacted together."""
-    batch: list[_Prepared] = []
+def _batches(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
+    """Yield the changes in groups whose messages are redacted together."""
+    batch: list[_Change] = []
     length = 0
-    for one in units:
-        if batch and length + one.unit.length > REDACTED_TOGETHER:
+    for change in changes:
+        if batch and length + change.unit.length > REDACTED_TOGETHER:
             yield batch
             batch, length = [], 0
-        batch.append(one)
-        length += one.unit.length
+        batch.append(change)
+        length += change.unit.length
     if batch:
         yield batch
 
