@@ -13,7 +13,7 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.search import query, vsearch
+from clawmem.app.services.retrieval.pipelines import query, vsearch
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.models import Embedder

@@ -9,8 +9,9 @@ from vault_stores import retrieval_stores
 from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, intent_search
+from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import Relation, RelationKind
@@ -50,7 +51,7 @@ class Remembering(NotesVault):
         generator: Generator | None = None,
         collections: tuple[str, ...] = (),
         until: str = "",
-    ) -> IntentAnswer:
+    ) -> Answer:
         request = read_request(question, now_ms=START_MS, collections=collections, until=until)
         pipeline = intent_search(
             retrieval_stores(self.vault),

@@ -11,7 +11,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.maintenance.consolidation import ConsolidationReport
-from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines import search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.cues import Kind

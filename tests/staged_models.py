@@ -9,13 +9,13 @@ from scripted_server import ScriptedServer
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.app.services.retrieval.cut import cut
+from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.rerank import blend, choose_chunk, rerank
 from clawmem.app.services.retrieval.retrievers import lexical_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.ports.models import ModelAnswers, Reranker
 from clawmem.ports.vault import Vault
@@ -33,7 +33,7 @@ NOTES = {
 
 
 def request(query: str = QUESTION, **rest: Any) -> RetrievalRequest:
-    return read_request(query, now_ms=ManualClock().now_ms(), **rest)
+    return read_request(query, now_ms=ManualClock().now_ms(), **{"diverse": False, **rest})
 
 
 def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tuple[Work, Trace]:
@@ -43,14 +43,14 @@ def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tupl
 def reranking(vault: Vault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
     found = {
         "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
-        "fuse": fuse(vault.documents),
+        "fuse": fuse,
     }
     if reranker is None:
         return {**found, "cut": cut}
     answers: ModelAnswers = rest.pop("answers", vault.answers)
     return {
         **found,
-        "chunk": choose_chunk(vault.documents, reranker),
+        "chunk": choose_chunk(reranker),
         "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
         "blend": blend,
         "cut": cut,

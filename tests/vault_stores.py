@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.stores import RetrievalStores
+from clawmem.app.services.retrieval.work import RetrievalStores
 from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.ports.vault import Vault
 

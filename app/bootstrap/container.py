@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
     from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.services.retrieval.pipeline import Pipeline
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
+    from clawmem.app.services.retrieval.routes import MemoryRetrieve
     from clawmem.app.services.setup.client_checks import ClientChecks
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
     from clawmem.ports.analytics import VaultReport
@@ -306,26 +306,26 @@ class UseCases(containers.DeclarativeContainer):
     embedder = shared(
         "indexing.serving_embedder:ServingEmbedder", chosen=gateways.embedder.provider, local=selection.local
     )
-    stores = shared("retrieval.stores:RetrievalStores")  # of every question
+    stores = shared("retrieval.work:RetrievalStores")  # of every question
     question_models = use_case("retrieval.models:Models")
-    query_of = function("retrieval.pipelines.search:query")
+    query_of = function("retrieval.pipelines:query")
     intent_search_of = function(
-        "retrieval.pipelines.memory_retrieve:intent_search",
+        "retrieval.pipelines:intent_search",
         models=question_models,
     )
-    search = shared("retrieval.pipelines.search:search")
-    vsearch = shared("retrieval.pipelines.search:vsearch")
-    openclaw: Pipeline = shared("retrieval.pipelines.search:openclaw")
+    search = shared("retrieval.pipelines:search")
+    vsearch = shared("retrieval.pipelines:vsearch")
+    openclaw: Pipeline = shared("retrieval.openclaw:openclaw")
     query = Singleton(query_of, models=question_models)
     query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
     query_plan = shared(
-        "retrieval.pipelines.query_plan:query_plan",
-        planner=use_case("retrieval.pipelines.query_plan:planner"),
+        "retrieval.plan:QueryPlan",
+        planner=use_case("retrieval.plan:planner"),
     )
     memory_retrieve: MemoryRetrieve = shared(
-        "retrieval.pipelines.memory_retrieve:MemoryRetrieve",
-        ways=Dict(
+        "retrieval.routes:MemoryRetrieve",
+        pipelines=Dict(
             search=search.provider,
             vsearch=vsearch.provider,
             query=query.provider,

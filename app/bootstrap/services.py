@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.proof import ForgottenPlaces
     from clawmem.app.services.retrieval.pipeline import Pipeline
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentSearch
-    from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
+    from clawmem.app.services.retrieval.plan import QueryPlan
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.settings.model import Settings
     from clawmem.ports.journal import ForgetLog
@@ -40,7 +39,7 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
         query_without_models: Pipeline
         ask_of: Callable[..., Ask | None]
         enrich: Callable[..., Enrich]
-        intent_search_of: Callable[..., IntentSearch]
+        intent_search_of: Callable[..., Pipeline]
 
 else:
 

@@ -16,7 +16,7 @@ from clawmem.domain.security.quoting import without_orders
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.answer import Result as Found
-    from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
+    from clawmem.app.services.retrieval.plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
     from clawmem.app.settings.model import Settings
     from clawmem.ports.sessions import Session
@@ -53,7 +53,7 @@ def found_document(
         "start_line": shown.start_line,
         "end_line": shown.end_line,
         "snippet": shown.text,
-        "superseded_by": successor_of(result.superseded_by, partly=result.is_partly_superseded),
+        "superseded_by": successor_of(result.superseded_by),
         "collection": document.collection,
         "path": document.path,
         "heading": result.heading,

@@ -93,11 +93,10 @@ class DocumentReference(Result):
 
 
 class Successor(Result):
-    """The document that supersedes another one, when it was written, and whether only in other passages than the shown."""
+    """The document that supersedes another one, and when it was written."""
 
     file: str
     authored_at: str
-    partly: bool = False
 
 
 def place_of(services: Services, document: Document) -> dict[str, Any]:
@@ -110,18 +109,16 @@ def place_from(document: Document, docid: str) -> dict[str, Any]:
     return {"docid": f"#{docid}", **titled_file(document)}
 
 
-def successor_of(document: Document | None, *, partly: bool = False) -> Successor | None:
+def successor_of(document: Document | None) -> Successor | None:
     """Return the successor of a document; null if there is none."""
     if document is None:
         return None
-    return Successor(file=document.display_path, authored_at=document.authored_at, partly=partly)
+    return Successor(file=document.display_path, authored_at=document.authored_at)
 
 
 def successor_mark(successor: Successor | None) -> str:
     """Return ``superseded by PATH (DATE)``; empty without a successor."""
-    return (
-        successor_label(successor.file, successor.authored_at, partly=successor.partly) if successor else ""
-    )
+    return successor_label(successor.file, successor.authored_at) if successor else ""
 
 
 def with_successor(text: str, successor: Successor | None) -> str:

@@ -16,8 +16,7 @@ from clawmem.domain.retrieval.routing import Route
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, RoutedAnswer
-    from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
+    from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
 
@@ -88,7 +87,7 @@ def any_search(services: Services, request: AnySearch) -> SearchAnswer:
 def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
     route = None if request.mode == "auto" else Route(request.mode)
 
-    def find(asked: RetrievalRequest) -> RoutedAnswer:
+    def find(asked: RetrievalRequest) -> Answer:
         return services.memory_retrieve(asked, route)
 
     return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
@@ -107,7 +106,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
 
-    def find(asked: RetrievalRequest) -> IntentAnswer:
+    def find(asked: RetrievalRequest) -> Answer:
         return services.intent_search_of(intent=intent, with_graph=request.graph)(asked)
 
     return answer_question(
@@ -123,7 +122,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
 
-    def find(asked: RetrievalRequest) -> PlanAnswer:
+    def find(asked: RetrievalRequest) -> Answer:
         return services.query_plan(asked)
 
     return answer_question(
@@ -131,7 +130,7 @@ def query_plan(services: Services, request: Question) -> SearchAnswer:
     )
 
 
-def _keys_of_route(found: RoutedAnswer) -> dict[str, Any]:
+def _keys_of_route(found: Answer) -> dict[str, Any]:
     only_of_some = {
         "intent": found.intent,
         "confidence": found.confidence,

@@ -12,9 +12,6 @@ TOP_RANK_BONUS = (0.05, 0.02, 0.02)  # by 0-based rank: one first place outweigh
 
 RERANKER_SHARE = 0.7
 LEAST_SPREAD = 0.001  # reranker scores within this range do not distinguish the candidates
-# (last rank, share), with ranks from 1.
-PUBLISHED_SHARES = ((3, 0.75), (10, 0.60))
-PUBLISHED_LAST_SHARE = 0.40
 
 
 class SortableKey(Hashable, Protocol):
@@ -166,24 +163,3 @@ def blend(
         return dict(fused)
     top = max(fused.values())
     return {key: (1 - share) * score + share * top * scaled.get(key, 0.0) for key, score in fused.items()}
-
-
-def published_blend(ranked: Sequence[Key], reranked: Mapping[Key, float]) -> dict[Key, float]:
-    """
-    Return the published blend ``w / rank + (1 - w) * r``, with w .75 up to rank 3, .60 up to 10, .40 beyond.
-
-    Used for comparison. The first candidate always stays first: it gets at least .75, the second at most .625.
-
-    Args:
-        ranked: Keys, best first, each once.
-        reranked: Scores in [0, 1]; a missing score counts as 0.
-    """
-    return {
-        key: published_share(rank) / rank + (1 - published_share(rank)) * reranked.get(key, 0.0)
-        for rank, key in enumerate(ranked, start=1)
-    }
-
-
-def published_share(rank: int) -> float:
-    """Return the weight of the previous *rank*, from 1, in the published blend."""
-    return next((share for last, share in PUBLISHED_SHARES if rank <= last), PUBLISHED_LAST_SHARE)

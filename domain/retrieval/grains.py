@@ -23,7 +23,7 @@ HitsByRetriever = Mapping[str, Sequence[Hit]]
 LINE, PASSAGE, SECTION, DOCUMENT, VECTOR = "line", "passage", "section", "document", "vector"
 SPEAKER = "speaker"  # the line's speaker is named in the question
 TIME = "time"  # the document was written in the time that the question names
-NUMBER = "number"  # the line contains a number, and the question asks for one
+PRECISE = "precise"  # the text contains every word of a question that is a name
 COVERAGE = "coverage"  # similarity of the line to the words of the question
 WHOLE = "whole"  # similarity of the line to the question as a whole
 BEST_LINE = "best line"  # the final relevance of the document's best line
@@ -37,6 +37,7 @@ DOCUMENT_WEIGHTS = MappingProxyType(
         LINE: 1.0,
         PASSAGE: 1.0,
         DOCUMENT: 1.0,
+        PRECISE: 4.0,
         VECTOR: 0.7,
         TIME: 0.8,
     }
@@ -51,7 +52,7 @@ LINE_WEIGHTS = MappingProxyType(
         COVERAGE: 1.0,
         WHOLE: 0.4,
         TIME: 0.7,
-        NUMBER: 0.2,
+        PRECISE: 3.0,
     }
 )
 VARIANT_MARK = "~"  # "vector~1": results of the vector retriever for the first query variant
@@ -179,6 +180,8 @@ def fuse_lines(
         elif retriever_of(name) in (DOCUMENT, TIME):
             whole = _scaled(name, {h.key.document_id: h.score for h in legs[name]})
             parts[name] = {key: share for key in lines if (share := whole.get(key.document_id))}
+    if PRECISE in legs:
+        parts[PRECISE] = {k: s for k, s in _scaled(PRECISE, _of(legs, PRECISE)).items() if k in spans}
     if speakers and SPEAKER in weights:
         parts[SPEAKER] = {key: 1.0 for key in lines if _says(spans[key].label, speakers)}
     relevance = _relevance(parts, weights)

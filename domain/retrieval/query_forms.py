@@ -10,7 +10,7 @@ identifiers of a longer question, whose words must be adjacent.
 import re
 from typing import NamedTuple
 
-from clawmem.domain.text.vocabulary import FORMER, NEWEST, NUMBERS, STOP_WORDS, any_of, function_words
+from clawmem.domain.text.vocabulary import FORMER, NEWEST, STOP_WORDS, function_words
 from clawmem.domain.text.words import is_unspaced, normalise, words
 from clawmem.ports.records import LexicalQuery, Term
 
@@ -59,8 +59,6 @@ _IDENTIFIER = re.compile(
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
 # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
 _EXCLUDED = re.compile(r"(?:\s-[^\W\d_]{3,40})+\s*\Z")
-_ASKS_HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", re.IGNORECASE)
-_NUMBER = re.compile(rf"\d|\b(?:{any_of(NUMBERS)}|once|twice|couple|half)\b", re.IGNORECASE)
 
 
 class QueryForms(NamedTuple):
@@ -142,13 +140,3 @@ def _term(word: str, *, prefix: bool) -> Term:
     # A single character of an unspaced script is searched as the prefix of an indexed pair.
     alone = is_unspaced(word) and len(word) == 1
     return Term(word, prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))
-
-
-def asks_for_number(query: str) -> bool:
-    """Whether the answer to *query* must contain a number, in digits or words. English only."""
-    return _ASKS_HOW_MANY.search(query) is not None
-
-
-def holds_number(text: str) -> bool:
-    """Whether *text* contains a number, in digits or in English words."""
-    return _NUMBER.search(text) is not None

@@ -54,9 +54,9 @@ from judged import (
 from owners import owner_vault
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.services.retrieval import compare
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.stages import compare
-from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval import calibrated, grains, late_interaction
 
 TABLES = FOLDER / "ablation"
@@ -129,7 +129,6 @@ SIGNALS: dict[str, Without] = {
     ),
     "speaker": _weight(grains.SPEAKER, SPEAKER_LIFT=0.0),
     "time": _leg(grains.TIME),
-    "number": _weight(grains.NUMBER),
     "late interaction": _weight(grains.COVERAGE),
     "best line": _weight(grains.BEST_LINE),
     "closer look (the whole stage)": _stage("compare"),
@@ -139,12 +138,9 @@ SIGNALS: dict[str, Without] = {
     "recency when asked for": _term("INTENDED_RECENCY", "CURRENT_RECENCY"),
     "pin": _term("PIN"),
     "all metadata": _term("RECENCY", "INTENDED_RECENCY", "CURRENT_RECENCY", "PIN"),
-    "successors first": _stage("successors first"),
-    "versions in order": _stage("versions"),
-    "newest first": _stage("newest first"),
-    "named time first": _stage("named time first"),
-    "diversity": _stage("diversify"),
-    "precise first": _stage("precise first"),
+    "supersession": _stage("supersede"),
+    "selection by date": _stage("dates"),
+    "names": _weight(grains.PRECISE),
 }
 
 
@@ -171,7 +167,7 @@ def measure(name: str, services: Services, asked: Sequence[JudgedQuestion], want
     found: dict[str, dict[str, Places]] = {signal: {} for signal in wanted}
     say = each(len(asked), f"{name}, {len(wanted)} signals")
     for done, one in enumerate(asked, start=1):
-        searched = search(one.request, Work(), _trace())
+        searched = search(one.request, Work(loaded=LoadedTexts(services.vault.documents)), _trace())
         for signal in wanted:
             items = one.items(_ranked(one.request, searched, stages, SIGNALS[signal]))
             found[signal][one.qid] = places_of(items, one.grades)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from vault_stores import retrieval_stores
 
+from clawmem.app.services.retrieval.cut import cut
+from clawmem.app.services.retrieval.fuse import nearest
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
-from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.fuse import nearest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Grain
@@ -36,7 +36,7 @@ def embedder_alone(vault: Vault, embedder: Embedder) -> Pipeline:
     )
     return Pipeline(
         retrieval_stores(vault),
-        {"search": search, "nearest": nearest(vault.documents), "records": records(vault), "cut": cut},
+        {"search": search, "nearest": nearest, "records": records(vault), "cut": cut},
     )
 
 

@@ -30,9 +30,9 @@ from clawmem.app.bench.collection import load_collection
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.retrieval.confidence import evidence_of, statistics_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request
-from clawmem.app.services.retrieval.stages.judge import evidence_of, statistics_of
 from clawmem.app.services.surfacing.candidates import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding
@@ -135,7 +135,6 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
                     services.vault.lexical,
                     work,
                     statistics_of(
-                        services.vault.documents,
                         services.vault.lexical,
                         request,
                         work,

@@ -130,7 +130,7 @@ def ask_vault(
     from clawmem.adapters.sqlite.vault import open_vault
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.retrieval.pipelines.search import query
+    from clawmem.app.services.retrieval.pipelines import query
 
     sys.stderr.write(f"{collection}, {name}\n")
     with tempfile.TemporaryDirectory() as place:
@@ -205,8 +205,8 @@ def evidence_and_places(
     vault: Any, pipeline: Any, text: str, unit: str, judge: Judge, *, without: Judge | None = None
 ) -> Fact:
     """The evidence for one question, and the places of its list; not of the notes that *without* holds."""
+    from clawmem.app.services.retrieval.confidence import evidence_of, places_of, statistics_of
     from clawmem.app.services.retrieval.request import Unit, read_request
-    from clawmem.app.services.retrieval.stages.judge import evidence_of, places_of, statistics_of
 
     request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
     if without:
@@ -216,7 +216,7 @@ def evidence_and_places(
         }
         request = request._replace(scope=request.scope._replace(documents=frozenset(rest)))
     work, _ = pipeline.rank(request)
-    words = statistics_of(vault.documents, vault.lexical, request, work)
+    words = statistics_of(vault.lexical, request, work)
     if without:
         words = words._replace(unknown=_unknown(vault, request))
     pairs = zip(places_of(request, work, words), work.candidates, strict=True)

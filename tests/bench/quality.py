@@ -45,6 +45,7 @@ from judged import (
     surroundings,
     vault_of,
 )
+from vault_stores import retrieval_stores
 
 from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.services import Services
@@ -111,9 +112,7 @@ def _ask(services: Services, setting: Setting, system: str, make: Make) -> None:
         request = setting.request(query, now_ms)
         began = process_time()
         work, _ = pipeline.rank(request)
-        describe(
-            services.vault.documents, services.vault.successions, request, work.candidates[: request.limit]
-        )
+        describe(work.texts, retrieval_stores(services.vault), request, work.candidates[: request.limit])
         spent.append((process_time() - began) * 1000)
         found[query.qid] = places_of(setting.items(work.candidates, collection), collection.grades[query.qid])
         say(done)

@@ -23,7 +23,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.vault import Vault
 

@@ -94,7 +94,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import read_request
 from vault_stores import retrieval_stores
 

@@ -221,7 +221,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines import search
 from vault_stores import retrieval_stores
 from wired import update_collection
 

@@ -14,7 +14,7 @@ from wired import publisher, wired
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
+from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import fragment

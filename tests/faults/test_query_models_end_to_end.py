@@ -28,8 +28,8 @@ from scripted_server import (
 )
 
 from clawmem.adapters.models import api
-from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
-from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
+from clawmem.app.services.retrieval.expand import DEADLINE_S, EXPANSION, expand
+from clawmem.app.services.retrieval.rerank import PURPOSE, RERANKER, rerank
 
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy

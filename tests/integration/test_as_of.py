@@ -12,11 +12,11 @@ from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
-from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
+from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
+from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.receipts import request_to_json
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.routes import MemoryRetrieve
 from clawmem.app.services.retrieval.similar import FindSimilar
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
@@ -47,7 +47,7 @@ class Home(NotesVault):
             "vsearch": vsearch(retrieval_stores(self.vault), self.embedder),
             "query": query(retrieval_stores(self.vault), self.embedder),
             "intent_search": intent_search(retrieval_stores(self.vault), self.embedder),
-            "query_plan": query_plan(retrieval_stores(self.vault), self.embedder),
+            "query_plan": QueryPlan(retrieval_stores(self.vault), self.embedder),
         }
         self.retrieve = MemoryRetrieve(
             self.vault.documents,

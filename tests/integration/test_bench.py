@@ -38,7 +38,7 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
 from clawmem.ports.vault import Vault

@@ -13,7 +13,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.file_lessons import FileLessons
 from clawmem.app.services.briefing.session import curation_note
-from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.text.words import token_count

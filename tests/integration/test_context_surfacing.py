@@ -189,7 +189,7 @@ class TestDeep:
         assert context_of(hook(QUESTION, session="s2", CLAWMEM_PROFILE="deep"))
 
         before, after = (given(home, session) for session in ("s1", "s2"))
-        near = partial(pytest.approx, abs=2e-3)  # an access more counts a little as well
+        near = partial(pytest.approx, abs=5e-3)  # an access more counts a little as well
         assert after["guests.md"] == near(before["guests.md"])
         assert after["phones.md"] == near(before["phones.md"] + 0.1 * before["guests.md"])
 

@@ -25,9 +25,9 @@ from scripted_server import Models as Servers
 from surfacing_home import PROMPT, Home, places
 
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
+from clawmem.app.services.retrieval.expand import EXPANSION
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.stages.expand import EXPANSION
-from clawmem.app.services.retrieval.stages.rerank import RERANKER
+from clawmem.app.services.retrieval.rerank import RERANKER
 from clawmem.app.services.surfacing.surface import Surfaced
 from clawmem.domain.surfacing.deepening import MOST_VARIANTS, READ_CHARS, RESULTS_EACH
 from clawmem.domain.surfacing.profiles import PROFILES

@@ -21,7 +21,7 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.knowledge.enriching import EnrichReport
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
+from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.knowledge import ATTEMPTS, Entity, RelationKind

@@ -14,7 +14,7 @@ from wired import publisher
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines import search
 from clawmem.contracts.samples import document, fragments
 
 SET = json.loads((Path(__file__).parents[1] / "data" / "file_lessons.json").read_text("utf-8"))

@@ -16,10 +16,10 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve, intent_search
-from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
+from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
+from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.request import Unit, read_request
+from clawmem.app.services.retrieval.routes import Ask, MemoryRetrieve
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
@@ -32,7 +32,7 @@ WAYS: dict[str, Callable[[Vault], Ask]] = {
     "vsearch": lambda vault: vsearch(retrieval_stores(vault), StaticEmbedder()),
     "query": lambda vault: query(retrieval_stores(vault), StaticEmbedder()),
     "intent_search": lambda vault: intent_search(retrieval_stores(vault), StaticEmbedder()),
-    "query_plan": lambda vault: query_plan(retrieval_stores(vault), StaticEmbedder()),
+    "query_plan": lambda vault: QueryPlan(retrieval_stores(vault), StaticEmbedder()),
 }
 UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles until they snood")
 

@@ -22,20 +22,19 @@ from vault_stores import retrieval_stores
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
-from clawmem.app.services.retrieval.models import NO_MODELS
-from clawmem.app.services.retrieval.models import Models as RetrievalModels
-from clawmem.app.services.retrieval.pipelines.search import query
-from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
-from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.stages.expand import (
+from clawmem.app.services.retrieval.expand import (
     EXPANSION,
     expand,
     expansion_stage,
-    variant_name,
     variant_retrievers,
 )
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.rerank import RERANKER, reranking_stages
+from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.models import NO_MODELS
+from clawmem.app.services.retrieval.models import Models as RetrievalModels
+from clawmem.app.services.retrieval.pipelines import query
+from clawmem.app.services.retrieval.rerank import RERANKER, reranking_stages
+from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
 from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
@@ -78,9 +77,7 @@ def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[st
                 "lexical": lexical_retriever(vault.lexical),
                 "vector": vector_retriever(vault.vectors, vault.embeddings, HashingEmbedder()),
                 **variant_retrievers(
-                    vault.lexical,
-                    vault.vectors,
-                    vault.embeddings,
+                    retrieval_stores(vault),
                     HashingEmbedder(),
                 ),
             }
@@ -93,8 +90,8 @@ class TestWithoutModels:
         """A pipeline without models has no stage and no retriever for them."""
         _, trace = query(retrieval_stores(vault), HashingEmbedder()).rank(request())
 
-        assert expansion_stage(vault.lexical, vault.answers, NO_MODELS) == {}
-        assert reranking_stages(vault.documents, vault.answers, NO_MODELS) == {}
+        assert expansion_stage(retrieval_stores(vault), NO_MODELS) == {}
+        assert reranking_stages(retrieval_stores(vault), NO_MODELS) == {}
         assert not {"expand", "choose chunk", "rerank", "blend"} & {stage.name for stage in trace.stages}
 
 
@@ -106,18 +103,13 @@ class TestBoth:
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault.lexical),
-            **variant_retrievers(
-                vault.lexical,
-                vault.vectors,
-                vault.embeddings,
-                HashingEmbedder(),
-            ),
+            **variant_retrievers(retrieval_stores(vault), HashingEmbedder()),
         }
         stages = {
-            **expansion_stage(vault.lexical, vault.answers, helping),
+            **expansion_stage(retrieval_stores(vault), helping),
             "search": RunRetrievers(legs),
-            "fuse": fuse(vault.documents),
-            **reranking_stages(vault.documents, vault.answers, helping),
+            "fuse": fuse,
+            **reranking_stages(retrieval_stores(vault), helping),
         }
 
         work, trace = run(stages, vault, request())
@@ -255,9 +247,7 @@ class TestExpansion:
         words, meaning = (
             leg(request(), work)
             for leg in variant_retrievers(
-                vault.lexical,
-                vault.vectors,
-                vault.embeddings,
+                retrieval_stores(vault),
                 Another(),
             ).values()
         )
@@ -267,7 +257,6 @@ class TestExpansion:
 
     def test_variants_have_names(self) -> None:
         """A variant's leg is told from the question's own, and both have the same origin."""
-        assert variant_name("vector", 2) == "vector~2"
         assert [retriever_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
 
 

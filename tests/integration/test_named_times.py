@@ -18,10 +18,10 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
-from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
+from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
+from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.routes import MemoryRetrieve
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, TIME
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.models import LateInteraction
@@ -38,7 +38,7 @@ def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, As
         "vsearch": vsearch(retrieval_stores(vault), embedder),
         "query": query(retrieval_stores(vault), embedder, late),
         "intent_search": intent_search(retrieval_stores(vault), embedder),
-        "query_plan": query_plan(retrieval_stores(vault), embedder),
+        "query_plan": QueryPlan(retrieval_stores(vault), embedder),
     }
     retrieve = MemoryRetrieve(
         vault.documents, vault.sessions, {name: partial(made.__getitem__, name) for name in made}

@@ -8,7 +8,7 @@ from vault_stores import retrieval_stores
 
 from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit, read_request
 
 NOTES = {

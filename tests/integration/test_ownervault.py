@@ -34,7 +34,7 @@ from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.retrieval import measure
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.documents.content_type import TYPES

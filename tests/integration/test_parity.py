@@ -33,7 +33,7 @@ from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.retrieval.pipelines.search import query, search
+from clawmem.app.services.retrieval.pipelines import query, search
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.indexes import IndexPlace, VectorIndex, VectorSearch
 from clawmem.ports.records import Grain, Hit, Vector, VectorEntry

@@ -14,19 +14,17 @@ from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.query_plan import (
+from clawmem.app.services.retrieval.plan import (
     DEPTH,
     NO_USE,
-    AskClauses,
-    ByModel,
     Plan,
-    PlanAnswer,
     Planner,
     QueryPlan,
+    by_model,
     by_rules,
     planner,
-    query_plan,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -61,12 +59,12 @@ def ask(
     limit: int = 10,
     unit: Unit = Unit.DOCUMENT,
     collections: tuple[str, ...] = (),
-) -> PlanAnswer:
+) -> Answer:
     request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
-    return query_plan(retrieval_stores(vault), HashingEmbedder(), planned)(request)
+    return QueryPlan(retrieval_stores(vault), HashingEmbedder(), planned)(request)
 
 
-def clauses(answer: PlanAnswer) -> list[tuple[str, str, int]]:
+def clauses(answer: Answer) -> list[tuple[str, str, int]]:
     return [(clause.type.value, clause.query, clause.priority) for clause in answer.plan]
 
 
@@ -158,8 +156,13 @@ def fixed_plan(
     vault: Vault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
 ) -> QueryPlan:
     pipeline = Fixed(vault, act)
-    clauses = AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S)
-    return QueryPlan(retrieval_stores(vault), clauses, lambda request, work, trace: work, planned(*given))
+    return QueryPlan(
+        retrieval_stores(vault),
+        HashingEmbedder(),
+        planned(*given),
+        SHORT_S,
+        dict.fromkeys(ClauseKind, pipeline),
+    )
 
 
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))
@@ -253,7 +256,7 @@ def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     """Its clauses are what is looked up, most important first."""
     model = ScriptedGenerator(lambda prompt: said(("vector", "boat", 2), ("bm25", "oolong degrees", 1)))
 
-    answer = ask(vault, TWO_TOPICS, ByModel(model))
+    answer = ask(vault, TWO_TOPICS, by_model(model))
 
     assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
     assert answer.trace.degraded == {}
@@ -266,7 +269,7 @@ def test_a_simple_question_never_reaches_the_model(vault: Vault) -> None:
     def never(prompt: str) -> str:
         raise AssertionError("asked")
 
-    assert clauses(ask(vault, "flat tyre", ByModel(ScriptedGenerator(never))))[0] == ("bm25", "flat tyre", 1)
+    assert clauses(ask(vault, "flat tyre", by_model(ScriptedGenerator(never))))[0] == ("bm25", "flat tyre", 1)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +286,7 @@ def test_a_simple_question_never_reaches_the_model(vault: Vault) -> None:
 )
 def test_garbage_of_a_model_costs_nothing_but_time(vault: Vault, garbage: str) -> None:
     """The plan of the rules is used instead, and the answer says so."""
-    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(lambda prompt: garbage)))
+    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(lambda prompt: garbage)))
 
     assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
     assert answer.trace.degraded == {"plan": NO_USE}
@@ -294,14 +297,14 @@ def test_a_wrong_answer_is_asked_for_once_more(vault: Vault) -> None:
     """The second attempt counts."""
     answers = iter(["sorry", said(("bm25", "oolong", 1))])
 
-    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(lambda prompt: next(answers))))
+    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(lambda prompt: next(answers))))
 
     assert clauses(answer) == [("bm25", "oolong", 1)]
 
 
 def test_a_model_without_time_is_not_waited_for(vault: Vault) -> None:
     """Past the deadline the rules plan, and the answer says why."""
-    answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(), deadline_s=0.0))
+    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(), deadline_s=0.0))
 
     assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
     assert "no time is left" in answer.trace.degraded["plan"]

@@ -14,18 +14,11 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
-    LEAST_COSINE,
-    NO_SESSIONS,
-    NOTHING_NEAR,
-    Ask,
-    MemoryRetrieve,
-    RoutedAnswer,
-    intent_search,
-)
-from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
-from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
+from clawmem.app.services.retrieval.plan import QueryPlan
+from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
+from clawmem.app.services.retrieval.routes import NO_SESSIONS, NOTHING_NEAR, Ask, MemoryRetrieve
 from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
@@ -53,7 +46,7 @@ class Home(NotesVault):
         self.take_in({}, vectors=vectors)
         self.retrieve = MemoryRetrieve(self.vault.documents, self.vault.sessions, self.ways())
 
-    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> RoutedAnswer:
+    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> Answer:
         """Return the answer of a route."""
         return self.retrieve(self.request(question, limit=limit, show_all=False), mode)
 
@@ -64,7 +57,7 @@ class Home(NotesVault):
             "vsearch": lambda: vsearch(retrieval_stores(vault), embedder),
             "query": lambda: query(retrieval_stores(vault), embedder),
             "intent_search": lambda: intent_search(retrieval_stores(vault), embedder),
-            "query_plan": lambda: query_plan(retrieval_stores(vault), embedder),
+            "query_plan": lambda: QueryPlan(retrieval_stores(vault), embedder),
         }
         return {name: self._noted(name, make) for name, make in makers.items()}
 

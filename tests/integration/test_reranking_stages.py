@@ -16,8 +16,8 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import OverlapReranker
 from clawmem.adapters.models.api import ApiReranker
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.retrieval.request import Ranking, Unit
-from clawmem.app.services.retrieval.stages.rerank import (
+from clawmem.app.services.retrieval.request import Unit
+from clawmem.app.services.retrieval.rerank import (
     BATCH,
     LINE_CHARS,
     RERANKED,
@@ -51,16 +51,6 @@ class TestReranking:
         assert sorted(names(vault, work)) == sorted(names(vault, before))
         assert work.candidates[0].legs[RERANKER] == pytest.approx(1 / (1 + math.exp(-6)))
         assert trace.degraded == {}
-
-    def test_the_published_blend_keeps_the_first(self, vault: Vault, models: Models) -> None:
-        """Under the published ranking the first one stays, as published; the answer is the second."""
-        reranker = models.factory(ApiReranker, models.serve(scoring_each(perfect)).url)
-        before, _ = run(reranking(vault, None), vault, request())
-
-        work, _ = run(reranking(vault, reranker), vault, request(ranking=Ranking.PUBLISHED))
-
-        assert names(vault, work)[0] == names(vault, before)[0]
-        assert names(vault, work)[1] == "answer.md"
 
     def test_small_batches_and_each_text_once(
         self, vault: Vault, models: Models, notes_vault: NotesVault

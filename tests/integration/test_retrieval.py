@@ -14,11 +14,11 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, local_retrievers, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers
-from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.records import InactiveReason
@@ -91,7 +91,7 @@ class TestWords:
 
         assert paths(answer)[0] == "both.md"
         assert len(answer.results) == 6
-        assert [result.legs["precise"] for result in answer.results] == [1.0, *[0.0] * 5]
+        assert [result.legs.get("precise") for result in answer.results] == [1.0, *[None] * 5]
 
     @pytest.mark.parametrize(
         "question", ["auth_session", "where is auth_session read", 'who reads "auth session"']
@@ -241,7 +241,7 @@ class TestLegs:
             "lexical": finds_nothing,
             "vector": vector_retriever(notes.vault.vectors, notes.vault.embeddings, notes.embedder),
         }
-        stages = {"search": RunRetrievers(legs), "fuse": fuse(notes.vault.documents)}
+        stages = {"search": RunRetrievers(legs), "fuse": fuse}
         request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
         work, _ = Pipeline(retrieval_stores(notes.vault), stages).rank(request)
 

@@ -17,7 +17,7 @@ from wired import publisher
 
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
+from clawmem.app.services.retrieval.pipelines import query, search, vsearch
 from clawmem.ports.models import is_in_process
 from clawmem.ports.records import Grain, InactiveReason
 from clawmem.ports.vault import Vault

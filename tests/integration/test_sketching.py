@@ -19,7 +19,7 @@ from clawmem.adapters.models.static import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.search import query
+from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
 from clawmem.domain.retrieval.late_interaction import READ, read_rows

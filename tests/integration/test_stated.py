@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from surfacing_home import Home, places
 
-from clawmem.app.services.retrieval import shortfalls
-from clawmem.app.services.retrieval.stages.judge import MOST_PASSAGES
-from clawmem.domain.retrieval.requested import QuestionDemands, Shortfall, unmet
 from clawmem.domain.surfacing.block import ONLY_TOPIC
 
 LOFT = {
@@ -44,19 +41,3 @@ def test_a_question_for_no_kind_of_value(home: Home) -> None:
 
     assert len(places(said)) >= len(LOFT)
     assert ONLY_TOPIC not in said.block
-
-
-def test_passages_of_the_best_notes_are_compared_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stage that judges the answer has compared the first three with the question already."""
-    compared = []
-
-    def count(
-        asked: QuestionDemands, rarities: Sequence[float], text: str, *rest: str, **time: bool
-    ) -> Shortfall:
-        compared.append(text)
-        return unmet(asked, rarities, text, *rest, **time)
-
-    monkeypatch.setattr(shortfalls, "unmet", count)
-
-    assert home.ask("how much is the rent of the loft").block
-    assert len(compared) == len(set(compared)) > MOST_PASSAGES

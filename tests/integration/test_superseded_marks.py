@@ -19,7 +19,7 @@ NEWEST = TODAY - timedelta(days=1)
 REDIS, LAST = f"notes/decisions/{OLD}-redis.md", f"notes/decisions/{NEWEST}-<b>lite.md"
 MARK = f"superseded by {LAST} ({NEWEST})"
 ESCAPED = MARK.replace("<b>", "&lt;b&gt;")
-FIELD = {"file": LAST, "authored_at": f"{NEWEST}T00:00:00.000Z", "partly": False}
+FIELD = {"file": LAST, "authored_at": f"{NEWEST}T00:00:00.000Z"}
 NOTES = {
     f"decisions/{OLD}-redis.md": "---\ncontent_type: decision\n---\n# Sessions in Redis\n\n"
     "Login sessions live in Redis for 14 days because `auth.py` is fast there.\n",
@@ -129,24 +129,3 @@ def test_a_question_of_then(world: InterfaceWorld) -> None:
     said = world.json("search", "login sessions Redis", "--as-of", OLD)
 
     assert {one["superseded_by"] for one in said["results"]} == {None}, json.dumps(said)
-
-
-@pytest.mark.parametrize("way", ["cli", "hook"])
-def test_a_note_supersedes_the_passage_that_it_is_about(world: InterfaceWorld, way: str) -> None:
-    """The older note comes first for the hours, marked as partly superseded, and second for the summer break."""
-
-    def said(prompt: str) -> str:
-        if way == "cli":
-            return world.cli("query", "--all", prompt)
-        return world.hook("context-surfacing", "UserPromptSubmit", prompt=prompt, session_id=prompt)
-
-    hours, summer = (
-        said("what are the opening hours of the counter"),
-        said("when is the summer break of the workshop"),
-    )
-
-    assert "9:30 until noon" in hours
-    assert "partly superseded by notes/ferry/summer.md (2024-03-04)" in hours
-    assert hours.find("ferry/house.md:") < (hours.find("ferry/summer.md:") % len(hours))
-    assert "partly superseded" not in summer
-    assert summer.index("ferry/summer.md:") < summer.index("ferry/house.md:")

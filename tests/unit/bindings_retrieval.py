@@ -15,7 +15,7 @@ from clawmem.domain.retrieval.composite import Signals, published
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
-from clawmem.domain.retrieval.fusion import blend, min_max, published_blend, rrf
+from clawmem.domain.retrieval.fusion import blend, min_max, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
 from clawmem.domain.retrieval.intent import classify_intent, has_recency_intent, time_intent
 from clawmem.domain.retrieval.late_interaction import (
@@ -26,7 +26,6 @@ from clawmem.domain.retrieval.late_interaction import (
     read_rows,
 )
 from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses
-from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
 from clawmem.domain.retrieval.question import newest_question
 from clawmem.domain.retrieval.recency import recency
 from clawmem.domain.retrieval.relevance import (
@@ -39,7 +38,6 @@ from clawmem.domain.retrieval.relevance import (
 )
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.snippets import snippet
-from clawmem.domain.retrieval.succession import current_first
 from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Lease
@@ -126,11 +124,6 @@ def _relevance(given: dict[str, Any]) -> dict[str, float]:
     anything = answer_probability(Evidence(**given["evidence"]), given.get("fingerprint"))
     this_one = place_probability(ResultPlace(**given["place"]))
     return {"answered": anything, "placed": this_one, "confidence": anything * this_one}
-
-
-def _succession(given: dict[str, Any]) -> list[Any]:
-    pairs = [(older, newer) for older, newer in given["pairs"]]
-    return current_first(given["ranked"], pairs, given.get("hidden", ()))
 
 
 _USUAL: dict[str, Mapping[str, float]] = {"document": DOCUMENT_WEIGHTS, "line": LINE_WEIGHTS}
@@ -241,12 +234,9 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "relevance": _relevance,
     "likelihood": lambda given: str(likelihood_of(**given)),
     "worth_showing": lambda given: results_to_show(**given),
-    "succession": _succession,
     "time_intent": lambda given: time_intent(**given).value,
     "coverage": _coverage,
     "line_coverage": _covered,
-    "number_questions": lambda given: asks_for_number(**given),
-    "number_answers": lambda given: holds_number(**given),
     "variant_weights": lambda given: with_variants(_weights(given), given["names"]),
     "refine": _refine,
     "temporal": _temporal,
@@ -259,6 +249,5 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "chunk_choice": _refusable(lambda given: _chunk_choice(dict(given))),
     "intent_terms": lambda given: list(intent_terms(**given)),
     "blend": _refusable(lambda given: blend(**given)),
-    "published_blend": lambda given: published_blend(**given),
     "sketches": _refusable(lambda given: _sketched(**given)),
 }

@@ -19,15 +19,15 @@ class MarkedDocument(NamedTuple):
     mark: str
 
 
-def told_succession(successor: Document | None, *, partly: bool = False) -> str:
+def told_succession(successor: Document | None) -> str:
     """
     Return the mark of a superseded note for context that is added unasked; empty without a successor.
 
     The path of a private successor is not named.
     """
     if successor is not None and is_private(successor.display_path):
-        return f"partly {SUPERSEDED}" if partly else SUPERSEDED
-    return succession_mark(successor, partly=partly)
+        return SUPERSEDED
+    return succession_mark(successor)
 
 
 def without_replaced(

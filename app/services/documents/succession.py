@@ -89,6 +89,6 @@ def moved_documents(documents: DocumentStore, document: Document) -> list[Docume
     return [note for note in titled if likeness(text, documents.body(note.id) or "") >= LEAST_LIKENESS]
 
 
-def succession_mark(successor: Document | None, *, partly: bool = False) -> str:
-    """Return ``superseded by PATH (DATE)``, or ``partly superseded by …``; empty without a successor."""
-    return successor_label(successor.display_path, successor.authored_at, partly=partly) if successor else ""
+def succession_mark(successor: Document | None) -> str:
+    """Return ``superseded by PATH (DATE)``; empty without a successor."""
+    return successor_label(successor.display_path, successor.authored_at) if successor else ""

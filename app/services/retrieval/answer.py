@@ -1,13 +1,16 @@
 """Results as the interfaces show them: every ranked candidate with its location and a snippet."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
-from clawmem.app.services.retrieval.work import Candidate, Trace
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
 from clawmem.domain.conversations.units import reply_to
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
@@ -39,8 +42,13 @@ from clawmem.domain.retrieval.snippets import (
 from clawmem.domain.security.injections import injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.records import Document, FragmentKind, Span
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.plan import PlannedClause
+    from clawmem.domain.retrieval.intent import Intent
+    from clawmem.domain.retrieval.routing import Route
+    from clawmem.ports.sessions import Session
 
 CONVERSATION = "conversation"  # content type
 
@@ -67,7 +75,6 @@ class ResultFields(NamedTuple):
     shown_length: int = MAX_LENGTH  # characters
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
-    is_partly_superseded: bool = False  # whether that note replaces other passages than the one that answers
 
 
 class Result(ResultFields):
@@ -229,35 +236,40 @@ class Result(ResultFields):
         return single_line(head, self._unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
 
 
+@dataclass
 class Answer:
     """
     All results, best first, with the trace of how they were found.
 
-    ``answered`` is the probability that any of them answers, in [0, 1]; None if no stage computed it.
+    Attributes:
+        answered: The probability that any of them answers, in [0, 1]; None if no stage computed it.
+        intent: The intent that was recognised, and the *confidence* of that.
+        plan: The clauses of a question that was split.
+        mode: The route that was taken, if the question was routed.
+        sessions: The latest sessions, newest first; sessions without an outcome come last.
     """
 
-    def __init__(
-        self, query: str, results: tuple[Result, ...], trace: Trace, *, answered: float | None = None
-    ) -> None:
-        self.query = query
-        self.results = results
-        self.trace = trace
-        self.answered = answered
+    query: str
+    results: tuple[Result, ...]
+    trace: Trace
+    answered: float | None = None
+    intent: Intent | None = None
+    confidence: float | None = None
+    plan: tuple[PlannedClause, ...] = ()
+    mode: Route | None = None
+    sessions: tuple[Session, ...] = ()
 
 
 def describe(
-    documents: DocumentStore,
-    successions: SuccessionStore,
-    request: RetrievalRequest,
-    candidates: Sequence[Candidate],
+    texts: LoadedTexts, stores: RetrievalStores, request: RetrievalRequest, candidates: Sequence[Candidate]
 ) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = rewind_request(request)
-    spans = documents.spans(c.best for c in candidates)
-    found = [(c, c.document) for c in candidates if c.document is not None]
-    bodies = documents.bodies({document.id for _, document in found})
-    names = docids(documents, [document for _, document in found])
-    newer = current_successors(documents, successions, [document.id for _, document in found], request.as_of)
+    spans = texts.spans(c.best for c in candidates)
+    served = [(c, c.document) for c in candidates if c.document is not None]
+    bodies = texts.bodies(document.id for _, document in served)
+    names = docids(stores.documents, [document for _, document in served])
+    newer = current_successors(stores.documents, stores.successions, names, request.as_of)
     purpose = intent_terms(request.purpose) if request.purpose else ()
     return tuple(
         Result(
@@ -276,7 +288,6 @@ def describe(
             confidence=candidate.confidence,
             unit=request.unit,
             superseded_by=newer.get(document.id),
-            is_partly_superseded=candidate.is_partly_superseded,
         )
-        for candidate, document in found
+        for candidate, document in served
     )

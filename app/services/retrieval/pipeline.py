@@ -12,8 +12,7 @@ from rapidfuzz.distance import OSA
 from clawmem.app.services.documents.filters import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
-from clawmem.app.services.retrieval.stores import RetrievalStores
-from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.work import LoadedTexts, RetrievalStores, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.spelling import (
     MOST_CORRECTED,
     Spelling,
@@ -22,7 +21,6 @@ from clawmem.domain.retrieval.spelling import (
     most_edits,
     with_corrections,
 )
-from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import LexicalIndex, SpellingIndex, UnknownWord
 from clawmem.ports.records import Grain, LexicalQuery, Term
@@ -58,11 +56,9 @@ class Pipeline:
             work: Result of another pipeline to continue with.
             before: Trace of that pipeline; it is not modified.
         """
-        request, notes = (
-            _narrowed(self._stores.documents, self._stores.properties, rewind_request(request)),
-            [],
-        )
-        request = _without_excluded(self._stores, request)
+        request, notes = self._without_excluded(self._narrowed(rewind_request(request))), list[str]()
+        if work.loaded is None:
+            work = work._replace(loaded=LoadedTexts(self._stores.documents))
         if before:
             trace = before.continued()
             request = _as_read(request, trace.corrected)
@@ -70,11 +66,10 @@ class Pipeline:
             trace = Trace()
             request, corrected = corrected_request(self._stores.lexical, request)
             trace.corrected.update(corrected)
-            notes = [f"{word!r} read as {one!r}" for word, one in corrected.items()]
+            notes = [f"{word!r} read as {spelling!r}" for word, spelling in corrected.items()]
         for name, stage in self._stages.items():
             began = perf_counter()
-            trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0))
-            trace.stages[-1].notes += notes
+            trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0, notes))
             notes = []
             work = stage(request, work, trace)
             trace.stages[-1].went_out = len(work.candidates)
@@ -83,63 +78,66 @@ class Pipeline:
         return work, trace
 
     def __call__(self, request: RetrievalRequest) -> Answer:
-        """Return the answer to a question, with locations and snippets."""
-        return self.answer(request)[0]
-
-    def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
-        """Return the answer and the final state of the pipeline."""
+        """Return the answer to a question, with locations, snippets, and the intent if a stage recognised it."""
         stores = self._stores
         with nullcontext() if self._asks_models else stores.transactions.reading():
             work, trace = self.rank(request)
-            if missing := changed_since(stores.documents, stores.properties, request):
+            if missing := self._changed_since(request):
                 trace.degraded["as of"] = missing
-            asked = _as_read(request, trace.corrected)
-            results = describe(stores.documents, stores.successions, asked, work.candidates)
-        return Answer(request.question.text, results, trace, answered=work.answered), work
+            question = _as_read(request, trace.corrected)
+            results = describe(work.texts, stores, question, work.candidates)
+        intent, confidence = work.intent[:2] if work.intent else (None, None)
+        return Answer(
+            request.question.text,
+            results,
+            trace,
+            answered=work.answered,
+            intent=intent,
+            confidence=confidence,
+        )
+
+    def _narrowed(self, request: RetrievalRequest) -> RetrievalRequest:
+        """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
+        if not (request.content_types or request.tags or request.where):
+            return request
+        documents, properties = self._stores.documents, self._stores.properties
+        matching = documents_with(
+            documents, properties, request.scope, request.tags, request.where, request.content_types
+        )
+        return request._replace(scope=request.scope._replace(documents=matching))
+
+    def _without_excluded(self, request: RetrievalRequest) -> RetrievalRequest:
+        """Restrict *request* to the documents without the words that its question excludes ("apple -laptop")."""
+        excluded, scope = request.question.forms.excluded, request.scope
+        if not excluded:
+            return request
+        query = LexicalQuery(tuple(map(Term, excluded)))
+        hits = self._stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
+        every = self._stores.documents.ids(scope) if scope.documents is None else scope.documents
+        return request._replace(scope=scope._replace(documents=every - {hit.key.document_id for hit in hits}))
+
+    def _changed_since(self, request: RetrievalRequest) -> str:
+        """
+        Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
+
+        A note without a date counts as written when its file last changed. Its earlier content is unknown.
+        """
+        if request.as_of is None:
+            return ""
+        documents, properties = self._stores.documents, self._stores.properties
+        scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
+        later = documents_with(
+            documents, properties, scope, request.tags, request.where, request.content_types
+        )
+        last = documents.many(sorted(later)[-COUNTED:]).values()
+        undated = sum(not document.has_own_date for document in last)
+        more = "or more " if undated and len(later) > COUNTED else ""
+        return f"left out {undated} {more}without a date of their own, changed since" if undated else ""
 
 
 def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
     """Return *request* with the words that were searched, which snippets show."""
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
-
-
-def _without_excluded(stores: RetrievalStores, request: RetrievalRequest) -> RetrievalRequest:
-    """Restrict *request* to the documents without the words that its question excludes ("apple -laptop")."""
-    excluded, scope = request.question.forms.excluded, request.scope
-    if not excluded:
-        return request
-    query = LexicalQuery(tuple(map(Term, excluded)))
-    hits = stores.lexical.search(query, Grain.DOCUMENT, MOST_EXCLUDED, scope)
-    every = stores.documents.ids(scope) if scope.documents is None else scope.documents
-    return request._replace(scope=scope._replace(documents=every - {hit.key.document_id for hit in hits}))
-
-
-def _narrowed(
-    documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest
-) -> RetrievalRequest:
-    """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
-    if not (request.content_types or request.tags or request.where):
-        return request
-    matching = documents_with(
-        documents, properties, request.scope, request.tags, request.where, request.content_types
-    )
-    return request._replace(scope=request.scope._replace(documents=matching))
-
-
-def changed_since(documents: DocumentStore, properties: PropertyStore, request: RetrievalRequest) -> str:
-    """
-    Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
-
-    A note without a date counts as written when its file last changed. Its earlier content is unknown.
-    """
-    if request.as_of is None:
-        return ""
-    scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
-    later = documents_with(documents, properties, scope, request.tags, request.where, request.content_types)
-    last = documents.many(sorted(later)[-COUNTED:]).values()
-    undated = sum(not document.has_own_date for document in last)
-    more = "or more " if undated and len(later) > COUNTED else ""
-    return f"left out {undated} {more}without a date of their own, changed since" if undated else ""
 
 
 def corrected_request(
@@ -149,19 +147,17 @@ def corrected_request(
     try:
         terms = request.question.forms.relaxed.terms
         unknown = lexical.unknown_words(terms) if terms and isinstance(lexical, SpellingIndex) else {}
-        found = {
+        corrections = {
             word: spelling
-            for word, one in islice(unknown.items(), MOST_CORRECTED)
-            if (spelling := _corrected(lexical, request.question.text, word, one))
+            for word, near in islice(unknown.items(), MOST_CORRECTED)
+            if (spelling := _correction(lexical, request.question.text, word, near))
         }
     except ClawmemError:  # the lexical retriever reports it
         return request, {}
-    if not found:
-        return request, {}
-    return request.asking(with_corrections(request.question.text, found)), found
+    return _as_read(request, corrections), corrections
 
 
-def _corrected(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWord) -> str | None:
+def _correction(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWord) -> str | None:
     most = most_edits(word, query)
     if not most:
         return None
@@ -174,5 +170,5 @@ def _corrected(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWor
     best = best_spelling(word, unknown.stem, near)
     if best is None:
         return None
-    spelt = full_words(word, unknown.stem, best)
-    return next((one for one in spelt if lexical.holding(Term(one), Grain.DOCUMENT)), None)
+    spellings = full_words(word, unknown.stem, best)
+    return next((one for one in spellings if lexical.holding(Term(one), Grain.DOCUMENT)), None)

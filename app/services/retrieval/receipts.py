@@ -1,30 +1,31 @@
 """Receipts: how an answer came about, in enough detail to explain each rank."""
 
+from __future__ import annotations
+
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.indexes import EmbeddingStore
-from clawmem.ports.records import FragmentKey, Hit, Scope, Span
+from clawmem.ports.records import Hit, Scope
 from clawmem.ports.telemetry import Receipts
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
 SUGGESTIONS = 5
 DIGITS = 4  # decimal places; more would double the size of a receipt
 
-Ranked = tuple[int, FragmentKey, float]
-
-_NONE: Mapping[str, Any] = MappingProxyType({})
-_APART = frozenset({"question"})
+_NONE: Mapping[str, Any] = {}
 
 
 # Named tuples instead of dataclasses: every cold start loads them, and JSON serializes them directly.
@@ -106,6 +107,13 @@ def pack(receipt: Receipt) -> bytes:
     return zlib.compress(written.encode(), LEVEL)
 
 
+@cache
+def _receipt_adapter() -> TypeAdapter[Receipt]:
+    from pydantic import TypeAdapter  # not loaded by a hook, which only writes receipts
+
+    return TypeAdapter(Receipt)
+
+
 def unpack(content: bytes) -> Receipt:
     """
     Return the receipt that `pack` serialized.
@@ -115,11 +123,11 @@ def unpack(content: bytes) -> Receipt:
     """
     try:
         version, fields = json.loads(zlib.decompress(content))
-        if version == FORMAT:
-            return _receipt(Receipt(*fields))
-    except (zlib.error, TypeError, AttributeError) as error:
+    except (zlib.error, TypeError) as error:
         raise ValueError(f"no receipt can be read from these {len(content)} bytes: {error}") from error
-    raise ValueError(f"receipt format {version} is of another clawmem version")
+    if version != FORMAT:
+        raise ValueError(f"receipt format {version} is of another clawmem version")
+    return _receipt_adapter().validate_python(fields)
 
 
 def unpack_if_readable(content: bytes) -> Receipt | None:
@@ -130,41 +138,18 @@ def unpack_if_readable(content: bytes) -> Receipt | None:
         return None
 
 
-def _receipt(read: Receipt) -> Receipt:
-    """Return *read* with the types that JSON lacks restored."""
-    items = (ReceiptItem(*row) for row in read.items)
-    stages = (ReceiptStage(*row) for row in read.stages)
-    return read._replace(items=tuple(map(_item, items)), stages=tuple(map(_stage, stages)))
-
-
-def _item(read: ReceiptItem) -> ReceiptItem:
-    return read._replace(legs={name: RetrieverRank(*found) for name, found in read.legs.items()})
-
-
-def _stage(read: ReceiptStage) -> ReceiptStage:
-    drops = tuple(ReceiptDrop(*row) for row in read.drops)
-    return read._replace(notes=tuple(read.notes), drops=drops)
-
-
-def request_to_json(request: RetrievalRequest) -> dict[str, Any]:
-    """Return the parameters of *request* that differ from their defaults, by name, as JSON values."""
-    return _unusual(request)
-
-
-def _unusual(record: Any) -> dict[str, Any]:
-    usual = record._field_defaults
-    chosen = {name: value for name, value in record._asdict().items() if name not in _APART}
-    return {
-        name: _plain(value) for name, value in chosen.items() if name not in usual or value != usual[name]
-    }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Scope):
-        return _unusual(value)
-    if isinstance(value, frozenset):
-        return sorted(value)
-    return list(value) if isinstance(value, tuple) else value
+def request_to_json(record: RetrievalRequest | Scope) -> dict[str, Any]:
+    """Return the parameters of a request or scope that differ from their defaults, by name, as JSON values."""
+    changed: dict[str, Any] = {}
+    for name, value in record._asdict().items():
+        if name == "question" or value == record._field_defaults.get(name, ...):
+            continue
+        if isinstance(value, Scope):
+            value = request_to_json(value)
+        elif isinstance(value, frozenset):
+            value = sorted(value)
+        changed[name] = list(value) if isinstance(value, tuple) else value
+    return changed
 
 
 class AnswerContext(NamedTuple):
@@ -182,22 +167,47 @@ class Explain:
         self._documents = documents
         self._embeddings = embeddings
 
-    def __call__(self, answer: Answer, request: RetrievalRequest, occasion: AnswerContext) -> Receipt:
+    def __call__(self, answer: Answer, request: RetrievalRequest, context: AnswerContext) -> Receipt:
         """Return the receipt of *answer* with its ranks in every retriever; numbers have four decimal places."""
-        ranks = self.ranks(answer, request)
         return Receipt(
-            verb=occasion.verb,
+            verb=context.verb,
             question=answer.query,
             asked_at=iso_utc(request.question.now_ms),
-            took_ms=round(occasion.took_ms, 1),
-            version=occasion.version,
+            took_ms=round(context.took_ms, 1),
+            version=context.version,
             model=self._embeddings.fingerprint(),
             asked=request_to_json(request),
-            items=tuple(_item_of(result, legs) for result, legs in zip(answer.results, ranks, strict=True)),
-            stages=tuple(map(_stage_of, answer.trace.stages)),
+            items=tuple(
+                ReceiptItem(
+                    document_id=result.document.id,
+                    docid=result.docid,
+                    file=result.document.display_path,
+                    start_line=result.start_line,
+                    end_line=result.end_line,
+                    score=round(result.score, DIGITS),
+                    relevance=round(result.relevance, DIGITS),
+                    legs=legs,
+                    parts=_rounded(result.legs),
+                    terms=_rounded(result.terms),
+                    confidence=None if result.confidence is None else round(result.confidence, DIGITS),
+                )
+                for result, legs in zip(answer.results, self.ranks(answer, request), strict=True)
+            ),
+            stages=tuple(
+                ReceiptStage(
+                    stage.name,
+                    stage.came_in,
+                    stage.went_out,
+                    round(stage.ms, 1),
+                    tuple(stage.notes),
+                    dict(stage.dropped),
+                    tuple(ReceiptDrop(d.document_id, round(d.score, DIGITS), d.reason) for d in stage.drops),
+                )
+                for stage in answer.trace.stages
+            ),
             hits=dict(answer.trace.hits),
             degraded=dict(answer.trace.degraded),
-            answered=_rounded_or_none(answer.answered),
+            answered=None if answer.answered is None else round(answer.answered, DIGITS),
         )
 
     def ranks(self, answer: Answer, request: RetrievalRequest) -> list[dict[str, RetrieverRank]]:
@@ -207,62 +217,29 @@ class Explain:
         A document is found if any of its fragments is, a line if a fragment that contains it is.
         """
         wanted = {result.document.id for result in answer.results}
-        by_leg = {name: _ranked(hits, wanted) for name, hits in answer.trace.legs.items()}
-        if request.unit is Unit.DOCUMENT:
-            return [_found(by_leg, result, None) for result in answer.results]
-        spans = self._documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
-        return [_found(by_leg, result, spans) for result in answer.results]
+        ranked = {
+            name: [(rank, hit) for rank, hit in enumerate(hits, start=1) if hit.key.document_id in wanted]
+            for name, hits in answer.trace.legs.items()
+        }
+        is_line = request.unit is Unit.LINE
+        keys = {hit.key for hits in ranked.values() for _, hit in hits} if is_line else ()
+        spans = self._documents.spans(keys)
 
+        def is_of(hit: Hit, result: Result) -> bool:
+            if hit.key.document_id != result.document.id:
+                return False
+            span = spans.get(hit.key)
+            within = span and span.start_line <= result.start_line and result.end_line <= span.end_line
+            return not is_line or bool(within)
 
-def _ranked(hits: Sequence[Hit], wanted: Iterable[int]) -> list[Ranked]:
-    ranks = enumerate(hits, start=1)
-    return [(rank, hit.key, round(hit.score, DIGITS)) for rank, hit in ranks if hit.key.document_id in wanted]
-
-
-def _found(
-    by_leg: Mapping[str, Sequence[Ranked]], result: Result, spans: Mapping[FragmentKey, Span] | None
-) -> dict[str, RetrieverRank]:
-    found = {}
-    for name, hits in by_leg.items():
-        own = (RetrieverRank(rank, score) for rank, key, score in hits if _is_of(key, result, spans))
-        if first := next(own, None):
-            found[name] = first
-    return found
-
-
-def _is_of(key: FragmentKey, result: Result, spans: Mapping[FragmentKey, Span] | None) -> bool:
-    if key.document_id != result.document.id:
-        return False
-    if spans is None:
-        return True
-    span = spans.get(key)
-    return span is not None and span.start_line <= result.start_line and result.end_line <= span.end_line
-
-
-def _item_of(result: Result, legs: Mapping[str, RetrieverRank]) -> ReceiptItem:
-    return ReceiptItem(
-        document_id=result.document.id,
-        docid=result.docid,
-        file=result.document.display_path,
-        start_line=result.start_line,
-        end_line=result.end_line,
-        score=round(result.score, DIGITS),
-        relevance=round(result.relevance, DIGITS),
-        legs=legs,
-        parts=_rounded(result.legs),
-        terms=_rounded(result.terms),
-        confidence=_rounded_or_none(result.confidence),
-    )
-
-
-def _stage_of(stage: StageTrace) -> ReceiptStage:
-    drops = (ReceiptDrop(d.document_id, round(d.score, DIGITS), d.reason) for d in stage.drops)
-    flow = (stage.name, stage.came_in, stage.went_out, round(stage.ms, 1))
-    return ReceiptStage(*flow, tuple(stage.notes), dict(stage.dropped), tuple(drops))
-
-
-def _rounded_or_none(number: float | None) -> float | None:
-    return None if number is None else round(number, DIGITS)
+        ranks: list[dict[str, RetrieverRank]] = []
+        for result in answer.results:
+            ranks.append({})
+            for name, hits in ranked.items():
+                own = ((rank, hit) for rank, hit in hits if is_of(hit, result))
+                if first := next(own, None):
+                    ranks[-1][name] = RetrieverRank(first[0], round(first[1].score, DIGITS))
+        return ranks
 
 
 def _rounded(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import Work
-from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, PRECISE, TIME, VECTOR
 from clawmem.domain.text.dates import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
@@ -26,11 +26,8 @@ LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.
 MOST_LINES = 40
 CROWDED_DEPTH = 2000
 
-PRECISE = "precise"
-
 VECTOR_DEPTH = 100
 VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
-VECTOR = "vector"
 ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
 TEMPORAL_DEPTH = 200  # latest documents of the named time
 NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
@@ -205,7 +202,7 @@ def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
 
 def report_missing_vectors(embeddings: EmbeddingStore, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
-    if getattr(answer, "mode", verb) in BY_WORDS or answer.trace.hits.get("vector"):
+    if (answer.mode or verb) in BY_WORDS or answer.trace.hits.get("vector"):
         return
     if lacks_vectors(embeddings):
         answer.trace.degraded["vector"] = NO_VECTORS

@@ -1,22 +1,85 @@
-"""State that stages pass on, its trace, and the type of a stage."""
+"""State that the steps of retrieval pass on, its trace, the stores they read, and the type of a step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore, VectorSearch
+from clawmem.ports.knowledge import EntityStore, RelationStore
+from clawmem.ports.models import ModelAnswers
 from clawmem.ports.records import Document, FragmentKey, Hit, Span
+from clawmem.ports.storage import Transactions
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.expansion import Variant
     from clawmem.domain.retrieval.intent import Classification
-    from clawmem.domain.retrieval.requested import Shortfall
 
 HIDDEN = "unlikely, below a likely one"  # reason of a drop
 DROPS_NAMED = 5  # drops recorded per stage and reason; the others are only counted
+
+Key = TypeVar("Key", int, FragmentKey)
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class RetrievalStores:
+    """Stores and indexes that the pipelines of questions share; only ``answers``, a cache, is written."""
+
+    transactions: Transactions
+    documents: DocumentStore
+    successions: SuccessionStore
+    properties: PropertyStore
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    sketches: SketchStore
+    entities: EntityStore
+    relations: RelationStore
+    answers: ModelAnswers
+
+
+class LoadedTexts:
+    """Documents, bodies and positions of fragments that the steps of one question need, each read once."""
+
+    def __init__(self, store: DocumentStore) -> None:
+        self._store = store
+        self._documents: dict[int, Document | None] = {}
+        self._bodies: dict[int, str | None] = {}
+        self._spans: dict[FragmentKey, Span | None] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LoadedTexts)  # states of a pipeline do not differ by what was read
+
+    def __hash__(self) -> int:
+        return hash(LoadedTexts)
+
+    def documents(self, document_ids: Iterable[int]) -> dict[int, Document]:
+        """Return the documents with these ids that exist, active or not."""
+        return _loaded(self._documents, document_ids, self._store.many)
+
+    def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
+        """Return the texts of the documents with these ids."""
+        return _loaded(self._bodies, document_ids, self._store.bodies)
+
+    def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
+        """Return the positions of the fragments that exist, in active documents."""
+        return _loaded(self._spans, keys, self._store.spans)
+
+
+def _loaded(
+    known: dict[Key, Value | None], keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]
+) -> dict[Key, Value]:
+    wanted = list(dict.fromkeys(keys))
+    if missing := [key for key in wanted if key not in known]:
+        known.update(dict.fromkeys(missing))
+        known.update(read(missing))
+    return {key: value for key in wanted if (value := known[key]) is not None}
 
 
 class Drop(NamedTuple):
@@ -28,6 +91,7 @@ class Drop(NamedTuple):
     reason: str
 
 
+@dataclass
 class StageTrace:
     """
     One stage: the number of candidates before and after, its duration in milliseconds, and notes.
@@ -36,24 +100,24 @@ class StageTrace:
     are the best ones.
     """
 
-    def __init__(self, name: str, came_in: int, went_out: int, ms: float) -> None:
-        self.name = name
-        self.came_in = came_in
-        self.went_out = went_out
-        self.ms = ms
-        self.notes: list[str] = []
-        self.dropped: dict[str, int] = {}
-        self.drops: list[Drop] = []
+    name: str
+    came_in: int
+    went_out: int
+    ms: float
+    notes: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+    drops: list[Drop] = field(default_factory=list)
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
         """Record dropped *candidates* with the *reason*."""
-        gone = list(candidates)
-        if gone:
+        dropped = list(candidates)
+        if dropped:
             room = max(0, DROPS_NAMED - self.dropped.get(reason, 0))
-            self.dropped[reason] = self.dropped.get(reason, 0) + len(gone)
-            self.drops += [Drop(c.document_id, c.best, c.score, reason) for c in islice(gone, room)]
+            self.dropped[reason] = self.dropped.get(reason, 0) + len(dropped)
+            self.drops += [Drop(c.document_id, c.best, c.score, reason) for c in islice(dropped, room)]
 
 
+@dataclass
 class Trace:
     """
     Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
@@ -62,12 +126,11 @@ class Trace:
     ``hits`` counts the hits per retriever. ``legs`` holds these hits, best first; the ranks in receipts come from it.
     """
 
-    def __init__(self, stages: Iterable[StageTrace] = ()) -> None:
-        self.stages = list(stages)
-        self.degraded: dict[str, str] = {}
-        self.hits: dict[str, int] = {}
-        self.legs: Mapping[str, Sequence[Hit]] = {}
-        self.corrected: dict[str, str] = {}
+    stages: list[StageTrace] = field(default_factory=list)
+    degraded: dict[str, str] = field(default_factory=dict)
+    hits: dict[str, int] = field(default_factory=dict)
+    legs: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    corrected: dict[str, str] = field(default_factory=dict)
 
     @property
     def hidden(self) -> int:
@@ -76,17 +139,17 @@ class Trace:
 
     def continued(self) -> Trace:
         """Return a copy to continue with."""
-        other = Trace(self.stages)
-        other.degraded.update(self.degraded)
-        other.hits.update(self.hits)
-        other.legs = self.legs
-        other.corrected.update(self.corrected)
-        return other
+        return Trace([*self.stages], {**self.degraded}, {**self.hits}, self.legs, {**self.corrected})
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
         """Record drops of the current stage; ignored outside a pipeline."""
         if self.stages:
             self.stages[-1].drop(candidates, reason)
+
+    def note(self, *notes: str) -> None:
+        """Add *notes* to the current stage; ignored outside a pipeline."""
+        if self.stages:
+            self.stages[-1].notes += notes
 
 
 class Candidate(NamedTuple):
@@ -106,10 +169,30 @@ class Candidate(NamedTuple):
     document: Document | None = None
     span: Span | None = None
     chunk: str = ""  # text for a reranker
-    is_partly_superseded: bool = (
-        False  # whether its successors replace other passages than the one that answers
-    )
     confidence: float | None = None  # the probability that it answers; None if no stage computed it
+
+    def with_relevance(self, relevance: float, **legs: float) -> Candidate:
+        """Return the candidate with another relevance, which is also its score until metadata counts."""
+        return self._replace(
+            relevance=relevance, score=relevance, legs={**self.legs, **legs} if legs else self.legs
+        )
+
+    def plus(self, term: str, amount: float) -> Candidate:
+        """Return the candidate with *amount* added to its score as the *term*."""
+        terms = {**self.terms, term: self.terms.get(term, 0.0) + amount}
+        return self._replace(score=self.score + amount, terms=terms)
+
+
+class DateOrder(NamedTuple):
+    """
+    Documents that a question selects by date, in the order that it asks for.
+
+    ``confidence`` is the least probability of each to answer; ``others`` the highest of all other candidates.
+    """
+
+    order: tuple[int, ...] = ()
+    confidence: Mapping[int, float] = MappingProxyType({})
+    others: float = 1.0
 
 
 class Work(NamedTuple):
@@ -117,22 +200,32 @@ class Work(NamedTuple):
     State of a pipeline: the hits of every retriever, then one list of candidates.
 
     ``variants`` are reformulations of the question for the retrievers. ``intent`` is the classified intent; None if
-    no stage classified it. ``spans`` holds the locations of hits, as far as stages looked them up, and ``lacks`` what
-    passages lack of a question, by its text and the fragment.
+    no stage classified it. ``texts`` holds what was read of the documents.
     """
 
     legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
     candidates: tuple[Candidate, ...] = ()
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
-    spans: Mapping[FragmentKey, Span] = MappingProxyType({})
-    lacks: Mapping[tuple[str, FragmentKey], Shortfall] = MappingProxyType({})
+    loaded: LoadedTexts | None = None
+    by_date: DateOrder = DateOrder()
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
     is_only_topic: bool = False  # whether no candidate seems to state what the question asks for
 
-    def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
+    @property
+    def texts(self) -> LoadedTexts:
+        """What was read of the documents of the question."""
+        if self.loaded is None:
+            raise ValueError("a pipeline starts with the texts of its store")
+        return self.loaded
+
+    def with_candidates(self, candidates: Iterable[Candidate]) -> Work:
         """Return this state with another list of candidates."""
         return self._replace(candidates=tuple(candidates))
+
+    def ranked(self, candidates: Iterable[Candidate]) -> Work:
+        """Return this state with *candidates*, the most relevant first."""
+        return self.with_candidates(sorted(candidates, key=lambda c: (-c.relevance, c.best)))
 
 
 Stage = Callable[[RetrievalRequest, Work, Trace], Work]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.judge import (
+from clawmem.app.services.retrieval.compare import weigh_vectors
+from clawmem.app.services.retrieval.confidence import (
     QuestionStatistics,
+    confidence,
     evidence_of,
-    judge,
 )
-from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
+from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.own_texts import own_evidence
+from clawmem.domain.retrieval.grains import PRECISE, VECTOR
 from clawmem.domain.retrieval.query_forms import identifiers, query_forms
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
 from clawmem.domain.surfacing.ordering import LEAST_NOTE, NOTE_SHARES
@@ -74,7 +74,7 @@ def first_notes(
     Args:
         comparison: The stage of late interaction, if the profile has one.
     """
-    by_note = (fuse(documents), *comparison.values(), weigh_vectors(lexical, embeddings))
+    by_note: tuple[Stage, ...] = (fuse, *comparison.values(), weigh_vectors(lexical, embeddings))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = work
@@ -119,7 +119,7 @@ def answering(
     def likely(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
         return likelihood(documents, lexical, embeddings, request, work, words, _form(request, prompt))
 
-    return judge(documents, lexical, embeddings, likely)
+    return confidence(lexical, embeddings, likely)
 
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:

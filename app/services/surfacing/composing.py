@@ -7,8 +7,7 @@ from typing import NamedTuple
 from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stores import RetrievalStores
-from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores
 from clawmem.app.services.surfacing.filters import span_of
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -96,10 +95,9 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self.stores.documents, self.stores.successions, documents, request.as_of)
         properties = self._properties(documents, request)
-        partly = {c.document_id for c in candidates if c.is_partly_superseded}
         heads = {
             number: self._head(
-                document, request.question.now_ms, told_succession(newer.get(number), partly=number in partly)
+                document, request.question.now_ms, told_succession(newer.get(number))
             )._replace(properties=properties.get(number, ""))
             for number, document in documents.items()
         }

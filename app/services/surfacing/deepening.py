@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from clawmem.app.services.retrieval.expand import expand
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.expand import expand
-from clawmem.app.services.retrieval.stages.rerank import RERANKER, chunk_of, rerank
+from clawmem.app.services.retrieval.rerank import RERANKER, chunk_of, rerank
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import fusion
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -38,7 +38,7 @@ def deepening(
             documents, lexical, answers, models.generator, models.clock, patience
         )
     if models.clock and models.reranker:
-        stages["second reading"] = read_again(documents, answers, models.reranker, models.clock, watch)
+        stages["second reading"] = read_again(answers, models.reranker, models.clock, watch)
     return stages
 
 
@@ -84,9 +84,7 @@ def _joined(documents: DocumentStore, work: Work, found: Iterable[Sequence[Hit]]
     return work.with_candidates(_best_first([*work.candidates, *added]))
 
 
-def read_again(
-    documents: DocumentStore, answers: ModelAnswers, reranker: Reranker, clock: Clock, watch: Watch
-) -> Stage:
+def read_again(answers: ModelAnswers, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
     """
     Return a stage that reorders the first results by a blend of index relevance and *reranker* score.
 
@@ -98,7 +96,7 @@ def read_again(
             return work
         head, tail = work.candidates[: policy.READ], work.candidates[policy.READ :]
         chars, words = min(reranker.max_document_chars, policy.READ_CHARS), request.question.forms.words
-        chosen = [c._replace(chunk=chunk_of(documents, c, c.span, words, chars=chars)) for c in head]
+        chosen = [c._replace(chunk=chunk_of(work.texts, c, words, chars=chars)) for c in head]
         read = rerank(reranker, answers, clock, deadline_s=watch.left())
         return _blended(read(request, work.with_candidates([*chosen, *tail]), trace))
 

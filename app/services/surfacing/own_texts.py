@@ -11,8 +11,8 @@ from itertools import islice
 from math import fsum, inf
 from typing import NamedTuple
 
+from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.diversity import without_copies

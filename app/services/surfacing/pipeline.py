@@ -5,8 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
+from clawmem.app.services.retrieval.compare import compare
+from clawmem.app.services.retrieval.cut import cut_by_note
+from clawmem.app.services.retrieval.dates import select_by_date
+from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
-from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import (
     lexical_retriever,
     local_retrievers,
@@ -14,16 +17,9 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import NamedThreads, RunRetrievers
-from clawmem.app.services.retrieval.stages.compare import comparison_stage
-from clawmem.app.services.retrieval.stages.cut import cut_by_note
-from clawmem.app.services.retrieval.stages.exact_first import exact_first
-from clawmem.app.services.retrieval.stages.fuse import fuse, precise_first
-from clawmem.app.services.retrieval.stages.notes_among_lines import newest_of_kind, records_of_time
-from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
-from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
-from clawmem.app.services.retrieval.stores import RetrievalStores
-from clawmem.app.services.retrieval.work import Stage, Trace, Work
+from clawmem.app.services.retrieval.score import score
+from clawmem.app.services.retrieval.supersede import successors_above, supersede
+from clawmem.app.services.retrieval.work import RetrievalStores, Stage
 from clawmem.app.services.surfacing.candidates import about_named_files, answering, first_notes
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.filters import (
@@ -41,8 +37,6 @@ from clawmem.app.services.surfacing.stated import stated
 from clawmem.app.services.surfacing.stores import SurfacingStores
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
-from clawmem.ports.documents import DocumentStore, SuccessionStore
-from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import Embedder, LateInteraction
 
 
@@ -77,32 +71,16 @@ def finding(stores: RetrievalStores, means: RetrievalDependencies, choices: Choi
     by_meaning = profile.by_meaning and embeddings.fingerprint() is not None
     embedder = means.embedder if by_meaning else None
     late = means.late if profile.by_meaning else None
-    comparison = comparison_stage(documents, stores.sketches, embeddings, late, embedder)
+    comparison = {"compare": compare(stores, late, embedder)} if late else {}
     return {
         "search": _asking(stores, means, embedder, profile),
-        "fuse": fuse(documents),
+        "fuse": fuse,
         **comparison,
-        "precise first": precise_first(documents),
-        "exact first": exact_first(documents),
         "named files": about_named_files(documents, lexical),
         "first notes": first_notes(documents, lexical, embeddings, comparison),
-        "judge": answering(documents, lexical, embeddings, choices.prompt),
-        "notes of time": _notes_of_time(documents, lexical, stores.successions),
+        "dates": select_by_date(stores),
+        "confidence": answering(documents, lexical, embeddings, choices.prompt),
     }
-
-
-def _notes_of_time(documents: DocumentStore, lexical: LexicalIndex, successions: SuccessionStore) -> Stage:
-    """
-    Return `newest_of_kind` and `records_of_time`, one after the other, for prompts that ask for them.
-    """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.question.newest is None and request.question.named_time is None:
-            return work
-        work = newest_of_kind(documents, lexical, successions)(request, work, trace)
-        return records_of_time(documents, lexical)(request, work, trace)
-
-    return stage
 
 
 def settling(stores: SurfacingStores, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
@@ -110,10 +88,9 @@ def settling(stores: SurfacingStores, means: RetrievalDependencies, choices: Cho
     retrieval = stores.retrieval
     documents, lexical, successions = retrieval.documents, retrieval.lexical, retrieval.successions
     return {
-        "score": score(documents),
+        "score": score,
         "confident": means.confidence,
-        "successors first": successors_first(documents, successions, of_lines=True),
-        "versions": versions_in_order(documents, successions, of_lines=True),
+        "supersede": supersede(retrieval, of_lines=True),
         "visible": visible(documents, stores.captures, choices),
         "focused": focused(documents, choices.topic),
         "threshold": threshold(choices.profile, choices.mode),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP, shortfalls, words_of
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.shortfalls import shortfalls
-from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP, words_of
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
 from clawmem.ports.documents import DocumentStore
@@ -34,7 +33,7 @@ def stated(documents: DocumentStore, lexical: LexicalIndex) -> Stage:
         asked = request.question.demands
         if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
-        lacks = shortfalls(documents, request, work, work.candidates, words_of(lexical, request).rarities)
+        lacks = shortfalls(request, work, work.candidates, words_of(lexical, request).rarities)
         found = {c.best: lacks[c.best] for c in work.candidates if c.best in lacks}
         if asked.is_specific:
             stating = {key.document_id for key, lack in found.items() if not asked.is_missed_by(lack)}

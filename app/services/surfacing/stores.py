@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clawmem.app.services.retrieval.stores import RetrievalStores
+from clawmem.app.services.retrieval.work import RetrievalStores
 from clawmem.ports.journal import ActJournal
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts

@@ -11,8 +11,8 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.stages.rerank import RERANKER
-from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.app.services.retrieval.rerank import RERANKER
+from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.app.services.surfacing.choices import Choices, Watch
 from clawmem.app.services.surfacing.composing import BlockContent, Clean, Composer, RedactPart
 from clawmem.app.services.surfacing.deepening import deepening
@@ -162,7 +162,8 @@ class SurfaceContext:
         budget = asked.choices.profile.budget - frame
         shown = compose(work.candidates, asked.request, budget)
         text = self._block(asked, shown, is_only_topic=work.is_only_topic)
-        answer = self._answer(asked.request, shown.candidates, trace, work.answered)
+        results = describe(work.texts, stores, asked.request, shown.candidates)
+        answer = Answer(asked.request.question.text, results, trace, answered=work.answered)
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
     def _better(self, asked: _PromptState, said: Surfaced, found: SeparateResults) -> Surfaced | None:
@@ -231,13 +232,6 @@ class SurfaceContext:
             return self.dressing.facts_of(prompt, budget)
         except Exception:  # noqa: BLE001  facts are optional
             return ()
-
-    def _answer(
-        self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace, answered: float | None
-    ) -> Answer:
-        stores = self.stores.retrieval
-        results = describe(stores.documents, stores.successions, request, shown)
-        return Answer(request.question.text, results, trace, answered=answered)
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from clawmem.app.services.retrieval.cut import cut, cut_by_note
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.stages.cut import cut, cut_by_note
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.ports.records import FragmentKey
 
@@ -17,7 +17,7 @@ Line = tuple[int, float | None]
 
 def request(limit: int = 10, *, show_all: bool = False) -> RetrievalRequest:
     """Return a request for *limit* results."""
-    return read_request("who moors the ferry", now_ms=0, limit=limit, show_all=show_all)
+    return read_request("who moors the ferry", now_ms=0, limit=limit, show_all=show_all, diverse=False)
 
 
 def shown(stage: Stage, lines: Sequence[Line], asked: RetrievalRequest) -> list[Line]:

@@ -57,7 +57,7 @@ HITS = st.dictionaries(KEYS, SCORES, max_size=12).map(
     lambda found: [Hit(FragmentKey(*key), score) for key, score in found.items()]
 )
 LEGS = st.dictionaries(
-    st.sampled_from([LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, "precise"]), HITS, max_size=6
+    st.sampled_from([LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, "unknown"]), HITS, max_size=6
 )
 ALL_LINES = spans(*(line(d, s, label="Ann" if s % 2 else "") for d in range(1, 5) for s in range(7)))
 ALL_LABELS = {key: span.label for key, span in ALL_LINES.items() if span.label}
@@ -92,7 +92,7 @@ def test_nothing_gives_nothing() -> None:
     """No legs, legs without hits, and legs nobody weighs."""
     assert fuse_documents({}) == []
     assert fuse_documents({LINE: [], DOCUMENT: []}) == []
-    assert fuse_documents({"precise": hits((1, 0, 1.0))}) == []
+    assert fuse_documents({"unknown": hits((1, 0, 1.0))}) == []
 
 
 def test_the_cosine_of_a_long_document_counts_less() -> None:

@@ -8,8 +8,6 @@ from clawmem.domain.retrieval.query_forms import (
     MAX_BARE_TERMS,
     MAX_TERMS,
     STOP_WORDS,
-    asks_for_number,
-    holds_number,
     is_precise,
     query_forms,
 )
@@ -106,31 +104,3 @@ def test_a_prefix_is_never_a_single_letter_of_a_spaced_script(query: str) -> Non
 def test_stop_words_can_meet_a_word() -> None:
     """Each is itself what ``words`` makes of it; a stop word with a mark inside would never be met."""
     assert {word for word in STOP_WORDS if words(word) != [word]} == set()
-
-
-@pytest.mark.parametrize("measure", "many much old long often far tall big large heavy".split())
-def test_questions_for_numbers(measure: str) -> None:
-    """ "How many" and its kin ask for a number, anywhere in the question and in any case."""
-    assert asks_for_number(f"how {measure} is it")
-    assert asks_for_number(f"And now: HOW {measure.upper()} is it?")
-    assert not asks_for_number(f"{measure} how is it")
-
-
-@pytest.mark.parametrize(
-    "question", ["", "how", "how did it go", "how manyfold", "somehow much", "many", "what is the number"]
-)
-def test_questions_for_something_else(question: str) -> None:
-    """Neither word alone, nor a part of another word, asks for a number."""
-    assert not asks_for_number(question)
-
-
-@given(st.text(), st.integers(0, 10**9), st.text())
-def test_digits_are_numbers(before: str, number: int, after: str) -> None:
-    """A text with a digit holds a number, whatever stands around it."""
-    assert holds_number(f"{before}{number}{after}")
-
-
-@given(st.text(alphabet="abcdfgjkp ,.!?\n"))
-def test_letters_are_none(text: str) -> None:
-    """Without digits and without one of the words there is no number."""
-    assert not holds_number(text)

@@ -1,0 +1,247 @@
+"""Comparison of the best candidates with the question, word by word (late interaction), and weight of the vectors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from sys import intern
+
+from clawmem.app.services.retrieval.confidence import best_coverage, words_of
+from clawmem.app.services.retrieval.fuse import fused_lines
+from clawmem.app.services.retrieval.models import reason_of
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.tables import with_columns
+from clawmem.domain.retrieval import grains
+from clawmem.domain.retrieval.late_interaction import (
+    READ,
+    Rows,
+    agreement,
+    around,
+    line_coverage,
+    name_contributions,
+    nearest_words,
+    read_rows,
+)
+from clawmem.domain.retrieval.meaning import by_meaning, meaning_share
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
+from clawmem.ports.errors import ClawmemError, ModelMismatch
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore
+from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
+from clawmem.ports.records import FragmentKey, FragmentKind
+
+Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and by line
+
+NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
+LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
+LATE_INTERACTION = "late interaction"
+# Independent of the limit, so that the first results do not depend on it.
+LINES = 60
+SKETCHED_LINES = 100
+DOCUMENTS = 40
+LINE_HITS = 100  # line hits from which the lines of documents are chosen
+TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
+
+
+def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+    """
+    Return the late-interaction stage: it compares the best candidates with the question word by word.
+
+    It uses the sketches of lines if most lines have one, which represent words in context and the line as a whole;
+    otherwise words alone. A line's score depends on how well it covers the words of the question, including
+    contributions of adjacent lines and of the names of its note. A document's score is that of its best line.
+    Candidates that were not compared follow in their order. After a failure, reported in ``trace.degraded``, the order
+    is unchanged.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not request.question.forms.words or not work.legs.get(grains.LINE):
+            return work  # no words to compare with, or no line to compare
+        try:
+            sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
+            if request.unit is Unit.LINE:
+                return compared_lines(request, work, sketcher)
+            return compared_documents(request, work, sketcher)
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
+            trace.degraded[LATE_INTERACTION] = reason_of(error)
+            return work
+
+    def compared_lines(request: RetrievalRequest, work: Work, sketcher: Sketcher | None) -> Work:
+        most = SKETCHED_LINES if sketcher else LINES
+        head, tail = work.candidates[:most], work.candidates[most:]
+        return work.with_candidates(_before(refined(request, work, head, sketcher), tail))
+
+    def compared_documents(request: RetrievalRequest, work: Work, sketcher: Sketcher | None) -> Work:
+        head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
+        # Only its best line counts for a document.
+        within = work._replace(legs={**work.legs, grains.LINE: work.legs[grains.LINE][:LINE_HITS]})
+        lines = fused_lines(request, within)[: SKETCHED_LINES if sketcher else LINES]
+        best: dict[int, Candidate] = {}
+        for line in within.ranked(refined(request, within, lines, sketcher)).candidates:
+            best.setdefault(line.document_id, line)
+        found = grains.refine(
+            {c.document_id: c.legs for c in head},
+            {
+                grains.BEST_LINE: {
+                    c.document_id: best[c.document_id].relevance for c in head if c.document_id in best
+                }
+            },
+            work.legs.keys(),
+            grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs),
+        )
+        documents = []
+        for c in head:
+            relevance, legs = found[c.document_id]
+            line = best.get(c.document_id, c)
+            documents.append(c._replace(best=line.best, relevance=relevance, score=relevance, legs=legs))
+        return work.with_candidates(_before(documents, tail))
+
+    def refined(
+        request: RetrievalRequest, work: Work, lines: Sequence[Candidate], sketcher: Sketcher | None
+    ) -> list[Candidate]:
+        """Return *lines*, in their order, with the relevance from the comparison."""
+        keys = [c.best for c in lines]
+        signals = by_sketches(stores.sketches, sketcher, request, work.texts, keys) if sketcher else {}
+        found = grains.refine(
+            {c.best: c.legs for c in lines},
+            signals or by_words(late, request, work.texts, keys),
+            {*work.legs, grains.SPEAKER},
+            grains.with_variants(grains.LINE_WEIGHTS, work.legs),
+        )
+        return [c._replace(relevance=r, score=r, legs=legs) for c in lines for r, legs in [found[c.best]]]
+
+    return stage
+
+
+def _before(head: Iterable[Candidate], tail: Sequence[Candidate]) -> list[Candidate]:
+    """Return the head sorted by relevance, then the tail, scaled down below the head so that its order is kept."""
+    ranked = sorted(head, key=lambda c: (-c.relevance, c.best))
+    share = min(1.0, ranked[-1].relevance / tail[0].relevance) if tail and tail[0].relevance else 0.0
+    return [*ranked, *(c.with_relevance(c.relevance * share) for c in tail)]
+
+
+def serving_sketcher(
+    sketches: SketchStore, embeddings: EmbeddingStore, embedder: Embedder | None
+) -> Sketcher | None:
+    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model or unavailable."""
+    stored = sketches.fingerprint()
+    if stored is None or stored != embeddings.fingerprint():
+        return None  # avoids loading the model
+    try:
+        sketcher = sketcher_of(embedder)
+    except ModelMismatch:  # the vector retriever reports it
+        return None
+    return sketcher if sketcher and sketcher.fingerprint == stored else None
+
+
+def by_sketches(
+    sketches: SketchStore,
+    sketcher: Sketcher,
+    request: RetrievalRequest,
+    texts: LoadedTexts,
+    keys: Sequence[FragmentKey],
+) -> Signals:
+    """
+    Return for each line how well it covers the words of the question, and its similarity as a whole.
+
+    Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
+    mean of the others.
+    """
+    stored = ((key, read_rows(row, sketcher.dimensions)) for key, row in sketches.of(around(keys)).items())
+    lines = {key: rows for key, rows in stored if rows is not None}
+    known = [key for key in keys if key in lines]
+    if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
+        return {}
+    question = read_rows(sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions)
+    if question is None or not question.words:
+        return {}
+    weights = (1.0 / len(question.words),) * len(question.words)
+    nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
+    named = _sketched_names(sketcher, request, question, names_of(texts, known))
+    whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
+    covered = line_coverage(known, nearest, weights, names=named)
+    return {
+        name: dict.fromkeys(keys, sum(signal.values()) / len(signal)) | signal
+        for name, signal in ((grains.COVERAGE, covered), (grains.WHOLE, whole))
+    }
+
+
+def _sketched_names(
+    sketcher: Sketcher, request: RetrievalRequest, question: Rows, names: Mapping[int, Sequence[str]]
+) -> dict[int, list[float]]:
+    """Return what document names contribute to each word of the question, for names that contain one of its words."""
+    lent = {number: max(row) for number, row in lent_words(request.question.forms.words, names).items()}
+    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
+    sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
+    found = zip(chosen, (read_rows(sketch, sketcher.dimensions) for sketch in sketches), strict=True)
+    return {
+        number: [lent[number] * near for near in nearest_words(question, rows)]
+        for number, rows in found
+        if rows is not None
+    }
+
+
+def by_words(
+    late: LateInteraction, request: RetrievalRequest, texts: LoadedTexts, keys: Sequence[FragmentKey]
+) -> Signals:
+    """Return for each line how well its words, by their vectors out of context, cover those of the question."""
+    wanted = sorted(around(keys))
+    spans, bodies = texts.spans(wanted), texts.bodies({key.document_id for key in wanted})
+    lines = {
+        key: with_columns(bodies.get(key.document_id, ""), span.start, span.end)[:READ]
+        for key, span in spans.items()
+        if span.kind is FragmentKind.LINE
+    }
+    question = request.question.forms.words
+    compared = late.compare(question, [_distinct_words(line) for line in lines.values()])
+    nearest = dict(zip(lines, compared.nearest, strict=True))
+    named = lent_words(question, names_of(texts, keys))
+    return {grains.COVERAGE: line_coverage(keys, nearest, compared.weights, names=named)}
+
+
+@lru_cache(TEXTS_KEPT)
+def _distinct_words(text: str) -> tuple[str, ...]:
+    return tuple(map(intern, dict.fromkeys(words(text))))  # equal words of different texts share memory
+
+
+def names_of(texts: LoadedTexts, keys: Iterable[FragmentKey]) -> dict[int, tuple[str, ...]]:
+    """Return the names of the documents of *keys*, by document id."""
+    documents = texts.documents(key.document_id for key in keys)
+    return {number: document_names(document) for number, document in documents.items()}
+
+
+def lent_words(question: Sequence[str], names: Mapping[int, Sequence[str]]) -> dict[int, list[float]]:
+    """Return the contribution of *names* to each word of *question*, by document id; see `name_contributions`."""
+    return name_contributions(
+        question, {number: frozenset(words(" ".join(some))) for number, some in names.items()}
+    )
+
+
+def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
+    """
+    Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
+
+    A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is one
+    without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines apart.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        question, legs = request.question, work.legs
+        if request.unit is Unit.LINE or not legs.get(grains.VECTOR) or grains.DOCUMENT not in legs:
+            return work
+        if question.named_time or question.newest:
+            return work
+        try:
+            coverage = best_coverage(work, words_of(lexical, request))
+        except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
+            return work
+        share = meaning_share(coverage, embeddings.fingerprint() or "")
+        if not share:
+            return work
+        trace.note(f"the notes hardly have its words: vectors count {share:.0%}")
+        return work.ranked(
+            c.with_relevance(by_meaning(c.relevance, c.legs.get(grains.VECTOR, 0.0), share))
+            for c in work.candidates
+        )
+
+    return stage

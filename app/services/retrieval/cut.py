@@ -1,0 +1,76 @@
+"""The end of a list: near-duplicates last, at most the limit, and no unlikely results below a likely one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Trace, Work
+from clawmem.domain.retrieval import diversity
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
+from clawmem.domain.retrieval.relevance import POSSIBLE, results_to_show
+
+REASONS = 3
+SPREAD = 20  # first candidates that are compared with each other, independent of the limit
+READ_FOR_DIVERSITY = 800  # characters compared per text
+
+
+def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Move near-duplicates of a better document last, keep the first ``limit``, and drop unlikely ones below a likely one.
+
+    No unlikely result is dropped with ``show_all``, if no candidate is likely, or if relations were followed, because a
+    cause need not share the subject of the question. For the same reason the first `REASONS` results of a question for
+    a reason are kept.
+    """
+    first = _within_limit(request, work.with_candidates(_spread(request, work)), trace)
+    if work.intent is not None and work.intent.intent in GRAPH_INTENTS:
+        return work.with_candidates(first)
+    confidences = [c.confidence for c in first]
+    if request.question.intent.intent is Intent.WHY:
+        confidences[:REASONS] = [one if one is None else max(POSSIBLE, one) for one in confidences[:REASONS]]
+    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
+
+
+def cut_by_note(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Keep the first ``limit`` lines; drop the lines of unlikely notes below a likely note.
+
+    A note has the confidence of its best line, as the line that answers often shares no words with the question, but
+    is next to one that does.
+    """
+    first = _within_limit(request, work, trace)
+    of_note: dict[int, float] = {}
+    for c in first:
+        if c.confidence is not None:
+            of_note[c.document_id] = max(c.confidence, of_note.get(c.document_id, 0.0))
+    confidences = [of_note.get(c.document_id) for c in first]
+    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
+
+
+def _spread(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
+    if not request.diverse or request.unit is Unit.LINE or work.by_date.order:
+        return work.candidates
+    head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
+    bodies = work.texts.bodies(c.document_id for c in head)
+
+    def beginning(candidate: Candidate) -> str:
+        title = candidate.document.title if candidate.document else ""
+        return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
+
+    return [*diversity.diversify(head, beginning, enough=request.limit), *tail]
+
+
+def _within_limit(request: RetrievalRequest, work: Work, trace: Trace) -> Sequence[Candidate]:
+    trace.drop(work.candidates[request.limit :], "beyond the limit")
+    return work.candidates[: request.limit]
+
+
+def _without_unlikely(
+    request: RetrievalRequest, work: Work, confidences: Sequence[float | None], trace: Trace
+) -> Work:
+    if request.show_all:
+        return work
+    judged = list(zip(work.candidates, results_to_show(confidences), strict=True))
+    trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
+    return work.with_candidates(c for c, is_shown in judged if is_shown)

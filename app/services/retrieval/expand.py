@@ -1,0 +1,168 @@
+"""Query expansion: reformulations of the question, and the retrievers that search them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from clawmem.app.services.retrieval.models import AnswerCache, DeadlineExecutor, Left, Models, reason_of
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR_DEPTH
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, answered
+from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
+from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.expansion import (
+    MAX_TOKENS,
+    STRONG_GAP,
+    STRONG_SCORE,
+    TEMPERATURE,
+    Variant,
+    VariantKind,
+    expansion_prompt,
+    is_strong_signal,
+    read_expansion,
+)
+from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
+from clawmem.ports.models import Embedder, Generator, ModelAnswers
+from clawmem.ports.records import Grain, Hit, LexicalQuery
+
+EXPANSION = "expansion"
+DEADLINE_S = 5.0
+GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
+
+
+def expansion_stage(stores: RetrievalStores, models: Models) -> dict[str, Stage]:
+    """Return the stage before retrieval that reformulates the question; none without a generator."""
+    if models.generator is None or models.clock is None:
+        return {}
+    return {"expand": expand(stores.lexical, models.generator, stores.answers, models.clock)}
+
+
+def expand(
+    lexical: LexicalIndex,
+    generator: Generator,
+    answers: ModelAnswers,
+    clock: Clock,
+    *,
+    deadline_s: float = DEADLINE_S,
+    strong_score: float = STRONG_SCORE,
+    strong_gap: float = STRONG_GAP,
+) -> Stage:
+    """
+    Return a stage that puts reformulations of the question into ``Work.variants``.
+
+    The model is not asked if one note stands out that contains every word of the question, unless an intent is given,
+    which may mean another note. Failures are reported in ``trace.degraded``, and the search uses the question alone.
+    """
+    in_time = DeadlineExecutor(EXPANSION, deadline_s)
+    cache = AnswerCache(answers, clock, EXPANSION)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not request.question.forms.words:
+            return work
+        if not request.purpose and is_strong_signal(
+            scores_of_best(lexical, request), score=strong_score, gap=strong_gap
+        ):
+            trace.note("found by its words: no reformulations needed")
+            return work
+        try:
+            variants = in_time(partial(reformulations, request.question.text, request.purpose))
+        except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
+            trace.degraded[EXPANSION] = reason_of(error)
+            return work
+        trace.note(*(f"{variant.kind}: {variant.text}" for variant in variants))
+        return work._replace(variants=variants)
+
+    def reformulations(query: str, intent: str, left: Left) -> tuple[Variant, ...]:
+        prompt = expansion_prompt(query, intent)
+        model = generator.fingerprint
+        cached = cache.get(model, prompt)
+        answer = cached
+        if answer is None:
+            answer = generator.generate(
+                prompt, timeout_s=left(), max_tokens=MAX_TOKENS, temperature=TEMPERATURE
+            )
+        variants = read_expansion(answer, query)
+        if not variants:
+            raise ModelAnswerInvalid(model, "it holds no other words for the question")
+        if cached is None:
+            cache.keep(model, {prompt: answer})
+        return variants
+
+    return stage
+
+
+def scores_of_best(lexical: LexicalIndex, request: RetrievalRequest) -> list[float]:
+    """Return the scores of the two best notes that contain every word of the question."""
+    every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
+    try:
+        hits = lexical.search(every, Grain.DOCUMENT, 2, request.scope)
+    except ClawmemError:
+        return []  # the retriever will fail too, and report it
+    return [lexical_score(hit.score) for hit in hits]
+
+
+def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str, Retriever]:
+    """Return both retrievers by their names in ``trace.degraded``."""
+    return {
+        "lexical variants": lexical_variants(stores.lexical),
+        "vector variants": vector_variants(stores.vectors, stores.embeddings, embedder),
+    }
+
+
+def lexical_variants(lexical: LexicalIndex) -> Retriever:
+    """Return a retriever for any word of each list of keywords, in documents and passages."""
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        keywords = [variant for variant in work.variants if variant.kind is VariantKind.LEX]
+        return answered(
+            {
+                f"{grain.value}{VARIANT_MARK}{number}": partial(
+                    lexical.search,
+                    query_forms(variant.text).relaxed,
+                    grain,
+                    LEXICAL_DEPTH[grain],
+                    request.scope,
+                )
+                for number, variant in enumerate(keywords, start=1)
+                for grain in GRAINS
+            }
+        )
+
+    return search
+
+
+def vector_variants(vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder) -> Retriever:
+    """
+    Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
+
+    Different embedding spaces are never compared: if the vault has vectors of another model nothing is found, and
+    the retriever of the question itself reports why.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        variants = [variant for variant in work.variants if variant.kind is not VariantKind.LEX]
+        if not variants or embeddings.fingerprint() != embedder.fingerprint:
+            return RetrieverResult({})
+        found = answered(
+            {
+                f"{VECTOR}{VARIANT_MARK}{n}": partial(nearest, v, request)
+                for n, v in enumerate(variants, start=1)
+            }
+        )
+        is_of_one_space = embeddings.fingerprint() == embedder.fingerprint  # also after the search
+        return found if is_of_one_space else RetrieverResult({})
+
+    def nearest(variant: Variant, request: RetrievalRequest) -> Sequence[Hit]:
+        # A passage is no question: some models embed queries and documents differently.
+        is_passage = variant.kind is VariantKind.HYDE
+        vector = (
+            embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
+        )
+        return vectors.search(vector, VECTOR_DEPTH, request.scope)
+
+    return search

@@ -1,0 +1,227 @@
+"""Search by intent: classification of the question, fusion with the weights of its intent, and the graph of relations."""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from operator import mul
+from types import MappingProxyType
+
+from clawmem.app.services.retrieval.fuse import fused_documents
+from clawmem.app.services.retrieval.models import AnswerCache
+from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.domain.graph.merging import PUSHED, TRAVERSED, cooccurrence_score, merge, with_companions
+from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
+from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, VECTOR
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Classification, Intent, weights_for_intent
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.indexes import EmbeddingStore
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
+from clawmem.ports.models import Embedder, Generator
+from clawmem.ports.records import FragmentKey, Scope, Vector
+
+PURPOSE = "intent"
+DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
+MOST_TOKENS = 10
+BY_MODEL, FORCED = 0.85, 1.0  # confidence
+
+PROMPT = """\
+What does this question about somebody's notes ask for? Answer with one word.
+WHY: a reason, a cause, a decision. WHEN: a time or an order of events. ENTITY: a person, a project or a thing \
+and what it has to do with others. WHAT: anything else.
+
+Question: {query}
+Answer:"""
+
+ANCHORS = 10
+PUSH_BUDGET = 20
+COMPANIONS = 15
+EDGES = 10  # heaviest edges per document, kind and direction; as many as a push may use
+GRAPH = "graph"
+
+_INTENT = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
+
+
+def classify(
+    forced: Intent | None = None, generator: Generator | None = None, cache: AnswerCache | None = None
+) -> Stage:
+    """
+    Return the stage that sets `Work.intent`.
+
+    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *cache* keeps its
+    results. If it fails, the classification by words stands, and the trace reports the failure.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        intent = Classification(forced, FORCED, MappingProxyType({})) if forced else request.question.intent
+        if not intent.is_decided and generator is not None:
+            try:
+                answer = by_model(request, generator)
+                intent = intent._replace(intent=answer, confidence=BY_MODEL) if answer else intent
+            except ClawmemError as error:
+                trace.degraded["intent"] = str(error)
+        trace.note(f"{intent.intent} at {intent.confidence:.2f}")
+        return work._replace(intent=intent)
+
+    def by_model(request: RetrievalRequest, generator: Generator) -> Intent | None:
+        prompt = PROMPT.format(query=request.question.text)
+        cached = cache.get(generator.fingerprint, prompt) if cache else None
+        answer = cached or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
+        word = _INTENT.search(answer)
+        if word and cache and not cached:
+            cache.keep(generator.fingerprint, {prompt: word[0]})
+        return Intent(word[0].upper()) if word else None
+
+    return stage
+
+
+def intent_of(work: Work) -> Intent:
+    """Return the intent of the question; WHAT if no stage classified it."""
+    return work.intent.intent if work.intent else Intent.WHAT
+
+
+def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Fuse hits as ``query`` does, with the weights from `weights_for_intent`."""
+    weights = weights_for_intent(DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
+    return work.with_candidates(fused_documents(request, work, weights))
+
+
+class CachedQueryEmbedder:
+    """``Embedder`` that caches its last query vector, so that a server is not asked twice for it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._last: tuple[str, Vector] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the wrapped embedder."""
+        return self._embedder.fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        """The dimensions of the wrapped embedder."""
+        return self._embedder.dimensions
+
+    def embed_query(self, text: str) -> Vector:
+        """Return the vector of *text*, cached if *text* is the last query."""
+        last = self._last
+        if last is None or last[0] != text:
+            last = self._last = (text, self._embedder.embed_query(text))
+        return last[1]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vectors of the wrapped embedder."""
+        return self._embedder.embed_documents(texts)
+
+
+class QuestionSimilarity:
+    """
+    The fragment of each document nearest to one question, and its cosine.
+
+    Without a *question* vector, every document has cosine 0 at its first fragment.
+    """
+
+    def __init__(self, embeddings: EmbeddingStore, question: Vector | None) -> None:
+        self._embeddings = embeddings
+        self._question = array("f", question or b"")
+        self._nearest: dict[int, tuple[float, FragmentKey]] = {}
+
+    def nearest(self, document_id: int) -> tuple[float, FragmentKey]:
+        """Return the cosine in [-1, 1] and the key of the nearest fragment."""
+        if document_id not in self._nearest:
+            entries = self._embeddings.of_document(document_id) if self._question else ()
+            near = ((math.fsum(map(mul, self._question, array("f", e.vector))), e.key) for e in entries)
+            self._nearest[document_id] = max(
+                near, key=lambda pair: (pair[0], -pair[1].seq), default=(0.0, FragmentKey(document_id, 0))
+            )
+        return self._nearest[document_id]
+
+    def cosine(self, document_id: int) -> float:
+        """Return the cosine in [-1, 1]; 0 for a document without vectors."""
+        return self.nearest(document_id)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleEdges:
+    """``Edges`` of the vault within the scope of a request."""
+
+    relations: RelationStore
+    scope: Scope
+
+    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Return the heaviest edges that start at each node."""
+        return self.relations.outbound(nodes, kinds, limit=EDGES, scope=self.scope)
+
+    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
+        """Return the heaviest edges that end at each node."""
+        return self.relations.inbound(nodes, kinds, limit=EDGES, scope=self.scope)
+
+
+def follow_relations(
+    stores: RetrievalStores,
+    embedder: Embedder,
+    *,
+    anchors: int = ANCHORS,
+    bounds: Bounds = SEARCH_BOUNDS,
+    intents: Collection[Intent] = GRAPH_INTENTS,
+) -> Stage:
+    """
+    Return a stage for questions of *intents* that raises and adds documents related to the best candidates.
+
+    It runs two traversals from the same anchors (`traverse`, `forward_push`); for ENTITY also documents about
+    entities that occur together with those of the anchors. `merge` combines the scores. Documents outside the
+    request's scope are neither reached nor passed through.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        intent = intent_of(work)
+        seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
+        if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
+            return work
+        similarity = QuestionSimilarity(stores.embeddings, question_vector(request, trace))
+        edges = VisibleEdges(stores.relations, request.scope)
+        traversed = traverse(seeds, intent, edges, similarity.cosine, bounds)
+        pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
+        scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
+        scores = merge(scores, scaled(traversed, intent), TRAVERSED)
+        scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
+        if intent is Intent.ENTITY:
+            neighbours = stores.entities.neighbours(seeds, COMPANIONS, request.scope)
+            companions = {number: cooccurrence_score(together) for number, together in neighbours.items()}
+            scores = with_companions(scores, companions)
+        candidates = related(work.candidates, scores, similarity)
+        return work.with_candidates(work.ranked(candidates).candidates[:MAX_LIMIT])
+
+    def question_vector(request: RetrievalRequest, trace: Trace) -> Vector | None:
+        """Return the question's vector if it is comparable with the stored ones."""
+        try:
+            is_comparable = stores.embeddings.fingerprint() == embedder.fingerprint
+            return embedder.embed_query(request.question.text) if is_comparable else None
+        except ClawmemError as error:
+            trace.degraded.setdefault("vector", str(error))
+            return None
+
+    return stage
+
+
+def related(
+    candidates: Sequence[Candidate], scores: Mapping[int, float], similarity: QuestionSimilarity
+) -> list[Candidate]:
+    """Return a candidate for each of *scores*, scaled by the highest if it is above 1, the maximum of relevance."""
+    known = {candidate.document_id: candidate for candidate in candidates}
+    most = max(1.0, *scores.values())
+    made = []
+    for number, score in scores.items():
+        candidate = known.get(number)
+        if candidate is None:
+            best = similarity.nearest(number)[1]
+            candidate = Candidate(number, best, -1.0, 0.0)
+        legs = {GRAPH: score} if score > candidate.relevance else {}
+        made.append(candidate.with_relevance(score / most, **legs))
+    return made

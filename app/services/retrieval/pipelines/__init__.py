@@ -1,1 +1,0 @@
-"""The pipelines, each a sequence of stages."""

@@ -1,0 +1,275 @@
+"""``query_plan``: a question about several topics, split into clauses that are searched separately."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.confidence import above_floor, likelihood, statistics_of
+from clawmem.app.services.retrieval.cut import cut
+from clawmem.app.services.retrieval.fuse import fuse, nearest
+from clawmem.app.services.retrieval.graph import classify, follow_relations
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.pipelines import retrieval
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
+from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
+from clawmem.app.services.retrieval.score import score
+from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, StageTrace, Trace, Work
+from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
+from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.retrieval.fusion import min_max, rrf
+from clawmem.domain.retrieval.planning import (
+    MAX_TOKENS,
+    READABLE,
+    SCHEMA,
+    TEMPERATURE,
+    Clause,
+    ClauseKind,
+    decomposition_prompt,
+    is_simple,
+    plan,
+    read_clauses,
+)
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.models import Embedder, Generator
+from clawmem.ports.records import FragmentKey, Hit
+from clawmem.ports.sessions import SessionStore
+
+PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
+NO_USE = "the model's answer could not be used"
+DEADLINE_S = 5.0  # for all clauses together
+DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
+ANCHORS = 5  # documents from which the graph is traversed per clause
+
+
+class Plan(NamedTuple):
+    """Clauses, most important first, and why the model's plan is missing (empty if it is not)."""
+
+    clauses: tuple[Clause, ...]
+    degraded: str = ""
+
+
+Planner = Callable[[str], Plan]
+
+
+def by_rules(query: str) -> Plan:
+    """Return the plan derived from the words of a question."""
+    return Plan(plan(query))
+
+
+def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
+    """Return a planner with a model that knows the last session, or by rules without a *generator*."""
+    if generator is None:
+        return by_rules
+    return by_model(generator, lambda: "".join(session.summary for session in sessions.recent(1)))
+
+
+def by_model(
+    generator: Generator, context: Callable[[], str] = str, deadline_s: float = PLANNING_DEADLINE_S
+) -> Planner:
+    """
+    Return a planner that has a model split complex questions; simple ones are planned by rules.
+
+    If the model is unavailable, late, or gives no usable answer, the plan is by rules. A question that rules cannot
+    split is searched as a whole, first by words and then by vectors.
+
+    Args:
+        context: Returns the subject of the session; called for each question that goes to the model.
+    """
+
+    def planned(query: str) -> Plan:
+        if is_simple(query):
+            return by_rules(query)
+        until = perf_counter() + deadline_s
+
+        def ask(prompt: str) -> str:
+            return generator.generate(
+                prompt,
+                timeout_s=until - perf_counter(),
+                max_tokens=MAX_TOKENS,
+                temperature=TEMPERATURE,
+                schema=SCHEMA,
+            )
+
+        try:
+            clauses = read_clauses(json_answer(ask, decomposition_prompt(query, context()), READABLE))
+        except ClawmemError as error:
+            return Plan(plan(query), str(error))
+        return Plan(clauses) if clauses else Plan(plan(query), NO_USE)
+
+    return planned
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedClause:
+    """A clause of a plan as interfaces show it; ``result_count`` is 0 if the clause failed or was late."""
+
+    type: ClauseKind
+    query: str
+    priority: int
+    result_count: int
+
+
+class QueryPlan:
+    """
+    Splits the question, searches for up to four clauses concurrently with one deadline, and fuses the hits by rank.
+
+    Args:
+        by_kind: Pipelines by kind of clause; usually for words, for vectors, and for both with the graph.
+    """
+
+    def __init__(
+        self,
+        stores: RetrievalStores,
+        embedder: Embedder,
+        planner: Planner = by_rules,
+        deadline_s: float = DEADLINE_S,
+        by_kind: Mapping[ClauseKind, Pipeline] | None = None,
+    ) -> None:
+        self._stores = stores
+        self._planner = planner
+        self._deadline_s = deadline_s
+        self._threads = NamedThreads()
+        self._both = retrieval(stores, embedder, ["lexical", "vector"])
+        self._by_kind = by_kind or {
+            ClauseKind.LEXICAL: Pipeline(
+                stores, {"search": retrieval(stores, None, ["lexical"]), "fuse": fuse, "cut": cut}
+            ),
+            ClauseKind.VECTOR: Pipeline(
+                stores,
+                {
+                    "search": RunRetrievers(
+                        {
+                            "vector": vector_retriever(
+                                stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH
+                            )
+                        }
+                    ),
+                    "nearest": nearest,
+                    "cut": cut,
+                },
+            ),
+            ClauseKind.GRAPH: Pipeline(
+                stores,
+                {
+                    "classify": classify(),
+                    "search": self._both,
+                    "fuse": fuse,
+                    "graph": follow_relations(stores, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
+                    "cut": cut,
+                },
+            ),
+        }
+
+    def __call__(self, request: RetrievalRequest) -> Answer:
+        """
+        Answer *request*; a clause that is late or fails is reported in the trace, and the others answer.
+
+        Raises:
+            ClawmemError: no clause succeeded; this is the error of the first.
+        """
+        planned = self._planner(request.question.text)
+        clauses = {f"clause {n} ({c.kind.value})": c for n, c in enumerate(planned.clauses, start=1)}
+        steps: dict[str, Stage] = {
+            "clauses": self.search_clauses(clauses),
+            "merge": merge_clauses(clauses),
+            "confidence": self.confidence_of_parts({clause.query for clause in clauses.values()}),
+            "score": score,
+            "supersede": supersede(self._stores),
+            "cut": cut,
+        }
+        answer = Pipeline(self._stores, steps)(request)
+        if planned.degraded:
+            answer.trace.degraded["plan"] = planned.degraded
+        counts = answer.trace.hits
+        shown = (
+            PlannedClause(clause.kind, clause.query, clause.priority, counts.get(name, 0))
+            for name, clause in clauses.items()
+        )
+        return replace(answer, plan=tuple(shown))
+
+    def search_clauses(self, clauses: Mapping[str, Clause]) -> Stage:
+        """Return the stage that searches for *clauses* and puts the hits of each into ``legs`` under its name."""
+
+        def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+            traces: dict[str, Trace] = {}
+
+            def retriever(name: str, clause: Clause) -> Retriever:
+                def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+                    part = request.asking(clause.query)._replace(
+                        limit=DEPTH[clause.kind], min_score=0.0, diverse=False
+                    )
+                    found, traces[name] = self._by_kind[clause.kind].rank(part)
+                    return RetrieverResult({name: [Hit(c.best, c.relevance) for c in found.candidates]})
+
+                return search
+
+            legs = {name: retriever(name, clause) for name, clause in clauses.items()}
+            found = RunRetrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+            for name in found.legs:
+                trace.degraded.update({f"{name}, {leg}": why for leg, why in traces[name].degraded.items()})
+            return found
+
+        return stage
+
+    def confidence_of_parts(self, parts: set[str]) -> Stage:
+        """
+        Return a stage that sets the probability of an answer to that of the most likely part.
+
+        Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
+        fitted to sums of scores, and their relevance comes from ranks.
+        """
+        lexical, embeddings = self._stores.lexical, self._stores.embeddings
+
+        def likely(text: str, request: RetrievalRequest, work: Work) -> float:
+            part = request.asking(text)
+            apart = Trace(
+                [StageTrace("part", 0, 0, 0.0)]
+            )  # discarded: the clauses report degradation already
+            found = fuse(part, self._both(part, Work(loaded=work.loaded), apart), apart)
+            return likelihood(lexical, embeddings, found, statistics_of(lexical, part, found))
+
+        def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+            if not work.candidates:
+                return work
+            try:
+                answered = max(likely(text, request, work) for text in parts)
+            except ClawmemError as error:  # an unavailable index cannot provide statistics either
+                trace.note(f"how likely it is cannot be told: {error}")
+                return work
+            return above_floor(request, work._replace(answered=answered), trace)
+
+        return stage
+
+
+def merge_clauses(clauses: Mapping[str, Clause]) -> Stage:
+    """
+    Return the stage that fuses the hits of all clauses by reciprocal rank, weighted by their importance.
+
+    Only ranks count, as scores of words, vectors and the graph are not comparable. Relevance is the share of the
+    highest sum: it covers [0, 1], so metadata has the same influence as in other pipelines.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        is_document = request.unit is Unit.DOCUMENT
+        hits: dict[str, dict[int | FragmentKey, Hit]] = {}
+        for name, found in work.legs.items():
+            hits[name] = {}
+            for hit in found:
+                hits[name].setdefault(hit.key.document_id if is_document else hit.key, hit)
+        weights = {name: float(clauses[name].weight) for name in hits}
+        total = dict(rrf({name: list(best) for name, best in hits.items()}, weights))
+        candidates = []
+        for key, relevance in min_max(total, floor=0.0).items():
+            own = {name: best[key] for name, best in hits.items() if key in best}
+            best = next(iter(own.values())).key  # of the most important clause
+            legs = {name: hit.score for name, hit in own.items()}
+            candidates.append(Candidate(best.document_id, best, relevance, relevance, legs))
+        return work.with_candidates(candidates)
+
+    return stage

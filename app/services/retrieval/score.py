@@ -1,0 +1,87 @@
+"""The one score of a candidate: relevance, and metadata that decides near-ties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.retrieval import calibrated, composite
+from clawmem.domain.retrieval.composite import signals_of
+from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.standing import standing
+from clawmem.domain.text.words import words
+from clawmem.ports.records import Document
+
+EXACT_NAME = (
+    0.3  # for a note whose title, alias or file name is the question: notes that link to it hold the name too
+)
+DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
+
+Terms = Mapping[str, float]
+Scorer = Callable[[RetrievalRequest, Candidate, Document], Terms]
+
+_TIME_NOTES = {
+    TimeIntent.RECENT: "the question asks for what is recent",
+    TimeIntent.CURRENT: "the question asks for what holds now",
+}
+
+
+def score(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Score candidates with the requested policy, and sort them; those that are not served are dropped."""
+    question, scorer = request.question, SCORERS.get(request.ranking, calibrated_terms)
+    if note := _TIME_NOTES.get(question.time_intent):
+        trace.note(note)
+    documents = work.texts.documents(c.document_id for c in work.candidates)
+    served = {number for number, document in documents.items() if document.inactive is None}
+    trace.drop((c for c in work.candidates if c.document_id not in served), "not served")
+    places = {number: place for place, number in enumerate(work.by_date.order)}
+    scored = []
+    for candidate in work.candidates:
+        if candidate.document_id not in served:
+            continue
+        document, place = documents[candidate.document_id], places.get(candidate.document_id)
+        if place is None or request.unit is Unit.LINE:
+            terms = scorer(request, candidate, document)
+        else:
+            terms = {"date": DATED - place / len(places)}
+        scored.append(candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms))
+    trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
+    enough = (c for c in scored if c.score >= request.min_score)
+    return work.with_candidates(sorted(enough, key=lambda c: (-c.score, c.best)))
+
+
+def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:
+    """Return relevance, recency, pin, standing and exact name, of which relevance is by far the largest."""
+    question = request.question
+    terms = calibrated.parts(
+        candidate.relevance,
+        signals_of(candidate.relevance, document, question.now_ms),
+        recency_intent=question.time_intent is TimeIntent.RECENT,
+        current_intent=question.time_intent is TimeIntent.CURRENT,
+    )
+    share = standing(
+        document.path,
+        document.tags,
+        document.content_type,
+        question.forms.words,
+        of_the_past=question.time_intent is TimeIntent.HISTORY,
+    )
+    terms["standing"] = (share - 1) * terms["relevance"]
+    if words(question.text) in map(words, document_names(document)):
+        terms["name"] = EXACT_NAME
+    return terms
+
+
+def published_terms(request: RetrievalRequest, candidate: Candidate, document: Document) -> Terms:
+    """Return the score of the composite formula as its authors published it."""
+    signals = signals_of(candidate.relevance, document, request.question.now_ms)
+    return {"published": composite.published(signals, recency_intent=request.question.is_recency_asked)}
+
+
+SCORERS: Mapping[Ranking, Scorer] = MappingProxyType(
+    {Ranking.CALIBRATED: calibrated_terms, Ranking.PUBLISHED: published_terms}
+)

@@ -1,1 +1,0 @@
-"""Stages that process candidates, one module per stage."""

@@ -1,0 +1,237 @@
+"""Order of superseded notes, their successors, and other versions of a subject."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from clawmem.app.services.documents.succession import known_by, successions_from, successions_to
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.succession import successors
+from clawmem.domain.retrieval.versions import (
+    COMPARABLE,
+    Version,
+    Wanted,
+    decision_subjects,
+    in_wanted_order,
+    names_future_year,
+    subject_name,
+)
+from clawmem.domain.text.words import words
+from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
+from clawmem.ports.records import Document, FragmentKey, Scope
+
+SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
+ABOVE = 1e-6  # by which the score of a note exceeds that of a note it comes above
+MOST_NAMED = 5
+MOST_PRECEDED = 5  # first candidates whose predecessors are looked up
+DECISION = "decision"  # content type
+
+Newer = Mapping[int, Collection[int]]
+
+
+def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
+    """
+    Return a stage that lifts the version of a subject that the question means above the others.
+
+    Successors come above the notes that they supersede, and are added if they were not found, unless the question asks
+    for the past. Versions that no relation joins are notes of one folder whose names differ only in their version
+    ("energy 2025", "energy 2026"), and decisions about one subject; they must match about equally well. If the question
+    asks for a former state, the notes that the first candidates have superseded are added.
+
+    Args:
+        of_lines: Whether lines are arranged as well: the best line of each note.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.unit is Unit.LINE and not of_lines:
+            return work
+        asked, is_past = request.question.version, request.question.time_intent is TimeIntent.HISTORY
+        candidates = [*work.candidates]
+        if asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
+            candidates = with_predecessors(stores, request, candidates)
+        pairs = known_by(
+            stores.documents,
+            successions_from(stores.successions, {c.document_id for c in candidates}),
+            request.as_of,
+        )
+        newer = successors(pairs)
+        if is_past and pairs:
+            trace.note("the question asks for what was before")
+        elif pairs:
+            candidates = with_successors(work, request, candidates, newer)
+        listed = {c.document_id: c for c in reversed(candidates) if c.document}
+        if not is_past:
+            for number in sorted(listed, key=lambda n: -len(newer.get(n, ()))):  # the oldest first
+                _lift(
+                    listed, number, [older for older in listed if number in newer.get(older, ())], SUCCESSION
+                )
+            trace.note(*_notes(listed, pairs))
+        families = _by_name(listed)
+        if asked.wanted is not Wanted.ANY:
+            families += _by_decision(listed)
+        if asked.wanted in (Wanted.FORMER, Wanted.EARLIEST) or asked.until is not None:
+            families += _by_succession(listed, newer)
+        now = iso_utc(request.question.now_ms)
+        for family in families:
+            versions = {n: _version(listed[n], now, len(newer.get(n, ()))) for n in family}
+            order = in_wanted_order(versions, asked) if len(family) > 1 else []
+            for place in range(len(order) - 2, -1, -1):
+                _lift(listed, order[place], order[place + 1 :], VERSION)
+        arranged = [listed.pop(c.document_id, c) for c in candidates]
+        return work.with_candidates(sorted(arranged, key=lambda c: -c.score))
+
+    return stage
+
+
+def _lift(listed: dict[int, Candidate], number: int, below: Iterable[int], term: str) -> None:
+    """Give the candidate of the document *number* a score above those of the documents *below*."""
+    least = max((listed[other].score + ABOVE for other in below), default=0.0)
+    if listed[number].score < least:
+        listed[number] = listed[number].plus(term, least - listed[number].score)
+
+
+def with_successors(
+    work: Work, request: RetrievalRequest, candidates: Sequence[Candidate], newer: Newer
+) -> list[Candidate]:
+    """Return *candidates* and the last visible successors that are missing, each with the score of the note it replaces."""
+    known = {c.document_id for c in candidates}
+    documents = work.texts.documents(sorted({n for those in newer.values() for n in those} - known))
+    visible = {n for n, document in documents.items() if _is_visible(document, request.scope)}
+    arranged: list[Candidate] = []
+    for candidate in candidates:
+        seen = {n for n in newer.get(candidate.document_id, ()) if n in known or n in visible}
+        last = {n for n in seen if seen.isdisjoint(newer.get(n, ()))}
+        arranged += [_in_place_of(candidate, documents[n]) for n in sorted(last - known)]
+        known |= last
+        arranged.append(candidate)
+    return arranged
+
+
+def with_predecessors(
+    stores: RetrievalStores, request: RetrievalRequest, candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return *candidates*, and after each of the first those that it has superseded and that were not found."""
+    first = {c.document_id: c.document for c in candidates[:MOST_PRECEDED] if c.document}
+    pairs = successions_to(stores.documents, stores.successions, first.values())
+    newer = successors(known_by(stores.documents, pairs, request.as_of))
+    missing = stores.documents.many(newer.keys() - {c.document_id for c in candidates})
+    waiting = {n: document for n, document in missing.items() if _is_visible(document, request.scope)}
+    arranged: list[Candidate] = []
+    for candidate in candidates:
+        arranged.append(candidate)
+        for number in [n for n in waiting if candidate.document_id in newer[n]]:
+            arranged.append(_in_place_of(candidate, waiting.pop(number)))
+    return arranged
+
+
+def _in_place_of(candidate: Candidate, document: Document) -> Candidate:
+    return candidate._replace(
+        document_id=document.id,
+        document=document,
+        best=FragmentKey(document.id, 0),
+        span=None,
+        legs={},
+        terms={SUCCESSION: candidate.score},
+        chunk="",
+    )
+
+
+def _is_visible(document: Document, scope: Scope) -> bool:
+    return (
+        document.inactive is None
+        and (not scope.collections or document.collection in scope.collections)
+        and (scope.authored_from is None or document.authored_at >= scope.authored_from)
+        and (scope.authored_until is None or document.authored_at < scope.authored_until)
+        and (scope.documents is None or document.id in scope.documents)
+    )
+
+
+def _notes(listed: Mapping[int, Candidate], pairs: Collection[Succession]) -> list[str]:
+    """Return notes for the trace about the first `MOST_NAMED` superseded candidates."""
+    names = {n: c.document.display_path for n, c in listed.items() if c.document}
+    behind = [
+        f"{names[older]} superseded by {names[newer]}"
+        for older, newer in sorted(pairs)
+        if older in names and newer in names
+    ]
+    more = len(behind) - MOST_NAMED
+    return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _by_name(listed: Mapping[int, Candidate]) -> list[list[int]]:
+    """Return the documents of each subject by their names."""
+    families: dict[tuple[str, str, str], list[int]] = {}
+    for number, candidate in listed.items():
+        document = candidate.document
+        if document and (subject := subject_name(document.path)):
+            families.setdefault((document.collection, *subject), []).append(number)
+    return [_comparable(family, listed) for family in families.values()]
+
+
+def _by_decision(listed: Mapping[int, Candidate]) -> list[list[int]]:
+    """Return the decisions about each subject."""
+    about: dict[tuple[str, ...], list[int]] = {}
+    for number, candidate in listed.items():
+        document = candidate.document
+        if document and document.content_type == DECISION:
+            subjects = {(document.collection, *subject) for subject in decision_subjects(document.path)}
+            family = next((about[subject] for subject in sorted(subjects) if subject in about), [])
+            family.append(number)
+            about.update(dict.fromkeys(subjects - about.keys(), family))
+    families = {family[0]: family for family in about.values()}
+    return [_comparable(family, listed) for family in families.values()]
+
+
+def _comparable(family: Sequence[int], listed: Mapping[int, Candidate]) -> list[int]:
+    """Return those of *family* that do not match much worse than the best."""
+    best = max(listed[number].relevance for number in family)
+    return [number for number in family if listed[number].relevance >= COMPARABLE * best]
+
+
+def _by_succession(listed: Mapping[int, Candidate], newer: Newer) -> list[list[int]]:
+    """Return the documents that are related by declared successions."""
+    joined: dict[int, set[int]] = {}
+    for older, those in newer.items():
+        for one in those & listed.keys() if older in listed else ():
+            group = joined.get(older, {older}) | joined.get(one, {one})
+            joined.update(dict.fromkeys(group, group))
+    groups = {min(group): group for group in joined.values()}
+    return [[number for number in listed if number in group] for group in groups.values()]
+
+
+def _version(candidate: Candidate, now: str, superseded_by: int) -> Version:
+    document = candidate.document
+    if document is None:
+        return Version("", frozenset(), candidate.relevance)
+    names = frozenset(word for name in document_names(document) for word in words(name))
+    is_future = names_future_year(document.path, now)
+    return Version(document.authored_at, names, candidate.relevance, is_future, superseded_by)
+
+
+def successors_above(documents: DocumentStore, successions: SuccessionStore) -> Stage:
+    """
+    Return a stage that moves candidates of superseded notes below the first candidate of each successor.
+
+    Questions about the past are left unchanged.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        known = {c.document_id for c in work.candidates}
+        pairs = known_by(documents, successions_from(successions, known), request.as_of)
+        if not pairs or request.question.time_intent is TimeIntent.HISTORY:
+            return work
+        newer = {older: those & known for older, those in successors(pairs).items()}
+        placed: list[Candidate] = []
+        waiting = list(work.candidates)
+        while waiting:  # each only after all of its successors
+            missing = {c.document_id for c in waiting} - {c.document_id for c in placed}
+            chosen = next(c for c in waiting if missing.isdisjoint(newer.get(c.document_id, ())))
+            waiting.remove(chosen)
+            placed.append(chosen)
+        return work.with_candidates(placed)
+
+    return stage
