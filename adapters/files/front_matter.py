@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 from itertools import accumulate
 from typing import Any
 
@@ -12,15 +11,6 @@ _MAX_BYTES = 64 * 1024
 _MAX_DEPTH = 32  # nested brackets: ruamel looks ahead for every open one, which takes 3 s for 60 000
 _BRACKET = re.compile(r"[\[\]{}]")
 _TAG = "tag:yaml.org,2002:"
-
-
-class _Number(float):
-    """Number that prints as it was written: ``2150.00``, ``0171``."""
-
-    written = ""
-
-    def __str__(self) -> str:
-        return self.written
 
 
 class _Constructor(SafeConstructor):
@@ -39,32 +29,17 @@ class _Constructor(SafeConstructor):
         text: str = self.construct_scalar(node)
         return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
-    def construct_day(self, node: Any) -> object:
-        try:
-            return self.construct_yaml_timestamp(node)
-        except ValueError:
-            return self.construct_scalar(node)
 
-    def construct_number(self, node: Any) -> _Number:
-        is_integer = node.tag == f"{_TAG}int"
-        number = _Number(self.construct_yaml_int(node) if is_integer else self.construct_yaml_float(node))
-        number.written = node.value
-        return number
-
-
-_Constructor.add_constructor(f"{_TAG}str", _Constructor.construct_text)
-_Constructor.add_constructor(f"{_TAG}timestamp", _Constructor.construct_day)
-_Constructor.add_constructor(f"{_TAG}int", _Constructor.construct_number)
-_Constructor.add_constructor(f"{_TAG}float", _Constructor.construct_number)
+for _tag in ("str", "int", "float", "timestamp"):  # a price keeps its cents, and a postcode its first zero
+    _Constructor.add_constructor(f"{_TAG}{_tag}", _Constructor.construct_text)
 
 
 def parse_yaml(text: str) -> dict[str, object]:
     """
     Parse the YAML between the two rulers of a front matter, which is untrusted input.
 
-    YAML 1.2 as in ruamel.yaml: ``yes`` and ``on`` are strings, ``2026-01-05`` is a date; a date that does not
-    exist is a string, and ``str()`` of a number is its text as written. Values nested deeper than a list of scalars
-    become strings in flow style. Aliases (``*name``) are refused.
+    YAML 1.2 as in ruamel.yaml, except that numbers and dates are strings as written. Values nested deeper than a list of
+    scalars become strings in flow style. Aliases (``*name``) are refused.
 
     Returns:
         Values by key, with keys as strings; empty if there is no content except comments.
@@ -94,7 +69,7 @@ def parse_yaml(text: str) -> dict[str, object]:
 
 
 def _item(value: object) -> object:
-    return value if isinstance(value, str | int | float | date | None) else _flow(value)
+    return value if isinstance(value, str | bool | None) else _flow(value)
 
 
 def _flow(value: object) -> str:
@@ -107,7 +82,7 @@ def _flow(value: object) -> str:
         return "[" + ", ".join(map(_flow, value)) + "]"
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    return value.isoformat() if isinstance(value, date) else str(value)
+    return str(value)
 
 
 def _reason(error: Exception, text: str) -> str:

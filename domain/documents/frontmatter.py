@@ -1,8 +1,8 @@
 """Front matter: its separation from the body, and the facts a document declares in it."""
 
-import datetime
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.domain.documents.content_type import TYPES
@@ -23,7 +23,6 @@ CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
 # With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
 MAX_VALUES = 1000
-MAX_INTEGER_BITS = 256  # wider integers are not useful, and Python refuses to print the widest
 
 
 class FrontMatter(NamedTuple):
@@ -110,11 +109,11 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
     one of `content_type.TYPES` and there is no ``content_type``: other programs use the key for other things.
 
-    A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is what
+    A title and a content type must be strings. A date is what
     `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags, aliases and participants are a list
     or a comma-separated string, tags also a string with blanks; duplicates count once. Addresses of notes are a string
     or a list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
-    (``true``), dates in ISO 8601, lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
+    (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
     read.
     """
     known: dict[str, object] = {}
@@ -163,9 +162,10 @@ def _tags(value: object) -> Iterator[str]:
 
 
 def _share(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value <= 1 else None
+    with suppress(ValueError):
+        number = float(_scalar(value) or "nan")
+        return number if 0 <= number <= 1 else None
+    return None
 
 
 def _addresses(value: object) -> tuple[str, ...]:
@@ -200,8 +200,4 @@ def _leaves(value: object) -> Iterator[str]:
 def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
-        return ""
     return str(value).strip() if isinstance(value, str | int | float) else ""

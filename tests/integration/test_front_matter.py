@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
 
 import pytest
 from hypothesis import given
@@ -16,10 +15,10 @@ TYPICAL = "title: Session store\ndate: 2026-01-05\ntags: [redis, sessions]\npinn
 
 
 def test_typical_front_matter() -> None:
-    """Scalars come with their types, lists of scalars as lists."""
+    """Numbers and dates come as text, lists of scalars as lists."""
     assert parse_yaml(TYPICAL) == {
         "title": "Session store",
-        "date": date(2026, 1, 5),
+        "date": "2026-01-05",
         "tags": ["redis", "sessions"],
         "pinned": True,
     }
@@ -31,23 +30,23 @@ def test_typical_front_matter() -> None:
         ("a: yes", "yes"),
         ("a: on", "on"),
         ("a: true", True),
-        ("a: 010", 10),
-        ("a: 1.50", 1.5),
+        ("a: 010", "010"),
+        ("a: 1.50", "1.50"),
         ("a:", None),
         ("a: ~", None),
         ("a: 'it''s'", "it's"),
         ("a: 2026-02-30", "2026-02-30"),
         ("a: 10:30", "10:30"),
-        ("a:\n- x\n- 2\n- \n", ["x", 2, None]),
+        ("a:\n- x\n- 2\n- \n", ["x", "2", None]),
         ("a: []", []),
         ("a: |\n  one\n  two\n", "one\ntwo\n"),
         ("a: 日本 # comment", "日本"),
-        ("a: 1\r\n", 1),
-        ("\ufeffa: 1", 1),
+        ("a: 1\r\n", "1"),
+        ("\ufeffa: 1", "1"),
     ],
 )
 def test_values_come_as_yaml_reads_them(text: str, value: object) -> None:
-    """YAML 1.2 decides what a scalar is; a date that does not exist stays text."""
+    """YAML 1.2 decides what is a boolean or nothing; all else is text."""
     assert parse_yaml(text) == {"a": value}
 
 
@@ -105,7 +104,6 @@ def test_nothing_is_an_empty_mapping(text: str) -> None:
         ("a: \x07", "."),
         ("a: \ud800", "."),
         ("a: &a 1\nb: {<<: *a}\n", "merge"),
-        (f"a: {'9' * 5000}\n", "."),
         (f"a: {'x' * 65536}\n", "64 KiB"),
         (f"a: {'日' * 22000}\n", "64 KiB"),
         ("a: &b [1]\nc: *b\n", "aliases are not supported"),

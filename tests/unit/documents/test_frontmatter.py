@@ -123,11 +123,6 @@ def test_reading_never_raises(raw: dict[str, object]) -> None:
     assert [key for key, _ in facts(raw).extra] == list(raw)
 
 
-def test_an_absurd_integer_is_left_out() -> None:
-    """Python refuses to print it; the reader does not stumble over that."""
-    assert facts({"n": 1 << 100_000}).extra == (("n", ""),)
-
-
 def test_keys_are_read_in_any_case() -> None:
     """Blanks and hyphens are underscores; the first spelling of a key counts."""
     read = facts(
