@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from clawmem.app.services.briefing.profile import DAY, Profile
 from clawmem.app.services.briefing.telling import is_told, without_replaced
@@ -81,23 +80,19 @@ class SessionBriefing:
         return ""
 
     def _current(self, documents: Sequence[Document]) -> str:
+        """Return the section about current notes; of equal rank the path decides."""
         now_ms = self.clock.now_ms()
-
-        def age_days(document: Document) -> float:
-            written_ms = parse_iso(document.authored_at)
-            return max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
-
-        def rank(document: Document) -> tuple[float, str]:
-            age, uses = age_days(document), document.access_count
-            return current_rank(
-                pinned=document.pinned, age_days=age, access_count=uses
-            ), document.display_path
-
-        current = [note for note in documents if is_current(note.content_type, age_days(note))]
-        ranked = sorted(current, key=rank, reverse=True)
+        ranked: list[tuple[float, str, Document]] = []
+        for note in documents:
+            written_ms = parse_iso(note.authored_at)
+            age = max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
+            if is_current(note.content_type, age):
+                rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
+                ranked.append((rank, note.display_path, note))
+        notes = [note for *_, note in sorted(ranked, key=lambda entry: entry[:2], reverse=True)]
         lines = [
-            _line(document, document.content_type, document.authored_at[:DAY], mark)
-            for document, mark in without_replaced(self.documents, self.successions, ranked)
+            _line(note, note.content_type, note.authored_at[:DAY], mark)
+            for note, mark in without_replaced(self.documents, self.successions, notes)
         ]
         return section("## What is going on", lines, CURRENT_TOKENS)
 
@@ -106,26 +101,21 @@ class SessionBriefing:
         now_ms = self.clock.now_ms()
         today = iso_utc(now_ms)[:DAY]
         due = [
-            document
-            for document in documents
-            if document.collection != OWN
-            and is_stale(review_by=document.review_by, today=today, idle_days=idle_days(document, now_ms))
+            note
+            for note in documents
+            if note.collection != OWN
+            and is_stale(review_by=note.review_by, today=today, idle_days=idle_days(note, now_ms))
         ]
-        replaced = current_successors(self.documents, self.successions, [document.id for document in due])
-        due = [document for document in due if document.id not in replaced]
-        due.sort(
-            key=lambda document: (document.review_by is None, document.review_by or document.authored_at)
-        )
-        return [
-            _line(
-                document,
-                document.display_path,
-                f"review was due {document.review_by[:DAY]}"
-                if document.review_by
-                else f"written {document.authored_at[:DAY]}",
-            )
-            for document in due[:MOST_STALE]
-        ]
+        replaced = current_successors(self.documents, self.successions, [note.id for note in due])
+        due.sort(key=lambda note: (note.review_by is None, note.review_by or note.authored_at))
+        current = [note for note in due if note.id not in replaced][:MOST_STALE]
+        return [_line(note, note.display_path, _age(note)) for note in current]
+
+
+def _age(note: Document) -> str:
+    if note.review_by:
+        return f"review was due {note.review_by[:DAY]}"
+    return f"written {note.authored_at[:DAY]}"
 
 
 def _lines(text: str) -> list[str]:
@@ -168,18 +158,12 @@ def curation_note(
                 lines.append(
                     f"{pending} texts have no vector yet and are found by words alone: clawmem embed makes them."
                 )
-            lines += _recommended(found, now_ms, acted_at, pending)
+            made_ms, actions = parse_iso(str(found.get("timestamp", ""))), found.get("actions")
+            if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
+                lines.append(
+                    "The last report on the memory is more than a week old; what it recommends may be done by now."
+                )
+            elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
+                sentences = (" ".join(str(action).split()) for action in actions)
+                lines += [sentence for sentence in sentences if pending or EMBED not in sentence]
     return block(TAG, "State of the memory itself:", ["\n".join(f"- {safe(line)}" for line in lines)], TOKENS)
-
-
-def _recommended(report: Mapping[str, Any], now_ms: int, acted_at: str, pending: int) -> Sequence[str]:
-    made_ms = parse_iso(str(report.get("timestamp", "")))
-    if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
-        return [
-            "The last report on the memory is more than a week old; what it recommends may be done by now."
-        ]
-    actions = report.get("actions")
-    if not isinstance(actions, list) or (parse_iso(acted_at) or 0) > made_ms:
-        return []
-    sentences = (" ".join(str(action).split()) for action in actions)
-    return [sentence for sentence in sentences if pending or EMBED not in sentence]
