@@ -68,6 +68,7 @@ _ADVERB = re.compile(
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
 )
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+MOST_BEFORE = 200  # characters before "last" in which its verb is looked for
 NEAR = 3  # words after "latest" among which the kind is named
 
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
@@ -112,9 +113,10 @@ def newest_question(query: str) -> NewestQuestion | None:
     "The latest handoff" and "newest offer from the roofer" ask for the newest note of a kind or about a topic. "Last"
     counts if it qualifies a note ("the last invoice"), not a period ("last week") or a verb ("when did we last meet").
     """
-    tokens = list(_TOKEN.finditer(query.lower()))
+    lower = query.lower()
+    tokens = list(_TOKEN.finditer(lower))
     names = [token[0] for token in tokens]
-    at = next((at for at, token in enumerate(tokens) if _is_newest(query.lower(), names, at, token)), None)
+    at = next((at for at, token in enumerate(tokens) if _is_newest(lower, names, at, token)), None)
     if at is None:
         return None
     stop_words = function_words(names)
@@ -143,13 +145,14 @@ def newest_question(query: str) -> NewestQuestion | None:
 
 def _is_newest(query: str, names: Sequence[str], at: int, token: re.Match[str]) -> bool:
     """Whether the word at *at* is a superlative of time that qualifies a note."""
-    before, after = names[:at], names[at + 1 :]
-    if token[0] not in NEWEST and not (token[0] in _RECENT and before[-1:] and before[-1] in _MOST):
+    before = names[at - 1] if at else ""
+    if token[0] not in NEWEST and not (token[0] in _RECENT and before in _MOST):
         return False
+    after = names[at + 1 : at + 1 + NEAR]
     first = next((name for name in after if name not in _COUNTS and not name.isdigit()), "")
-    if first in _NO_NOTES or (before and before[-1] in _NO_NOTES | {"at"}):
+    if first in _NO_NOTES or before in _NO_NOTES or before == "at":
         return False
-    if token[0] == "last" and _ADVERB.search(query[: token.start()]):
+    if token[0] == "last" and _ADVERB.search(query, max(0, token.start() - MOST_BEFORE), token.start()):
         return not after and "how long" not in query  # "what did I read last" asks for a note
     return True
 
