@@ -76,8 +76,8 @@ def route(query: str) -> Route:
         return Route.DISCOVERY
     if has_several_topics(query):
         return Route.COMPLEX
-    has_capitals = _CAPITALS.search(query) is not None and not is_shouted
-    is_keyword = has_capitals or any(pattern.search(query) for pattern in (_KEYWORD, _FILE_NAME, _CODE))
-    if len(query) < MAX_KEYWORD_LENGTH and is_keyword:
-        return Route.KEYWORD
+    if len(query) < MAX_KEYWORD_LENGTH:
+        has_capitals = _CAPITALS.search(query) is not None and not is_shouted
+        if has_capitals or any(pattern.search(query) for pattern in (_KEYWORD, _FILE_NAME, _CODE)):
+            return Route.KEYWORD
     return Route.SEMANTIC if _SEMANTIC.search(query) else Route.HYBRID
