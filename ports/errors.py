@@ -147,19 +147,6 @@ class ExtraMissing(ConfigError):
         )
 
 
-class BackendUnavailable(ConfigError):
-    """The package of the requested backend is not installed."""
-
-    code = "BACKEND_UNAVAILABLE"
-
-    def __init__(self, backend: str, *, extra: str) -> None:
-        self.backend = backend
-        super().__init__(
-            f"The {backend!r} backend is not installed. "
-            f"Run in the checkout: pip install '.[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
-        )
-
-
 class LocatedError(ClawmemError):
     """Something at ``path`` cannot be used; ``reason`` is a clause without a full stop, or the whole message."""
 

@@ -6,16 +6,16 @@ import shutil
 from importlib import import_module
 from typing import Any
 
-from clawmem.ports.errors import BackendUnavailable
+from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.indexes import Backend, IndexPlace
 
 
 def _module(name: str) -> Any:
-    """Import a module of this package. Raises `BackendUnavailable` if LanceDB is not installed."""
+    """Import a module of this package. Raises `ExtraMissing` if LanceDB is not installed."""
     try:
         return import_module(f"clawmem.adapters.lancedb.{name}")
     except ModuleNotFoundError as error:
-        raise BackendUnavailable("lancedb", extra="lancedb") from error
+        raise ExtraMissing("lancedb", extra="lancedb") from error
 
 
 def discard(place: IndexPlace) -> None:

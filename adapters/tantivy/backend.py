@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import shutil
 
-from clawmem.ports.errors import BackendUnavailable
+from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.indexes import Backend, IndexPlace, LexicalIndex
 
 
 def open_lexical(place: IndexPlace) -> LexicalIndex:
-    """Open the lexical index in the folder of *place*. Raises `BackendUnavailable` if tantivy is not installed."""
+    """Open the lexical index in the folder of *place*. Raises `ExtraMissing` if tantivy is not installed."""
     try:
         from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
     except ModuleNotFoundError as error:
-        raise BackendUnavailable("tantivy", extra="tantivy") from error
+        raise ExtraMissing("tantivy", extra="tantivy") from error
     return TantivyLexicalIndex(place.folder, read_only=place.read_only)
 
 

@@ -34,11 +34,11 @@ class TestOpening:
         program = (
             "import sys; sys.modules['lancedb'] = None\n"
             "from clawmem.adapters.lancedb.backend import BACKEND\n"
-            "from clawmem.ports.errors import BackendUnavailable\n"
+            "from clawmem.ports.errors import ExtraMissing\n"
             "from clawmem.ports.indexes import IndexPlace\n"
             "BACKEND.discard(IndexPlace(sys.argv[1], 'words-1'))\n"
             "try: BACKEND.lexical(IndexPlace(sys.argv[1], 'words-1'))\n"
-            "except BackendUnavailable as error: print(error)"
+            "except ExtraMissing as error: print(error)"
         )
 
         assert "pip install '.[lancedb]'" in run_program(program, place.folder, timeout=60).stdout

@@ -264,7 +264,7 @@ class TestBackend:
         """Importing the backend imports no tantivy; where that is missing, opening says which extra to install."""
         result = run_program(WITHOUT_TANTIVY, env=environ)
 
-        assert (result.stderr, result.stdout) == ("", "BACKEND_UNAVAILABLE pip install '.[tantivy]'\n")
+        assert (result.stderr, result.stdout) == ("", "EXTRA_MISSING pip install '.[tantivy]'\n")
 
 
 def replace(indexes: list[LexicalIndex], number: int, chance: random.Random) -> None:
@@ -330,12 +330,12 @@ WITHOUT_TANTIVY = """
 import sys
 from clawmem.adapters.tantivy.backend import BACKEND
 from clawmem.ports.indexes import IndexPlace
-from clawmem.ports.errors import BackendUnavailable
+from clawmem.ports.errors import ExtraMissing
 
 assert "tantivy" not in sys.modules
 sys.modules["tantivy"] = None
 try:
     BACKEND.lexical(IndexPlace("nowhere", "nowhere"))
-except BackendUnavailable as error:
+except ExtraMissing as error:
     print(error.code, "pip install '.[tantivy]'" if "pip install '.[tantivy]'" in str(error) else error)
 """

@@ -55,7 +55,7 @@ class Engines:
         Open and return the index of *record*.
 
         Raises:
-            IndexDamaged, IndexUnavailable, BackendUnavailable: See `clawmem.ports.errors`.
+            IndexDamaged, IndexUnavailable, ExtraMissing: See `clawmem.ports.errors`.
             ConfigError: The backend does not support an index for this role.
         """
         opener = _opener(self._named(record.engine), record.role)

@@ -81,7 +81,7 @@ class ExternalIndexes:
 
         Raises:
             ConfigError: The backend does not exist.
-            IndexBusy, IndexUnavailable, BackendUnavailable: The previous indexes continue to serve.
+            IndexBusy, IndexUnavailable, ExtraMissing: The previous indexes continue to serve.
         """
         for index in (self.words, self.meaning):
             engine = self._engines.engine_for(index.role, backend)

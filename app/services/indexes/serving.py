@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
+from clawmem.ports.errors import ExtraMissing, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
 from clawmem.ports.indexes import (
     DerivedIndex,
     EmbeddingStore,
@@ -42,7 +42,7 @@ Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
 Ask = Callable[[int], Sequence[Hit]]  # returns the best n hits
 
-NOT_THERE = (IndexUnavailable, IndexDamaged, BackendUnavailable)
+NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
 REST_S = 2.0  # pause before an unreachable index is tried again
 ATTEMPTS = 3  # to answer between two commits of the indexer, which takes longer than an answer
 
@@ -67,7 +67,7 @@ class ExternalIndex(Generic[Index]):
         Return the open external index; ``None`` while the vault's own index serves.
 
         Raises:
-            IndexDamaged, IndexUnavailable, BackendUnavailable: The index cannot be opened, or is outdated.
+            IndexDamaged, IndexUnavailable, ExtraMissing: The index cannot be opened, or is outdated.
         """
         return self.index_of(self.record())
 
@@ -340,8 +340,8 @@ def _without(unseen: Collection[int], limit: int, ask: Ask) -> list[Hit]:
         wanted *= 2
 
 
-def _bypassed(error: VaultError | BackendUnavailable, answer: Sequence[Hit]) -> IndexBypassed:
-    place = error.path if isinstance(error, VaultError) else error.backend
+def _bypassed(error: VaultError | ExtraMissing, answer: Sequence[Hit]) -> IndexBypassed:
+    place = error.path if isinstance(error, VaultError) else ""
     return IndexBypassed(place, error, answer)
 
 
