@@ -11,7 +11,7 @@ from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.domain.capture.issues import COLLECTION
+from clawmem.app.services.issues import COLLECTION
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -24,53 +24,33 @@ TEMPERATURE = 0.3
 SHORTEST_FACT = 5
 SHORTEST_QUOTE = 10
 
-TYPES = (
-    "decision",
-    "bugfix",
-    "feature",
-    "refactor",
-    "discovery",
-    "change",
-    "preference",
-    "milestone",
-    "problem",
-)
-CONCEPTS = (
-    "how-it-works",
-    "why-it-exists",
-    "what-changed",
-    "problem-solution",
-    "gotcha",
-    "pattern",
-    "trade-off",
-)
+TYPES = tuple("decision bugfix feature refactor discovery change preference milestone problem".split())
+CONCEPTS = tuple("how-it-works why-it-exists what-changed problem-solution gotcha pattern trade-off".split())
 _PLACEHOLDER = re.compile(
     r"\{\{|<!--|\$\{|^\W*$|\b(?:title|fact|summary) (?:here|goes)\b|^(?:n/?a|none|todo|title)$"
 )
 
-OBSERVER: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "observations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "type": {"type": "string", "enum": list(TYPES)},
-                    "title": {"type": "string"},
-                    "narrative": {"type": "string"},
-                    "facts": {"type": "array", "items": {"type": "string"}},
-                    "concepts": {"type": "array", "items": {"type": "string"}},
-                    # Without a type, so that a triple in another form is still accepted.
-                    "triples": {"items": {"properties": {p: {"type": "string"} for p in Statement._fields}}},
-                    "quote": {"type": "string"},
-                },
-                "required": ["type", "title", "quote"],
-            },
-        }
-    },
-    "required": ["observations"],
+_TEXT: JsonSchema = {"type": "string"}
+_NUMBER: JsonSchema = {"type": "number"}
+_TEXTS: JsonSchema = {"type": "array", "items": _TEXT}
+
+
+def _record(properties: Mapping[str, Any], required: Sequence[str]) -> JsonSchema:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _list_named(name: str, items: JsonSchema) -> JsonSchema:
+    return _record({name: {"type": "array", "items": items}}, [name])
+
+
+_OBSERVATION = {
+    "type": {"type": "string", "enum": list(TYPES)},
+    **dict.fromkeys(("title", "narrative", "quote"), _TEXT),
+    **dict.fromkeys(("facts", "concepts"), _TEXTS),
+    # Without a type, so that a triple in another form is still accepted.
+    "triples": {"items": {"properties": dict.fromkeys(Statement._fields, _TEXT)}},
 }
+OBSERVER = _list_named("observations", _record(_OBSERVATION, ("type", "title", "quote")))
 
 
 def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
@@ -167,14 +147,8 @@ def _is_placeholder(text: str) -> bool:
 # -- verdicts -----------------------------------------------------------------------------------------
 
 JUDGE_TOKENS = 60
-JUDGE: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "relation": {"type": "string", "enum": [verdict.value for verdict in Verdict]},
-        "confidence": {"type": "number"},
-    },
-    "required": ["relation", "confidence"],
-}
+_RELATION = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
+JUDGE = _record({"relation": _RELATION, "confidence": _NUMBER}, ("relation", "confidence"))
 
 
 def judge_prompt(new: str, old: str) -> str:
@@ -202,25 +176,9 @@ LEAST_FACTS = 2
 LEAST_CONFIDENCE = 0.6
 CAUSES_TOKENS = 600
 _REASONING_CHARS = 500
-CAUSES: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "links": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "source_fact_idx": {"type": "integer"},
-                    "target_fact_idx": {"type": "integer"},
-                    "confidence": {"type": "number"},
-                    "reasoning": {"type": "string"},
-                },
-                "required": ["source_fact_idx", "target_fact_idx", "confidence"],
-            },
-        }
-    },
-    "required": ["links"],
-}
+_ENDS = ("source_fact_idx", "target_fact_idx")
+_LINK = {**{name: {"type": "integer"} for name in _ENDS}, "confidence": _NUMBER, "reasoning": _TEXT}
+CAUSES = _list_named("links", _record(_LINK, (*_ENDS, "confidence")))
 
 
 class Fact(NamedTuple):
@@ -266,11 +224,7 @@ def read_causes(value: Any, facts: Sequence[Fact]) -> list[Cause]:
     for link in links if isinstance(links, list) else ():
         if not isinstance(link, Mapping):
             continue
-        ends = [
-            link[name]
-            for name in ("source_fact_idx", "target_fact_idx")
-            if link.get(name) in range(len(facts))
-        ]
+        ends = [link[name] for name in _ENDS if link.get(name) in range(len(facts))]
         confidence = link.get("confidence")
         if len(ends) == 2 and isinstance(confidence, int | float) and LEAST_CONFIDENCE <= confidence <= 1:
             reason = str(link.get("reasoning") or "")[:_REASONING_CHARS]

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import apply_in_chunks
-from clawmem.domain.capture.imported import imported_kind, imported_path, imported_time, imported_title
-from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.capture.notes import COLLECTION, title_of
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
@@ -23,10 +24,32 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgottenTexts
-from clawmem.ports.knowledge import Entity, EntityStore, Relation, RelationStore, Triple, TripleStore
+from clawmem.ports.knowledge import (
+    Entity,
+    EntityStore,
+    Relation,
+    RelationKind,
+    RelationStore,
+    Triple,
+    TripleStore,
+)
 from clawmem.ports.records import Origin
 from clawmem.ports.storage import Transactions
 
+FOLDER = "imports"
+_HASH_CHARS = 12
+_SLUG_CHARS = 50
+# Words of other tools for kinds of relations; unknown ones say only that two notes are about the same.
+_KINDS = MappingProxyType(
+    {
+        **{kind.value: kind for kind in RelationKind if kind is not RelationKind.LINKS_TO},
+        "supports": RelationKind.SUPPORTING,
+        "extends": RelationKind.SUPPORTING,
+        "derived_from": RelationKind.SUPPORTING,
+        "caused_by": RelationKind.CAUSAL,
+        "causes": RelationKind.CAUSAL,
+    }
+)
 _WHY = "imported"
 _LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
 
@@ -207,3 +230,34 @@ def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemo
 def _entity(name: str, kind: str) -> Entity:
     known = kind.lower() if kind.lower() in KINDS else CONCEPT
     return Entity(entity_id(name, known), name, known)
+
+
+def imported_path(tool: str, memory: ForeignMemory) -> str:
+    """Return the path of a memory, which is the same at every import: ``imports/TOOL/slug-of-its-id-HASH.md``."""
+    slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
+    digest = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
+    return f"{FOLDER}/{tool}/{slug[:_SLUG_CHARS] or 'memory'}-{digest}.md"
+
+
+def tool_of_path(path: str) -> str:
+    """Return the tool of an imported memory at *path*; empty for another document."""
+    folder, _, rest = path.partition("/")
+    tool, _, file = rest.partition("/")
+    return tool if folder == FOLDER and file else ""
+
+
+def imported_title(memory: ForeignMemory) -> str:
+    """Return the title of a memory, by default its first line, cut between words."""
+    first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
+    return title_of(first.lstrip("# ").strip()) or memory.id
+
+
+def imported_time(text: str, now_ms: int) -> str:
+    """Return the original time of a memory; the present one if it is missing, no time, or in the future."""
+    ms = parse_iso(text)
+    return iso_utc(now_ms if ms is None else min(ms, now_ms))
+
+
+def imported_kind(word: str) -> RelationKind:
+    """Return the kind of a relation that another tool calls *word*."""
+    return _KINDS.get(word.lower().replace(" ", "_"), RelationKind.SEMANTIC)
