@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Action, Memories, SavedMemory
 from clawmem.app.services.capture.session import (
@@ -12,6 +12,7 @@ from clawmem.app.services.capture.session import (
     CursorConflict,
     IsEcho,
     Left,
+    ModelAnswer,
     Session,
     SessionReader,
     UnreadMessages,
@@ -29,7 +30,6 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import ModelError
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.knowledge import (
     Entity,
@@ -144,39 +144,29 @@ class DecisionExtractor:
         by_rules = [note_of(finding) for finding in found if finding.message.line > news.seen.line]
         if self.generator is None:
             return by_rules, ""
-        try:
-            prompt = observations.observer_prompt(redact(observations.transcript_excerpt(news.fresh)))
-            value = self._answer(prompt, observations.OBSERVER, observations.MAX_TOKENS)
-        except ModelError as error:
-            return by_rules, str(error)
+        prompt = observations.observer_prompt(redact(observations.transcript_excerpt(news.fresh)))
+        value, failure = self._ask(prompt, observations.OBSERVER, observations.MAX_TOKENS)
         if notes := observations.read_notes(value, news.fresh):
             quotes = "\n".join(note.quote for note in notes)
             failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
             return [*notes, *(note for note in failures if note.quote.strip(".!") not in quotes)], ""
-        return by_rules, "the model noted nothing that the conversation supports"
+        return by_rules, failure or "the model noted nothing that the conversation supports"
 
     def _judge(self, new: str, old: str) -> Verdict:
-        try:
-            value = self._answer(
-                observations.judge_prompt(new, old), observations.JUDGE, observations.JUDGE_TOKENS
-            )
-        except ModelError:
-            return verdict(new, old)
-        return observations.read_verdict(value)
+        prompt = observations.judge_prompt(new, old)
+        value, failure = self._ask(prompt, observations.JUDGE, observations.JUDGE_TOKENS)
+        return verdict(new, old) if failure else observations.read_verdict(value)
 
     def _causes(self, notes: Sequence[Note]) -> list[observations.Cause]:
         """Return the causal relations that a model finds among notes with facts; none if it fails."""
         facts = observations.facts_of(notes)
         if self.generator is None or not facts:
             return []
-        try:
-            prompt = observations.causes_prompt(facts)
-            value = self._answer(prompt, observations.CAUSES, observations.CAUSES_TOKENS)
-        except ModelError:
-            return []
+        prompt = observations.causes_prompt(facts)
+        value, _ = self._ask(prompt, observations.CAUSES, observations.CAUSES_TOKENS)
         return observations.read_causes(value, facts)
 
-    def _answer(self, prompt: str, schema: JsonSchema, max_tokens: int) -> Any:
+    def _ask(self, prompt: str, schema: JsonSchema, max_tokens: int) -> ModelAnswer:
         assert self.generator is not None, "only called with a generator"
         return model_answer(self.generator, self.left, prompt, schema, max_tokens)
 
@@ -207,11 +197,7 @@ class DecisionExtractor:
                 sightings = self.captures.sightings(document.id)
                 if sightings and document.content_type in JUDGED:
                     is_own = any(sighting.session_id == session_id for sighting in sightings)
-                    answer = (
-                        verdict(note.quote, sightings[0].quote)
-                        if is_own
-                        else judge(note.quote, sightings[0].quote)
-                    )
+                    answer = (verdict if is_own else judge)(note.quote, sightings[0].quote)
                     if answer is not Verdict.NONE:
                         conflicts.append(Conflict(note, document, answer, is_own))
         return conflicts

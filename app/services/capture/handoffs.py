@@ -30,7 +30,6 @@ from clawmem.domain.security.redaction import redact
 from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import ModelError
 from clawmem.ports.models import Generator
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage, Transcripts
@@ -131,10 +130,7 @@ class Handoffs:
         sections, degraded = plain, ""
         if self.generator is not None:
             prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
-            try:
-                value = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
-            except ModelError as error:
-                value, degraded = None, str(error)
+            value, degraded = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
             if value and any(value.values()):
                 written = {
                     name: [item for item in items if not self.is_echo(item)] for name, items in value.items()

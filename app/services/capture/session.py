@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.domain.capture.observations import TEMPERATURE
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.errors import ModelError
 from clawmem.ports.models import Generator, JsonSchema
 from clawmem.ports.sessions import (
     BEGINNING,
@@ -50,15 +51,17 @@ def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessag
     return tuple(replace(message, text=text) for message, text in zip(messages, texts, strict=True))
 
 
+class ModelAnswer(NamedTuple):
+    """The value in a model's answer, ``None`` without a usable one, and the reason of a failure."""
+
+    value: Any = None
+    failure: str = ""
+
+
 def model_answer(
     generator: Generator, left: Left, prompt: str, schema: JsonSchema, max_tokens: int
-) -> Any | None:
-    """
-    Return the model's answer in the shape of *schema*, see `json_answer`; ``None`` without a usable one.
-
-    Raises:
-        ModelError: see `Generator.generate`.
-    """
+) -> ModelAnswer:
+    """Return the model's answer in the shape of *schema*, see `json_answer`."""
 
     def ask(text: str) -> str:
         return generator.generate(
@@ -69,7 +72,10 @@ def model_answer(
             schema=schema,
         )
 
-    return json_answer(ask, prompt, schema)
+    try:
+        return ModelAnswer(json_answer(ask, prompt, schema))
+    except ModelError as error:
+        return ModelAnswer(failure=str(error))
 
 
 class CursorConflict(Exception):
