@@ -94,13 +94,13 @@ class SalvageReport(NamedTuple):
     Report on the records saved from a damaged vault.
 
     ``kept`` counts the rows saved from each table, ``lost`` the unreadable ones (None: unknown). ``notes`` are
-    documents whose text is lost, as ``collection/path``, ``damaged`` those whose text is partly damaged.
+    documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly damaged.
     """
 
     kept: Mapping[str, int]
     lost: Mapping[str, int | None]
     notes: tuple[str, ...] = ()
-    damaged: tuple[str, ...] = ()
+    spoilt: tuple[str, ...] = ()
 
 
 Value = str | int | float | bytes | None

@@ -82,7 +82,7 @@ class StaticEmbedder:
             # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
             encodable = text.encode("utf-8", "replace").decode()
             tokens = tokenizer.encode_batch_fast([encodable], add_special_tokens=False)[0].ids
-            row += table[tokens].sum(axis=0, dtype=np.float64)
+            row += np.add.reduce(table.take(tokens, axis=0), axis=0, dtype=np.float64)
         return sums
 
 

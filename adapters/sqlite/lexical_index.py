@@ -116,7 +116,12 @@ class SqliteLexicalIndex(Store):
         return self._counts([], grain)[0]
 
     def holding(self, term: Term, grain: Grain) -> int:
-        return self._counts([term], grain)[1].get(term, 0)
+        if not any(sign.isalnum() for sign in term.text):
+            return 0
+        table = TABLES[grain]
+        with blame_index(self._db, self.faults):
+            sql = f"select count(*) from {table} where {table} match ?"
+            return int(self._db.value(sql, (_expression(term),)))
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         counts = self._counts(terms, Grain.DOCUMENT)[1]

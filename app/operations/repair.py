@@ -17,7 +17,6 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Result, o
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
-from clawmem.ports.storage import SalvageReport
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -60,47 +59,26 @@ class Repaired(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return the warnings about the record of forgotten notes."""
+        """Return the warnings about the record of forgotten notes, and the number of texts without vectors."""
         return self._remarks
 
-
-def _complete(services: Services, report: SalvageReport) -> list[str]:
-    """Rebuild the data derived from records and files; return warnings."""
-    has_losses = bool(report.lost or report.notes or report.damaged)
-    services.forgotten_places.agree(lost_records=has_losses)
-    split_again(services.vault.documents, services.vault.transactions, services.publisher)
-    read_folders(services, services.folders, force=True)
-    rebuild_all(services.indexes)
-    embed_quickly(services)
-    without = pending_texts(services)
-    waiting = [f"{plural(without, 'text')} without vectors. Run: clawmem embed"] if without else []
-    return [*services.forgotten_places.warnings(), *waiting]
-
-
-def _text(result: Repaired) -> Iterator[str]:
-    report = SalvageReport(result.kept, result.lost, tuple(result.notes), tuple(result.spoilt))
-    yield from _lines(report, is_done=True)
-    yield f"Repaired: {result.vault}"
-    yield f"Damaged file: {result.damaged}"
-
-
-def _lines(report: SalvageReport, *, is_done: bool) -> Iterator[str]:
-    lost = "Lost" if is_done else "Would be lost"
-    yield f"Kept: {_counted(report.kept) or 'nothing'}"
-    if not report.kept:
-        yield f"{lost}: pins, the diary, captured memories, and the history of questions and changes"
-        yield "Notes are read from your files again."
-        return
-    contents = _counted(report.lost)
-    if contents:
-        yield f"{lost}: {contents}"
-    if report.notes:
-        condition = "in no file" if is_done else "unless a file has it"
-        yield f"Text lost, {condition} ({len(report.notes)}): {', '.join(report.notes)}"
-    if report.damaged:
-        yield f"Text damaged, kept in the archive ({len(report.damaged)}): {', '.join(report.damaged)}"
-    if not (contents or report.notes or report.damaged):
-        yield "Nothing was lost." if is_done else "Nothing would be lost."
+    def lines(self) -> Iterator[str]:
+        """Yield what was kept and lost as sentences; without ``damaged`` file, what would be."""
+        lost = "Lost" if self.damaged else "Would be lost"
+        yield f"Kept: {_counted(self.kept) or 'nothing'}"
+        if not self.kept:
+            yield f"{lost}: pins, the diary, captured memories, and the history of questions and changes"
+            yield "Notes are read from your files again."
+            return
+        if contents := _counted(self.lost):
+            yield f"{lost}: {contents}"
+        if self.notes:
+            condition = "in no file" if self.damaged else "unless a file has it"
+            yield f"Text lost, {condition} ({len(self.notes)}): {', '.join(self.notes)}"
+        if self.spoilt:
+            yield f"Text damaged, kept in the archive ({len(self.spoilt)}): {', '.join(self.spoilt)}"
+        if not (contents or self.notes or self.spoilt):
+            yield "Nothing was lost." if self.damaged else "Nothing would be lost."
 
 
 def _counted(rows: Mapping[str, int | None]) -> str:
@@ -108,6 +86,12 @@ def _counted(rows: Mapping[str, int | None]) -> str:
     return ", ".join(
         f"{words} ({'an unknown number' if count is None else count})" for words, count in counts.items()
     )
+
+
+def _text(result: Repaired) -> Iterator[str]:
+    yield from result.lines()
+    yield f"Repaired: {result.vault}"
+    yield f"Damaged file: {result.damaged}"
 
 
 @operation(Effect.DESTROYS, text=_text, is_tool=False, opens=Opening.NOTHING, commands=(Command("doctor"),))
@@ -134,30 +118,33 @@ def repair(
         raise VaultError(
             vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
-    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
+    damaged = f"{vault}.damaged-{services.clock.now_ms()}" if confirm else ""
     with draft_folder(settings.vault) as draft:
-        report = services.repair_vault(str(draft / "draft.sqlite"), damaged if confirm else None)
+        report = services.repair_vault(str(draft / "draft.sqlite"), damaged or None)
+    result = Repaired(**report._asdict(), vault=vault, damaged=damaged)
     if not confirm:
-        lines = [*_lines(report, is_done=False)]
+        lines = [*result.lines()]
         sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
         raise ConfirmationMissing(
             f"Nothing was repaired. {sentences}",
-            {"lost": dict(report.lost), "notes": [*report.notes], "spoilt": [*report.damaged]},
+            result.model_dump(include={"lost", "notes", "spoilt"}),
             remedy="To repair the vault, repeat with confirm: true.",
             preview=lines,
             question="Repair the vault?",
             confirmed={"confirm": True},
         )
-    with open_services(settings, create=False) as repaired:
-        remarks = _complete(repaired.called_by(services.caller, services.progress), report)
+    with open_services(settings, create=False) as opened:
+        repaired = opened.called_by(services.caller, services.progress)
+        repaired.forgotten_places.agree(lost_records=bool(result.lost or result.notes or result.spoilt))
+        split_again(repaired.vault.documents, repaired.vault.transactions, repaired.publisher)
+        read_folders(repaired, repaired.folders, force=True)
+        rebuild_all(repaired.indexes)
+        embed_quickly(repaired)
+        result._remarks = repaired.forgotten_places.warnings()
+        if without := pending_texts(repaired):
+            waiting = f"{plural(without, 'text')} without vectors. Run: clawmem embed"
+            result._remarks = [*result._remarks, waiting]
         served = {"/".join(place) for place in repaired.vault.documents.places()}
-    result = Repaired(
-        kept=dict(report.kept),
-        lost=dict(report.lost),
-        notes=[place for place in report.notes if place not in served],
-        spoilt=[place for place in report.damaged if place not in served],
-        vault=vault,
-        damaged=damaged,
-    )
-    result._remarks = remarks
+    result.notes = [place for place in result.notes if place not in served]
+    result.spoilt = [place for place in result.spoilt if place not in served]
     return result

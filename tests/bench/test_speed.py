@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
+import paragraphs
 import pytest
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
@@ -23,7 +24,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines import query
+from clawmem.app.services.retrieval.pipelines import query, search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.vault import Vault
 
@@ -88,6 +89,30 @@ def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
     show(f"hybrid query, warm: p50 {median(times):.1f} ms over {fragments} fragments (n = {len(times)})")
     assert fragments >= 9_900
     assert median(times) <= 15
+
+
+def test_long_notes(vault: Vault, tmp_path: Path) -> None:
+    """Notes of nine long paragraphs: CPU seconds of indexing 10 000, and the time of answers to new questions."""
+    texts = paragraphs.write(10_000, tmp_path / "notes")
+    embedder = StaticEmbedder()
+    began = process_time()
+    updater(vault)(Folder("notes", str(tmp_path / "notes")))
+    words_s = process_time() - began
+    embed_pending(vault, embedder)()
+    vectors_s = process_time() - began - words_s
+    show(f"long notes: words {words_s:.1f} s CPU, vectors {vectors_s:.1f} s CPU (n = {len(texts)})")
+
+    stores = retrieval_stores(vault)
+    for name, answer, limit_ms in (("search", search(stores), 35), ("query", query(stores, embedder), 45)):
+        times = []
+        for text in paragraphs.questions(texts, 110):
+            began = perf_counter()
+            answer(read_request(text, now_ms=0))
+            times.append((perf_counter() - began) * 1000)
+        show(f"{name} in long notes, each question once: p50 {median(times[10:]):.1f} ms (n = 100)")
+        assert median(times[10:]) <= limit_ms
+    assert words_s <= 14
+    assert vectors_s <= 15
 
 
 def test_memory(write_notes: WriteNotes, tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ class TestSalvage:
         with closing(open_vault(str(home.vault))) as vault:
             assert rows(vault) == before
             assert vault.storage.check() == []
-        assert (salvaged.lost, salvaged.notes, salvaged.damaged) == ({}, (), ())
+        assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, (), ())
 
     @pytest.mark.parametrize("number", [15, pytest.param(60, marks=pytest.mark.slow)])
     def test_no_more_than_one_page_is_lost(self, home: Home, tmp_path: Path, number: int) -> None:
@@ -211,7 +211,7 @@ class TestSalvage:
 
         salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), None)
 
-        assert (salvaged.lost, salvaged.notes, salvaged.damaged) == ({}, (), ())
+        assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, (), ())
 
 
 def schema_leaves(home: Home) -> list[int]:
