@@ -28,10 +28,10 @@ def names_file(line: str, path: str) -> bool:
     file names is a listing and matches none of them.
     """
     touched = _parts(path)
-    named = [found[0] for found in _PATH.finditer(line) if found[0]]
-    if not touched or sum(map(bool, map(_SUFFIX.search, named))) > MOST_FILES:
+    paths = [match[0] for match in _PATH.finditer(line) if match[0]]
+    if not touched or sum(map(bool, map(_SUFFIX.search, paths))) > MOST_FILES:
         return False
-    return any(_is_same(_parts(one), touched) for one in named if touched[-1] in one.lower())
+    return any(_is_same(_parts(path), touched) for path in paths if touched[-1] in path.lower())
 
 
 def _is_same(named: list[str], touched: list[str]) -> bool:

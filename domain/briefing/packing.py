@@ -15,13 +15,15 @@ WORTH_CUTTING = 20  # tokens; in less remaining room a cut line is not useful
 
 def packed(lines: Iterable[str], budget: int) -> list[str]:
     """Return the first *lines* that fit into *budget* tokens, the last of them cut after a word if necessary."""
-    kept: list[str] = []
+    fitting: list[str] = []
     for line in lines:
-        if token_count("\n".join([*kept, line])) > budget:
-            room = budget - token_count("\n".join([*kept, ""]))
-            return [*kept, shortened(line, room * _CHARACTERS_A_TOKEN)] if room >= WORTH_CUTTING else kept
-        kept.append(line)
-    return kept
+        if token_count("\n".join([*fitting, line])) > budget:
+            room = budget - token_count("\n".join([*fitting, ""]))
+            return (
+                [*fitting, shortened(line, room * _CHARACTERS_A_TOKEN)] if room >= WORTH_CUTTING else fitting
+            )
+        fitting.append(line)
+    return fitting
 
 
 def shortened(line: str, most: int) -> str:

@@ -181,5 +181,5 @@ def _context(message: TranscriptMessage, before: Sequence[TranscriptMessage]) ->
         ),
         None,
     )
-    asked = (sentence for sentence in sentences(other.text if other else "") if sentence.endswith("?"))
-    return " ".join(asked)[:CONTEXT_CHARS]
+    questions = (sentence for sentence in sentences(other.text if other else "") if sentence.endswith("?"))
+    return " ".join(questions)[:CONTEXT_CHARS]

@@ -242,12 +242,12 @@ def state_of(recent: Sequence[TranscriptMessage], found: Sequence[CaptureFinding
     wanted = _words(request)
     decisions = [finding.sentence for finding in reversed(found) if finding.kind is Kind.DECISION]
     decisions.sort(key=lambda sentence: -len(wanted & _words(sentence)))
-    said = (sentence for message in recent[-QUESTION_MESSAGES:] for sentence in sentences(message.text))
+    latest = (sentence for message in recent[-QUESTION_MESSAGES:] for sentence in sentences(message.text))
     paths = (path for path in files_written(recent) if SHORTEST_PATH <= len(path) <= LONGEST_PATH)
     sections = {
         "Last User Request": request,
         "Key Decisions This Session": _items(sentence[:DECISION_CHARS] for sentence in decisions[:DECISIONS]),
-        "Open Questions / Unresolved": _items([text for text in said if text.endswith("?")][-QUESTIONS:]),
+        "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-QUESTIONS:]),
         "Files Modified This Session": _items(list(paths)[-STATE_FILES:]),
     }
     if not any(sections.values()):

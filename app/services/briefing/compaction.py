@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from clawmem.app.services.briefing.telling import is_told, told_succession, without_replaced
+from clawmem.app.services.briefing.telling import may_show, told_succession, without_replaced
 from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
@@ -58,7 +58,7 @@ class AfterCompaction:
         recent = [
             note
             for note in newest
-            if note.authored_at >= since and note.id not in elsewhere and self._is_told(note)
+            if note.authored_at >= since and note.id not in elsewhere and self._is_visible(note)
         ]
         decisions = self._of_type("decision", recent, MOST_DECISIONS)
         lessons = self._of_type("antipattern", recent, MOST_LESSONS)
@@ -96,7 +96,7 @@ class AfterCompaction:
         with suppress(ClawmemError):  # a failing index must not discard the other sections
             for result in self.search(request).results:
                 document = result.document
-                if self._is_told(document):
+                if self._is_visible(document):
                     mark = told_succession(result.superseded_by)
                     place = ", ".join(filter(None, (document.display_path, mark)))
                     body = self._body(document)
@@ -104,9 +104,9 @@ class AfterCompaction:
                     lines.append(f"- {safe(f'{document.title} ({place}): {beginning}')}")
         return lines[:MOST_CONTEXT]
 
-    def _is_told(self, document: Document) -> bool:
+    def _is_visible(self, document: Document) -> bool:
         now = iso_utc(self.clock.now_ms())
-        return is_told(document, now) and not is_hidden(document.display_path, document.content_type)
+        return may_show(document, now) and not is_hidden(document.display_path, document.content_type)
 
     def _body(self, document: Document) -> str:
         return self.documents.body(document.id) or ""

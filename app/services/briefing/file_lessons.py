@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clawmem.app.services.briefing.telling import is_told, told_succession
+from clawmem.app.services.briefing.telling import may_show, told_succession
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.naming import file_name, names_file
@@ -50,7 +50,7 @@ def _lesson(result: Result, path: str, now: str) -> str:
     The line has no secrets, even if their labels are in other lines.
     """
     document, start = result.document, 0
-    if document.content_type not in LESSONS or not is_told(document, now):
+    if document.content_type not in LESSONS or not may_show(document, now):
         return ""
     for line in result.body.splitlines(keepends=True):
         if names_file(line, path):

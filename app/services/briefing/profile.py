@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from clawmem.app.services.briefing.telling import is_told
+from clawmem.app.services.briefing.telling import may_show
 from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import (
@@ -52,7 +52,7 @@ class Profile:
         """
         now = iso_utc(self.clock.now_ms())
         elsewhere = applying_elsewhere(self.properties, project)
-        notes = [note for note in self.documents.latest() if is_told(note, now) and note.id not in elsewhere]
+        notes = [note for note in self.documents.latest() if may_show(note, now) and note.id not in elsewhere]
         status = self.properties.named("status")
         current = [
             note

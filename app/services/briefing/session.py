@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clawmem.app.services.briefing.profile import DAY, Profile
-from clawmem.app.services.briefing.telling import is_told, without_replaced
+from clawmem.app.services.briefing.telling import may_show, without_replaced
 from clawmem.app.services.capture.memories import applying_elsewhere
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
@@ -45,7 +45,7 @@ class SessionBriefing:
         Handoffs and preferences of other projects than *project* are left out.
         """
         elsewhere = applying_elsewhere(self.properties, project)
-        documents = [document for document in self._told() if document.id not in elsewhere]
+        documents = [document for document in self._shown() if document.id not in elsewhere]
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
@@ -60,14 +60,14 @@ class SessionBriefing:
 
     def staleness(self) -> str:
         """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
-        due = self._due(self._told())
+        due = self._due(self._shown())
         introduction = "These notes have not been looked at for a while; what they say may be out of date."
         return block(STALENESS_TAG, introduction, ["\n".join(due)], STALENESS_TOKENS)
 
-    def _told(self) -> list[Document]:
+    def _shown(self) -> list[Document]:
         """Return the served documents that may be shown unasked, last written first."""
         now = iso_utc(self.clock.now_ms())
-        return [document for document in self.documents.latest() if is_told(document, now)]
+        return [document for document in self.documents.latest() if may_show(document, now)]
 
     def _handoff(self, documents: Sequence[Document]) -> str:
         # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
@@ -152,13 +152,13 @@ def curation_note(
     """
     lines: list[str] = []
     with suppress(ValueError):
-        found = json.loads(report or "null")
-        if isinstance(found, dict):
+        content = json.loads(report or "null")
+        if isinstance(content, dict):
             if pending > BACKLOG_SHARE * documents:
                 lines.append(
-                    f"{pending} texts have no vector yet and are found by words alone: clawmem embed makes them."
+                    f"{pending} texts have no vector yet and are content by words alone: clawmem embed makes them."
                 )
-            made_ms, actions = parse_iso(str(found.get("timestamp", ""))), found.get("actions")
+            made_ms, actions = parse_iso(str(content.get("timestamp", ""))), content.get("actions")
             if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
                 lines.append(
                     "The last report on the memory is more than a week old; what it recommends may be done by now."

@@ -40,7 +40,7 @@ def without_replaced(
     return [MarkedDocument(note, told_succession(newer.get(note.id))) for note in shown]
 
 
-def is_told(document: Document, now: str) -> bool:
+def may_show(document: Document, now: str) -> bool:
     """
     Whether a document may be shown unasked: neither private nor snoozed, and written by the user or an assistant.
 

@@ -50,10 +50,10 @@ class ImportPositions:
 
     def forgotten(self, key: str) -> list[ConversationState]:
         """Return the states of the conversation *key* in which documents of it were forgotten, in order."""
-        found: list[ConversationState] = []
-        while (state := self.conversation(f"{key}/{_FORGOTTEN}/{len(found)}")).units:
-            found.append(state)
-        return found
+        states: list[ConversationState] = []
+        while (state := self.conversation(f"{key}/{_FORGOTTEN}/{len(states)}")).units:
+            states.append(state)
+        return states
 
     def put_forgotten(self, key: str, number: int, state: ConversationState) -> None:
         """Record the state in which documents of a conversation were forgotten for the *number*-th time, from 0."""
@@ -97,24 +97,22 @@ class ImportedSource:
 
 def imported_sources(documents: DocumentStore, configured: Collection[str]) -> list[ImportedSource]:
     """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
-    found: dict[tuple[str, str], ImportedSource] = {}
+    sources: dict[tuple[str, str], ImportedSource] = {}
     conversations: set[tuple[str, str]] = set()
     for name, document in _imported(documents, configured):
         if document.inactive is not None:
             continue
-        one = found.setdefault(
-            (document.collection, name), ImportedSource(name, document.collection, first=document.authored_at)
-        )
+        new = ImportedSource(name, document.collection, first=document.authored_at)
+        source = sources.setdefault((document.collection, name), new)
         key = conversation_of_path(document.path)
-        if (
-            key and document.content_type == CONVERSATION
-        ):  # not a memory, an instruction or a document of a project
-            one.conversations += (document.collection, key) not in conversations
+        if key and document.content_type == CONVERSATION:  # no memory, instruction or document of a project
+            source.conversations += (document.collection, key) not in conversations
             conversations.add((document.collection, key))
-        one.documents += 1
-        one.first, one.last = min(one.first, document.authored_at), max(one.last, document.authored_at)
-        one.imported_at = max(one.imported_at, document.indexed_at)
-    return [found[key] for key in sorted(found)]
+        source.documents += 1
+        source.first = min(source.first, document.authored_at)
+        source.last = max(source.last, document.authored_at)
+        source.imported_at = max(source.imported_at, document.indexed_at)
+    return [sources[key] for key in sorted(sources)]
 
 
 def documents_of_source(documents: DocumentStore, configured: Collection[str], source: str) -> list[Document]:
@@ -131,7 +129,7 @@ def read_again(captures: CaptureStore, transactions: Transactions, collections: 
 
 def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[tuple[str, Document]]:
     """Yield each imported document that is not forgotten, after the name of its source."""
-    withdrawn = (one.collection for one in documents.latest(active=False))
+    withdrawn = (document.collection for document in documents.latest(active=False))
     for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
         for document in documents.sources(collection).values():
             is_imported = document.origin is Origin.IMPORTED and document.stamp is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -86,7 +86,15 @@ class SynthesizeFacts:
         """
         report = SynthesisReport()
         reader = f"{WRITER} {self.ask.model if self.ask else _RULES}"
-        waiting = [one for one in self._conversations(collection) if not self._is_read(one, reader)]
+        conversations = (
+            document
+            for document in self.documents.sources(collection).values()
+            if document.inactive is None
+            and document.content_type == CONVERSATION
+            and document.origin is Origin.IMPORTED
+            and self.captures.cursor(document.display_path, reader) != _version(document)
+        )
+        waiting = sorted(conversations, key=lambda document: (document.authored_at, document.id))
         waiting = waiting[:most] if self.ask else waiting
         saved: list[tuple[int, ImportedFact]] = []
         for done, document in enumerate(waiting, start=1):
@@ -100,27 +108,16 @@ class SynthesizeFacts:
         self._relate(saved, report)
         return report
 
-    def _conversations(self, collection: str) -> list[Document]:
-        found = (
-            one
-            for one in self.documents.sources(collection).values()
-            if one.inactive is None and one.content_type == CONVERSATION and one.origin is Origin.IMPORTED
-        )
-        return sorted(found, key=lambda one: (one.authored_at, one.id))
-
-    def _is_read(self, document: Document, reader: str) -> bool:
-        return self.captures.cursor(document.display_path, reader) == _version(document)
-
     def _read(
         self, document: Document, reader: str, report: SynthesisReport
-    ) -> Iterator[tuple[int, ImportedFact]]:
+    ) -> list[tuple[int, ImportedFact]]:
         body = self.documents.body(document.id) or ""
         facts = self._facts(document, body)
         report.docsScanned += 1
         report.llmFailures += facts is None
         report.factsExtracted += len(facts or ())
         report.docsWithNoFacts += facts == []
-        saved = []
+        saved: list[tuple[int, ImportedFact]] = []
         with self.transactions.writing():
             for fact in facts or ():
                 with suppress(InvalidInput):  # it was forgotten
@@ -129,7 +126,7 @@ class SynthesizeFacts:
                     saved.append((number, fact))
             if facts is not None:
                 self.captures.advance(document.display_path, reader, _version(document))
-        yield from saved
+        return saved
 
     def _facts(self, document: Document, body: str) -> list[ImportedFact] | None:
         if self.ask is None:
@@ -169,9 +166,9 @@ class SynthesizeFacts:
                 local.setdefault(title_key(name), set()).add(number)
         stored: dict[str, set[int]] = {}
         if any(fact.links for _, fact in saved):
-            for one in self.documents.sources(OWN_COLLECTION).values():
-                if one.inactive is None and WRITER in one.tags:
-                    stored.setdefault(title_key(one.title), set()).add(one.id)
+            for document in self.documents.sources(OWN_COLLECTION).values():
+                if document.inactive is None and WRITER in document.tags:
+                    stored.setdefault(title_key(document.title), set()).add(document.id)
         for number, fact in saved:
             for link in fact.links:
                 targets = local.get(title_key(link.target)) or stored.get(title_key(link.target)) or set()
@@ -182,7 +179,7 @@ class SynthesizeFacts:
                 [target] = targets
                 now = iso_utc(self.clock.now_ms())
                 known = self.relations.outbound([number], {link.kind}, limit=MOST_RELATIONS)
-                weight = max([link.weight, *(one.weight for one in known if one.target == target)])
+                weight = max([link.weight, *(edge.weight for edge in known if edge.target == target)])
                 self.relations.put([Relation(number, target, link.kind, weight, WRITER, now)])
 
 
