@@ -28,12 +28,12 @@ from clawmem.domain.text.words import words
 ANY_KIND = "any"
 _KIND_WORDS = {
     "handoff": "handoff hand-off handover hand-over übergabe übergabenotiz passation traspaso",
-    "decision": "decision adr entscheidung décision decisión decisiones",
+    "decision": "decision decide decided adr entscheidung décision decisión decisiones",
     "progress": "progress standup stand-up changelog fortschritt fortschritte avance avancée",
     "research": "research investigation recherche untersuchung investigación",
     "conversation": "conversation transcript chat gespräch gespräche conversación",
     "milestone": "milestone meilenstein meilensteine jalon hito",
-    "problem": "problem incident outage probleme störung problème panne problema",
+    "problem": "problem broke broken failed crashed incident outage probleme störung problème panne problema",
     "preference": "preference vorliebe préférence preferencia",
     ANY_KIND: "note entry entries document file page notiz eintrag einträge dokument dokumente fichier documento nota entrada",
 }
@@ -67,6 +67,7 @@ _ADVERB = re.compile(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
 )
+_OWN_DEED = re.compile(r"\b(?:did|have|had|were|was)\s+(?:i|we)\s+(?P<verb>\w+)", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 MOST_BEFORE = 200  # characters before "last" in which its verb is looked for
 NEAR = 3  # words after "latest" among which the kind is named
@@ -226,10 +227,21 @@ class Question:
 
     @cached_property
     def topic(self) -> tuple[str, ...]:
-        """Words that name a topic, without those of the named time and of generic questions."""
+        """
+        Words that name a topic, without those of the named time and of generic questions.
+
+        Every note of a time may tell of an own deed: "what did I sand in March" has no topic.
+        """
         named = self.named_time
         rest = f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
-        return tuple(word for word in content_words(rest) if word not in _ANYTHING)
+        topic = tuple(word for word in content_words(rest) if word not in _ANYTHING)
+        deed = _OWN_DEED.search(rest)
+        return () if deed and topic == (deed["verb"].lower(),) else topic
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """Content types that the text names, `ANY_KIND` for words such as "notes"."""
+        return frozenset(KINDS[word] for word in words(self.text) if word in KINDS)
 
     @cached_property
     def is_handoff_asked(self) -> bool:

@@ -8,7 +8,7 @@ Owners often keep the old note when its subject changes: "energy 2025" beside "e
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import combinations, takewhile
+from itertools import combinations
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
@@ -95,22 +95,6 @@ def subject_name(path: str) -> tuple[str, str] | None:
     name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
     subject = [word for word in words(name) if word not in _VERSION_WORDS and not _YEAR.match(word)]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
-
-
-def series_words(path: str, other: str) -> frozenset[str]:
-    """
-    Return the words that the names of two files of one series share; none if they belong to different series.
-
-    A series is in one folder, with names that differ in a number, a date or an ordinal only, or that share two words or
-    more before the difference ("roof offer Duc", "roof offer Smit").
-    """
-    (folder, name), (other_folder, other_name) = _series_name(path), _series_name(other)
-    if folder != other_folder:
-        return frozenset()
-    shared = tuple(
-        one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other_name, strict=False))
-    )
-    return frozenset(shared if name == other_name or len(shared) >= SHARED else ())
 
 
 def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:

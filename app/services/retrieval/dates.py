@@ -17,16 +17,14 @@ from clawmem.domain.retrieval.by_date import (
     IN_ITS_TIME,
     OF_ITS_KIND,
     OUT_OF_ITS_TIME,
-    is_own_deed,
-    kinds_in,
     matching,
-    names_the_same,
     newest_first,
 )
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
+from clawmem.domain.text.likeness import is_same_word
 from clawmem.domain.text.words import words
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
@@ -71,9 +69,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             if pool.is_kind and (is_line or not pool.topic):
                 confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
             by_date, most = DateOrder(tuple(order[:MOST_BROUGHT]), confidence), 1
-        elif (question.named_time or is_narrowed(request)) and (
-            not question.topic or is_own_deed(question.text, question.topic)
-        ):
+        elif (question.named_time or is_narrowed(request)) and not question.topic:
             matching_notes = written_in(stores, request)
             undated = {number for number, document in matching_notes.items() if has_time_of_file(document)}
             if is_line:
@@ -81,9 +77,9 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             if not matching_notes:
                 return work
             dates = {number: document.authored_at for number, document in matching_notes.items()}
-            kinds = kinds_in(question.text)
             order = sorted(
-                newest_first(dates, (), undated), key=lambda n: matching_notes[n].content_type not in kinds
+                newest_first(dates, (), undated),
+                key=lambda n: matching_notes[n].content_type not in question.kinds,
             )
             most = LINES_OF_TIME
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
@@ -135,10 +131,11 @@ def pools_of_kind(
             document.id: document
             for document in stores.documents.latest(request.scope)
             if any(
-                names_the_same(asked.noun, name) for name in (*document.path.split("/")[:-1], *document.tags)
+                is_same_word(asked.noun, name.casefold())
+                for name in (*document.path.split("/")[:-1], *document.tags)
             )
         }
-        topic = tuple(word for word in asked.topic if not names_the_same(word, asked.noun))
+        topic = tuple(word for word in asked.topic if not is_same_word(word, asked.noun))
         yield Pool(filed, topic, f"the question asks for the newest of {asked.noun!r}")
 
 

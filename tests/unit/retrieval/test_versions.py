@@ -11,7 +11,6 @@ from clawmem.domain.retrieval.versions import (
     decision_subjects,
     in_wanted_order,
     names_future_year,
-    series_words,
     subject_name,
     wanted_version,
 )
@@ -138,19 +137,3 @@ def test_the_current_and_the_earliest_version() -> None:
     assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT)) == [NEW, MIDDLE, OLD]
     assert in_wanted_order(STORES, WantedVersion(Wanted.EARLIEST)) == [OLD, MIDDLE, NEW]
     assert in_wanted_order(STORES, WantedVersion(Wanted.ANY)) == [NEW, OLD, MIDDLE]
-
-
-@pytest.mark.parametrize(
-    ("path", "other", "shared"),
-    [
-        ("roof/offer june.md", "roof/offer october.md", {"offer"}),
-        ("roof/offer 1.md", "roof/offer-2.md", {"offer"}),
-        ("roof offer Duc.md", "roof offer Smit.md", {"roof", "offer"}),
-        ("roof/offer june.md", "windows/offer june.md", set()),
-        ("roof/offer.md", "roof/plan.md", set()),
-        ("journal/2026-01.md", "journal/2026-02.md", set()),
-    ],
-)
-def test_files_of_a_series_share_words_of_their_names(path: str, other: str, shared: set[str]) -> None:
-    """In one folder, with names that differ in a date or number, or begin with the same two words."""
-    assert series_words(path, other) == series_words(other, path) == shared
