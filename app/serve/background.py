@@ -35,8 +35,8 @@ Complain = Callable[[BaseException], None]
 def watch(
     services: Services,
     stop: StopSignal,
-    tell: Callable[[WatchEvent], None],
     *,
+    tell: Callable[[WatchEvent], None],
     every_s: float,
     embed: bool = False,
 ) -> None:
@@ -128,7 +128,7 @@ class _UntilReplaced:
         return self.is_set()
 
 
-def work_on_vault(settings: Settings, stop: StopSignal, work: Callable[[Services, StopSignal], None]) -> None:
+def work_on_vault(settings: Settings, work: Callable[[Services, StopSignal], None], stop: StopSignal) -> None:
     """
     Call *work* with the vault of *settings* open; open it anew when another file has taken its place.
 
@@ -202,10 +202,8 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
         if event.event == "problem":
             complain(RuntimeError(event.text))
 
-    def follow(services: Services, stop: StopSignal) -> None:
-        watch(services, stop, report, every_s=FULL_PASS_EVERY_S)
-
-    return BackgroundThread("watch", lambda stop: work_on_vault(settings, stop, follow), complain)
+    work = partial(watch, tell=report, every_s=FULL_PASS_EVERY_S)
+    return BackgroundThread("watch", partial(work_on_vault, settings, work), complain)
 
 
 def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThread]:
@@ -214,11 +212,10 @@ def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThrea
     def serve(name: LaneName, services: Services, stop: StopSignal) -> None:
         services.lanes.serve(name, stop, lambda ticked: None)
 
-    def work(name: LaneName, stop: threading.Event) -> None:
-        work_on_vault(settings, stop, partial(serve, name))
-
     return [
-        BackgroundThread(name, partial(work, name), complain, grace_s=name.drain_s)
+        BackgroundThread(
+            name, partial(work_on_vault, settings, partial(serve, name)), complain, grace_s=name.drain_s
+        )
         for name in read_plan(settings.lanes).hosted
     ]
 

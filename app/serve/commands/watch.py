@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +22,7 @@ from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
 from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
-from clawmem.ports.errors import ConfigError, InvalidInput
+from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import WatchEvent
@@ -38,13 +39,11 @@ SERVICES = {  # by command: the name and the description of the service
     "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
 }
 
-Embed = Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")]
-
 
 @cli.command()
 def watch(
     ctx: typer.Context,
-    embed: Embed = False,
+    embed: Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")] = False,
     every: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files.")
     ] = EVERY_S,
@@ -63,11 +62,7 @@ def watch(
             typer.echo(services.lost_vault, err=True)
     tell = _printer(ctx)
     with at_work(lanes):
-        work_on_vault(
-            settings,
-            stop,
-            lambda services, until: watch_vault(services, until, tell, every_s=every, embed=embed),
-        )
+        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every, embed=embed), stop)
 
 
 @cli.command("install-service")
@@ -77,7 +72,6 @@ def install_service(
         str,
         typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
     ] = WATCH,
-    embed: Embed = False,
     enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
@@ -91,19 +85,19 @@ def install_service(
     install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
     if remove:
         change = install.remove()
-    elif embed and what != WATCH:
-        remedy = "Leave it out, and set autoEmbed: true in the config file."
-        raise InvalidInput("INVALID_INPUT", f"The server has no --embed. {remedy}")
     else:
         start = start_of_command()
         needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
         variables = ONE_HEAP | {name: os.environ[name] for name in needed if os.environ.get(name)}
         vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
-        command = (*start, what, "--vault", vault, *(["--embed"] if embed else []))
+        command = (*start, what, "--vault", vault)
         change = install.install(Service(name, f"clawmem: {description}", command, variables))
     enables = enable and not (remove or dry_run)
     if enables:
-        _run(change.next)
+        try:
+            subprocess.run(shlex.split(change.next), check=True, stdout=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ConfigError(f"The file is written, but not enabled. {error}") from error
     did = ("would be " if dry_run else "") + ("written" if change.text else "deleted")
     text = f"{change.file}: {did if change.changed else 'nothing to change'}."
     if enables:
@@ -113,16 +107,6 @@ def install_service(
     elif not dry_run:
         text += f"\nNext: {change.next}"
     show_outcome(ctx, {**asdict(change), "enabled": enable, "dry_run": dry_run}, text)
-
-
-def _run(command: str) -> None:
-    try:
-        done = subprocess.run(shlex.split(command), check=False, capture_output=True, text=True)
-        fault = f"ended with {done.returncode}: {done.stderr.strip()}" if done.returncode else ""
-    except OSError as error:
-        fault = f"could not be run: {error.strerror}."
-    if fault:
-        raise ConfigError(f"The file is written; {command!r} {fault}")
 
 
 def _printer(ctx: typer.Context) -> Callable[[WatchEvent], None]:
