@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import DAYS, UNKNOWN, save
+from clawmem.contracts.samples import DAYS, save
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -71,9 +71,3 @@ class ChronologyContract(VaultContract):
             [one],
             [three],
         )
-
-    def test_an_unknown_document_has_nothing_around_it(self, vault: Vault) -> None:
-        """An unknown id has no neighbours."""
-        save(vault, "a.md")
-
-        assert vault.documents.written_before(UNKNOWN, 9) == vault.documents.written_after(UNKNOWN, 9) == []

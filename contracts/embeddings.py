@@ -135,16 +135,6 @@ class EmbeddingStorageContract(VaultContract):
         assert_vectors(vault.embeddings.of_document(second), [vector_of(second, 0, VECTOR_B)])
         assert vault.embeddings.of_document(gone) == []
 
-    def test_lines_have_none(self, vault: Vault) -> None:
-        """A line fragment with the same text as a passage has no vector."""
-        passage, line = fragments("One.")[0], Fragment(1, FragmentKind.LINE, 1, 1, 0, 4, "One.")
-        saved = vault.documents.save(document("a.md", "One."), "One.", [passage, line])
-
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-
-        assert_vectors(vault.embeddings.of_document(saved), [vector_of(saved, 0, VECTOR_A)])
-        assert [hit.key for hit in vault.embeddings.search(VECTOR_A, 9)] == [(saved, 0)]
-
     def test_a_vector_replaces_another(self, vault: Vault) -> None:
         """A text that is stored again has the later vector, and counts once."""
         saved = save(vault, "a.md", "One.")

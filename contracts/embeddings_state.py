@@ -89,18 +89,6 @@ class EmbeddingStateContract(VaultContract):
         assert_vectors(vault.embeddings.of_document(here), [vector_of(here, 0, VECTOR_A)])
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
 
-    def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:
-        """A document reactivated after its vectors were deleted is pending again."""
-        saved = save(vault, "a.md", "One.")
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-        vault.documents.deactivate([saved], InactiveReason.REMOVED)
-        vault.embeddings.clean()
-
-        save(vault, "a.md", "One.")
-
-        assert pending_texts(vault) == ["One."]
-        assert state(vault, saved) is EmbedState.PENDING
-
     def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
         """Cleaning deletes the failures of unused texts; a failed text in use stays failed."""
         save(vault, "a.md", "One.")

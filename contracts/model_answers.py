@@ -19,12 +19,6 @@ class ModelAnswersContract(Contract):
         """Return an empty cache; the subclass overrides this fixture."""
         raise NotImplementedError("override the `answers` fixture and return an EMPTY ModelAnswers")
 
-    def test_nothing_yet(self, answers: ModelAnswers) -> None:
-        """An empty cache has no answers, no counts, and nothing to trim."""
-        assert answers.get(MODEL, "expansion", "hive") is None
-        assert answers.counts() == {}
-        assert answers.trim(WEDNESDAY) == 0
-
     @pytest.mark.parametrize(
         "answer", ["", "lex: hive\nvec: bees", "0.1", "nul \x00 within", "蜂蜜 🐝 Übergröße"]
     )
@@ -67,13 +61,6 @@ class ModelAnswersContract(Contract):
         assert answers.get(MODEL, "expansion", "hive") == "honey"
         assert answers.counts() == {"expansion": 1}
         assert answers.trim(WEDNESDAY) == 0
-
-    def test_several_at_once(self, answers: ModelAnswers) -> None:
-        """Answers stored together are found individually; storing none changes nothing."""
-        answers.keep(MODEL, "rerank", {"a": "0.1", "b": "0.2"}, at=MONDAY)
-        answers.keep(MODEL, "rerank", {}, at=MONDAY)
-
-        assert [answers.get(MODEL, "rerank", name) for name in "abc"] == ["0.1", "0.2", None]
 
     def test_all_or_none(self, answers: ModelAnswers) -> None:
         """If one answer cannot be stored, no answer of the same call is."""
