@@ -21,7 +21,7 @@ def _module(name: str) -> Any:
 def discard(place: IndexPlace) -> None:
     """Delete a generation of either index permanently, even if it is damaged."""
     if place.options.get("uri"):
-        _module("store").store_at(place).discard()
+        _module("derived_index").store_at(place).discard()
     else:
         shutil.rmtree(place.folder, ignore_errors=True)
 

@@ -15,9 +15,8 @@ from uuid import uuid4
 import pytest
 from programs import kill, start_program, wait_until_ready
 
-from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS
+from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS, translated
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
-from clawmem.adapters.lancedb.store import translated
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
 from clawmem.ports.errors import IndexDamaged, IndexUnavailable

@@ -17,8 +17,7 @@ from filelock import FileLock
 from programs import finish, kill, start_program, wait_until_ready
 from tantivy import Index, SchemaBuilder
 
-from clawmem.adapters.tantivy.grain import open_index
-from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex, open_index
 from clawmem.contracts.samples import any_of, entry
 from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable
 from clawmem.ports.records import Grain, Marker

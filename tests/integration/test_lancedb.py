@@ -11,8 +11,8 @@ from index_vaults import truncate
 from programs import run_program
 
 from clawmem.adapters.lancedb.backend import BACKEND
+from clawmem.adapters.lancedb.derived_index import store_at
 from clawmem.adapters.lancedb.lexical_index import BOUNDARY, LanceLexicalIndex
-from clawmem.adapters.lancedb.store import store_at
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.errors import IndexDamaged, VaultReadOnly

@@ -10,9 +10,7 @@ from programs import run_program, start_program, wait_until_ready
 
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex
 from clawmem.adapters.tantivy.backend import BACKEND
-from clawmem.adapters.tantivy.grain import EXACT_UP_TO
-from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.adapters.tantivy.query_builder import WORDS_OF_A_PREFIX
+from clawmem.adapters.tantivy.lexical_index import EXACT_UP_TO, WORDS_OF_A_PREFIX, TantivyLexicalIndex
 from clawmem.contracts.samples import all_of, any_of, entry
 from clawmem.ports.errors import IndexDamaged, InvalidInput, VaultReadOnly
 from clawmem.ports.indexes import IndexPlace, LexicalIndex
