@@ -52,7 +52,7 @@ _SETTLED = r"(?:entschieden|beschlossen|vereinbart|geeinigt|festgelegt)"
 
 _DECIDED = _any(
     rf"\b(?:we|i)(?:'ve| have)?{_ALREADY} (?:decided|agreed|settled|chose|chosen|opted)\b",
-    r"^(?:decision|decided|agreed|entscheidung|beschluss|entschieden)\s*:",
+    r"^(?:decision(?: made)?|decided|agreed|entscheidung|beschluss|entschieden)\s*:",
     r"\b(?:wir haben|haben wir|ich habe|habe ich)\b"
     rf"(?!.{{0,150}}\b(?:nicht|nie|niemals|nichts)\b.{{0,150}}{_SETTLED}).{{0,150}}\b{_SETTLED}\b",
 )
@@ -61,6 +61,9 @@ _INTENDED = _any(  # by a user; an assistant describes its work and its examples
     r"\bwe(?:'ll| will| shall)(?: not| never)? (?!be|have|need|see|know|find|get|talk|wait|check|try|look|meet|discuss|make)\w+",
     r"\bi(?:'ll| will|'m going to| am going to) (?:go with|stick (?:to|with)|stay (?:with|on)|switch to|drop)\b",
     rf"\b(?:we|i)(?:'re| are|'m| am){_ADVERBS} {_CHOOSING}\b|\blet(?:'s| us){_ADVERBS} {_CHOSEN}\b(?! \w+ing\b)",
+    r"\bwe(?:'re| are) (?:moving|switching|migrating)\b.{0,80}\bto\b",
+    r"\blasst? uns\b.{0,80}\b(?:nehmen|verwenden|benutzen|nutzen|bleiben|streichen)\b",
+    r"\bwir werden\b.{0,80}\b(?:nehmen|verwenden|benutzen|nutzen|einsetzen|wechseln|streichen|ersetzen)\b",
     rf"{_OPENING}(?:from now on|ab (?:jetzt|sofort|heute)|künftig|in zukunft)\b|\bi no longer\b",
     rf"(?:{_OPENING}|, )(?:we {_CHOSEN}|wir (?:verwenden|benutzen|nutzen|unterstützen))\b",
     r"\bwir (?:nehmen|bleiben bei|setzen auf|wechseln (?:zu|auf)|streichen|ersetzen)\b",
@@ -68,13 +71,14 @@ _INTENDED = _any(  # by a user; an assistant describes its work and its examples
 )
 _PREFERRED = _any(
     r"\bi(?: really| generally| usually| strongly| much)? prefer\b|\bmy preference is\b|\bi (?:don't|do not) like\b",
-    r"\bi(?:'d| would) (?:prefer|rather)\b(?!.{0,150}\bif\b)",
+    r"\bi(?:'d| would) (?:prefer|rather)\b(?!.{0,150}\bif (?!you\b))",
     r"\bi (?:always|never) (?!\w+ed\b|saw|was|had|knew|thought|got|did|went|said|heard|been)\w+",
-    r"\bich (?:bevorzuge|mag lieber|hätte lieber)\b|\bmir (?:ist|sind)\b.{0,150}\blieber\b",
+    r"\bich (?:bevorzuge|mag lieber|hätte lieber)\b|\bmir (?:ist|sind)\b.{0,150}\blieber\b|\bich\b.{0,80}\bam liebsten\b",
     r"\bich (?:will|möchte) (?:immer|nie|kein\w*)\b",
 )
 _ORDERED = _any(
     rf"{_OPENING}(?:always|never) (?!an?\b|the\b|on\b|in\b|at\b|here|there|happy|good|nice|\w+(?:ing|ed)\b|saw|had)\w+",
+    r"\byou (?:should|must|have to) (?:always|never)\b|^[\w ]{1,40}: (?:always|never|immer|nie)\b",
     r"\bplease\b.{0,150}\b(?:always|never)\b|,? (?:always|never),? please[.!]?$|^please\b.{0,150}\bfrom now on[.!]?$",
     r"(?<!\bas)(?:, |: )always[.!]?$|^\w+ (?!is|are|was|has).{0,150}, never [\w-]+[.!]?$",
     rf"{_OPENING}(?:immer|nie|niemals) \w+",
@@ -93,11 +97,11 @@ _FAILED = _any(
 # Signs before a cue that the statement is not the speaker's own: reported by somebody else, supposed or open.
 _FOREIGN = _any(
     r"^(?:(?!\b(?:i|we|ich|wir|let's)\b).)*\b(?:said|says|told|tells|wrote|writes|claim(?:s|ed)|thinks|thought|"
-    r"believes|mentioned|according to|apparently|supposedly|allegedly|laut|angeblich|anscheinend|sagt|sagte|gesagt|"
+    r"believes|mentioned|according to|apparently|supposedly|allegedly|put it|laut|angeblich|anscheinend|sagt|sagte|gesagt|"
     r"mein(?:t|te)|schreibt|schrieb|geschrieben|behauptet|erzählt)\b",
-    r"\bi (?:heard|read)\b|\bich habe (?:gehört|gelesen)\b",
-    r"\b(?:suppose|supposing|imagine|assum(?:e|ing)|if|unless|until|whether|maybe|perhaps|possibly|could|might|would|"
-    r"should|say|angenommen|falls|wenn|ob|vielleicht|eventuell|könnte\w*|würde\w*|sollte\w*|stell dir vor)\b",
+    r"\bi (?:heard|read|was told)\b|\bnot true\b|\bich habe (?:gehört|gelesen)\b",
+    r"\b(?:suppose|supposing|imagine|hypothetically|assum(?:e|ing)|if|unless|until|whether|maybe|perhaps|possibly|could|might|would|"
+    r"should|say|angenommen|falls|wenn|ob|vielleicht|eventuell|könnte\w*|würde\w*|sollte\w*|stell dir vor|nehmen wir an)\b",
 )
 _CREDITED = _any(r",\s+(?:says|said|writes|wrote|claims|according to|sagt|sagte|meint|laut|so steht)\b")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”"]*[“”"]|«[^»]*»|`[^`]*`|(?<!\w)[\'‘][^\'’]*[\'’](?!\w)')

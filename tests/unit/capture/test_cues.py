@@ -31,7 +31,7 @@ def test_sentences_by_kind() -> None:
     right = sum(kind == expected for _, expected, kind in found if kind)
     wrong = [text for text, expected, kind in found if kind != expected]
 
-    assert len(rows) >= 90
+    assert len(rows) >= 170
     assert right / sum(kind is not None for _, _, kind in found) >= 0.97, wrong
     assert right / sum(expected is not None for _, expected, _ in found) >= 0.97, wrong
 
