@@ -214,7 +214,7 @@ class Work(NamedTuple):
 
     @property
     def texts(self) -> LoadedTexts:
-        """What was read of the documents of the question."""
+        """Texts of documents that were read for the question."""
         if self.loaded is None:
             raise ValueError("a pipeline starts with the texts of its store")
         return self.loaded
