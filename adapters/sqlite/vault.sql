@@ -56,7 +56,6 @@ create index documents_hash on documents (hash);
 create index documents_unembedded on documents (id) where inactive is null and embed_state <> 'synced';
 create index documents_removed on documents (hash) where inactive = 'removed';
 -- Lists and timelines are ordered by the time at which a note was written, not by the time of its file.
-create index documents_authored on documents (authored_at desc) where inactive is null;
 create index documents_chronology on documents (authored_at, id) where inactive is null;
 create index documents_chronology_within on documents (collection, authored_at, id) where inactive is null;
 

@@ -108,6 +108,7 @@ class MoveDetection:
         self._documents = documents
         self._files = files
         self._roots = roots
+        self._prefixes = {name: f"{PurePath(root).as_posix().rstrip('/')}/" for name, root in roots.items()}
         self._missing: dict[tuple[str, str], dict[int, Document]] = {}  # by title and by file name
         self._listings: dict[str, tuple[frozenset[str], Scan]] = {}  # by collection
 
@@ -131,17 +132,13 @@ class MoveDetection:
 
     def _of_other_collection(self, place: Document) -> Document | None:
         """Return the document of the same file in a collection around or inside that of *place*, its owner now."""
-        file = f"{self._root(place.collection)}/{place.path}"
-        around = [
-            one for one in self._roots if file.startswith(f"{self._root(one)}/") and one != place.collection
-        ]
-        paths = {one: file[len(self._root(one)) + 1 :] for one in around}
-        found = filter(None, (self._documents.at(one, path) for one, path in paths.items()))
-        left = (None, InactiveReason.REMOVED)
-        return next((one for one in found if one.stamp and one.inactive in left), None)
-
-    def _root(self, collection: str) -> str:
-        return PurePath(self._roots[collection]).as_posix().rstrip("/")
+        file = f"{self._prefixes[place.collection]}{place.path}"
+        for collection, prefix in self._prefixes.items():
+            if collection != place.collection and file.startswith(prefix):
+                document = self._documents.at(collection, file.removeprefix(prefix))
+                if document and document.stamp and document.inactive in (None, InactiveReason.REMOVED):
+                    return document
+        return None
 
     def _unchanged(self, hash: str) -> Document | None:
         """
