@@ -7,15 +7,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from clawmem.app.services.briefing.telling import may_show, told_succession, without_replaced
-from clawmem.app.services.capture.memories import applying_elsewhere
+from clawmem.app.services.briefing.telling import (
+    applying_elsewhere,
+    may_show,
+    told_succession,
+    without_replaced,
+)
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
-from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
+from clawmem.domain.briefing.profile import fact_of
+from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.security.redaction import redact_part
+from clawmem.domain.security.redaction import redact_part, redact_parts
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
@@ -75,15 +80,13 @@ class AfterCompaction:
         )
 
     def _of_type(self, content_type: str, recent: Sequence[Document], most: int) -> list[str]:
-        """Return the lines of the latest notes of a type: of an observation its sentence, of others the body."""
+        """Return lines about the latest notes of a type: a title and a first sentence each."""
         of_type = [document for document in recent if document.content_type == content_type]
-        lines: list[str] = []
+        lines = []
         for document, mark in without_replaced(self.documents, self.successions, of_type)[:most]:
-            if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
-                noted = ", ".join(filter(None, (document.authored_at[:10], mark)))
-                lines.append(f"- {safe(f'{document.title} ({noted})')}")
-            else:
-                lines += [*_lines(mark and f"[{mark}]"), *_lines(self._body(document))]
+            body = "" if document.collection == COLLECTION else self._body(document)
+            noted = ", ".join(filter(None, (document.authored_at[:10], mark)))
+            lines.append(f"- {safe(f'{fact_of(*redact_parts((document.title, body)))} ({noted})')}")
         return lines
 
     def _context(self, text: str) -> list[str]:

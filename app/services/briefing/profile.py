@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from clawmem.app.services.briefing.telling import may_show
-from clawmem.app.services.capture.memories import applying_elsewhere
+from clawmem.app.services.briefing.telling import applying_elsewhere, may_show
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import (
     DECISIONS,

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clawmem.app.services.briefing.profile import DAY, Profile
-from clawmem.app.services.briefing.telling import may_show, without_replaced
-from clawmem.app.services.capture.memories import applying_elsewhere
+from clawmem.app.services.briefing.telling import applying_elsewhere, may_show, without_replaced
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section

@@ -6,10 +6,11 @@ from typing import NamedTuple
 from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
-from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.records import Document
 
 SUPERSEDED = "superseded"
+APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
 
 
 class MarkedDocument(NamedTuple):
@@ -49,3 +50,9 @@ def may_show(document: Document, now: str) -> bool:
     if is_private(document.display_path) or document.is_snoozed(now):
         return False
     return is_verified(document.origin)
+
+
+def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int]:
+    """Return the ids of memories that apply to other projects than *project* alone; none if it is unknown."""
+    local = properties.named(APPLIES_TO).items() if project else ()
+    return frozenset(number for number, values in local if all(value.value != project for value in values))

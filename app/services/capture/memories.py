@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from clawmem.app.services.briefing.telling import APPLIES_TO
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.capture.cues import payload, source
@@ -16,13 +17,12 @@ from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import Claims, Property, PropertyStore
+from clawmem.ports.documents import Claims, Property
 from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 
 MADE_FROM = "made-from:"  # prefix of tags that name the sources of a memory
-# Properties of a memory: the project of its session, and the only project to which it applies.
-PROJECT, APPLIES_TO = "project", "applies-to"
+PROJECT = "project"  # property of a memory: the project of its session
 
 
 class Action(StrEnum):
@@ -132,9 +132,3 @@ class Memories:
         properties = [Property(name, project, property_key(project)) for name in names if project]
         declared = Declarations(Claims(tuple(supersedes)), properties=properties)
         return self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
-
-
-def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int]:
-    """Return the ids of memories that apply to other projects than *project* alone; none if it is unknown."""
-    local = properties.named(APPLIES_TO).items() if project else ()
-    return frozenset(number for number, values in local if all(value.value != project for value in values))
