@@ -32,14 +32,15 @@ class Origin(StrEnum):
 
     USER = "user"
     ASSISTANT = "assistant"
+    MODEL = "model"  # concluded from other texts; trusted no more than the least trusted of them
     TOOL_INSIDE = "tool_inside"
     SHARED = "shared"
     IMPORTED = "imported"
     TOOL_OUTSIDE = "tool_outside"
 
 
-VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT})
-"""Origins of texts of the user, and of an assistant in a session of the user."""
+VERIFIED = frozenset({Origin.USER, Origin.ASSISTANT, Origin.MODEL})
+"""Origins of texts of the user, of an assistant in a session of the user, and of a model that read such texts."""
 
 
 def least_trusted(lineage: Iterable[Origin]) -> Origin:

@@ -113,7 +113,7 @@ def synthesis(vault: Vault, clock: Clock, generator: Generator) -> Synthesis:
     """Return the drawing of conclusions by *generator*."""
     ask = ask_of(vault, clock, generator)
     assert ask is not None
-    stores = vault.documents, vault.entities, vault.relations, vault.transactions
+    stores = vault.documents, vault.relations, vault.transactions
     return Synthesis(*stores, memory_writer(vault, clock), clock, ask)
 
 

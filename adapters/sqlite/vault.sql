@@ -32,7 +32,7 @@ create table documents (
     aliases          text not null default '[]' check (json_valid(aliases)),
     front_matter     text not null default '',      -- as written, so that a match in it is shown with its line
     origin           text not null default 'user'
-                     check (origin in ('user', 'assistant', 'tool_inside', 'shared', 'imported', 'tool_outside')),
+                     check (origin in ('user', 'assistant', 'model', 'tool_inside', 'shared', 'imported', 'tool_outside')),
     domain           text,
     workstream       text,
     review_by        text,

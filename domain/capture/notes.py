@@ -66,6 +66,11 @@ class Note:
     tags: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
 
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model wrote the note, which only quotes the message."""
+        return bool(self.tags)
+
 
 def note_of(finding: CaptureFinding) -> Note:
     """Return a finding of the rules as a note: the sentence is both title and quote."""

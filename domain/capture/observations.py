@@ -118,7 +118,7 @@ def _notes(
         quote,
         message,
         confidence_of(kind, by_model=True),
-        narrative=narrative,
+        narrative=narrative if is_grounded(narrative, conversation) else "",
         facts=tuple(
             fact
             for fact in facts

@@ -12,6 +12,7 @@ from clawmem.domain.capture.notes import title_of
 from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
+from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.security.injections import has_injection
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.sessions import Speaker, TranscriptMessage
@@ -95,10 +96,21 @@ def facts_prompt(text: str) -> str:
 
 
 def read_facts(value: object, text: str) -> list[ImportedFact]:
-    """Return the usable facts in a model's answer: those with a title, a known type and a quote that *text* contains."""
+    """Return the usable facts in a model's answer: those with a title, a known type and a quote that *text* contains.
+
+    Statements with a name or number that *text* lacks are dropped.
+    """
     flat = _flat(text)
-    found = (_fact(one) for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
-    return [one for one in found if one and one.quote and _flat(one.quote) in flat and not _orders(one)]
+    entries = value if isinstance(value, list) else ()
+    facts = [fact for entry in entries if isinstance(entry, dict) and (fact := _fact(entry))]
+    return [
+        fact._replace(
+            narrative=fact.narrative if is_grounded(fact.narrative, text) else "",
+            facts=tuple(statement for statement in fact.facts if is_grounded(statement, text)),
+        )
+        for fact in facts
+        if fact.quote and _flat(fact.quote) in flat and not _orders(fact)
+    ]
 
 
 def _fact(one: dict[str, Any]) -> ImportedFact | None:

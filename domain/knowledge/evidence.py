@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import takewhile
 
 from clawmem.domain.knowledge.entities import name_words
@@ -44,11 +45,16 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
     return _is_named(statement.object, held)
 
 
-def is_grounded(fact: str, said: str) -> bool:
-    """Whether every name and every number in *fact*, which is not a quotation, occurs in the conversation *said*."""
-    held = name_words(said)
+def is_grounded(fact: str, source: str, is_known: Callable[[str], bool] = lambda name: False) -> bool:
+    """
+    Whether every name and every number in *fact*, which a model wrote, occurs in *source*, which the model has read.
+
+    Args:
+        is_known: Whether a capitalised word is a name elsewhere; it then also counts at the start of a sentence.
+    """
+    held = name_words(source)
     numbers = [word for word in name_words(fact) if word.isdigit()]
-    names = [word for name in names_in("", fact) for word in _content(name.name)]
+    names = [word for name in names_in("", fact, is_known=is_known) for word in _content(name.name)]
     return all(any(_are_forms(word, one) for one in held) for word in (*numbers, *names))
 
 

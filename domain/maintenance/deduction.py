@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.enrichment import ModelTask
+from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.merge_gate import jaccard, lexical_anchors
 from clawmem.domain.security.injections import has_injection
@@ -23,6 +24,7 @@ SAME_TITLE = 0.5  # Jaccard similarity above which a conclusion is already known
 CONFIDENCE = 0.85
 TYPES = frozenset({"decision", "preference", "milestone", "problem"})  # content types used as sources
 _LONG = 4
+_STEM = 5  # letters by which the words of a conclusion and of its evidence are compared: crash, crashes
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -80,7 +82,7 @@ _WHY = {
     RejectionReason.EMPTY: "it says too little",
     RejectionReason.SOURCES: "it does not rest on two notes",
     RejectionReason.CONTAMINATED: "it names what its notes do not, or is an order",
-    RejectionReason.UNSUPPORTED: "the judge says that its notes do not support it",
+    RejectionReason.UNSUPPORTED: "its notes do not support it",
     RejectionReason.KNOWN: "it was concluded before",
 }
 
@@ -94,16 +96,10 @@ class Draft(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A memory that a conclusion may cite: its document, its text and the entities mentioned in it."""
+    """A memory that a conclusion may cite: its document and its text."""
 
     document_id: int
     text: str
-    entities: frozenset[str] = frozenset()
-
-    @property
-    def anchors(self) -> frozenset[str]:
-        """Names in the text, in lower case: its entities, or its capitalised words if it has none."""
-        return frozenset(name.lower() for name in self.entities) or lexical_anchors(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,22 +177,30 @@ def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | No
     Return why the form or the names of a draft are not acceptable; ``None`` if they are.
 
     A conclusion needs at least ten characters and two different source documents. It must not read as an instruction
-    to a model, and it must not mention a name that occurs in uncited candidates only.
+    to a model, mention a name or number that the cited documents lack, or be without a sentence of evidence.
     """
     if len(draft.conclusion.strip()) < SHORTEST:
         return RejectionReason.EMPTY
     cited = sources(draft, pool)
     if len(cited) < LEAST_SOURCES:
         return RejectionReason.SOURCES
-    is_spoilt = has_injection(draft.conclusion) or _foreign(draft.conclusion, cited, pool)
-    return RejectionReason.CONTAMINATED if is_spoilt else None
+    text = "\n".join(candidate.text for candidate in cited)
+    names = lexical_anchors("\n".join(candidate.text for candidate in pool))
+    is_grounded_in_cited = is_grounded(draft.conclusion, text, lambda name: name.lower() in names)
+    if has_injection(draft.conclusion) or not is_grounded_in_cited:
+        return RejectionReason.CONTAMINATED
+    return None if evidence(draft.conclusion, cited) else RejectionReason.UNSUPPORTED
 
 
 def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
     """Return the sentences of the cited memories that share two long words or more with the conclusion."""
-    wanted = _long_words(conclusion)
-    every = (sentence for one in cited for sentence in sentences(one.text))
-    return [sentence for sentence in every if len(wanted & _long_words(sentence)) >= SHARED_WORDS]
+
+    def stems(text: str) -> set[str]:
+        return {word[:_STEM] for word in _long_words(text)}
+
+    wanted = stems(conclusion)
+    every = (sentence for candidate in cited for sentence in sentences(candidate.text))
+    return [sentence for sentence in every if len(wanted & stems(sentence)) >= SHARED_WORDS]
 
 
 def supports(answer: Any) -> bool | None:
@@ -235,14 +239,6 @@ def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
 def is_known(conclusion: str, titles: Sequence[str]) -> bool:
     """Whether an earlier conclusion says the same: a near title that does not contradict this one."""
     return any(not heuristic(conclusion, title).contradictory for title in similar_titles(conclusion, titles))
-
-
-def _foreign(conclusion: str, cited: Sequence[Candidate], pool: Sequence[Candidate]) -> bool:
-    said = " " + " ".join(_WORD.findall(conclusion.lower())) + " "
-    own = " ".join(one.text.lower() for one in cited)
-    ours = frozenset[str]().union(*(one.anchors for one in cited))
-    others = frozenset[str]().union(*(one.anchors for one in pool)) - ours
-    return any(f" {' '.join(_WORD.findall(name))} " in said and name not in own for name in others)
 
 
 def _indices(draft: Draft, pool: Sequence[Candidate]) -> Iterator[int]:

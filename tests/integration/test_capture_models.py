@@ -64,7 +64,7 @@ def test_what_led_to_what(world: World) -> None:
     }
     [step] = wired(world.vault).causal_links()(restart)
     assert (step.document.id, step.reasoning) == (leak.id, "a leak")
-    assert leak.tags == ("origin:assistant", "type:discovery", "concept:gotcha")
+    assert leak.tags == ("origin:model", "type:discovery", "concept:gotcha")
 
 
 @pytest.mark.parametrize(

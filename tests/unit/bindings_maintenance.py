@@ -51,10 +51,7 @@ def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _deduction(given: dict[str, Any]) -> dict[str, Any]:
-    pool = [
-        Candidate(number, one["text"], frozenset(one.get("entities", ())))
-        for number, one in enumerate(given["pool"], start=1)
-    ]
+    pool = [Candidate(number, one["text"]) for number, one in enumerate(given["pool"], start=1)]
     drafts = deduction.read_drafts({"deductions": [given["draft"]]}) or []
     kept, stats = deduction.judge_draft(drafts[0], pool, given.get("answer"), Stats())
     return {"kept": kept, "counted": {name: count for name, count in asdict(stats).items() if count}}

@@ -25,13 +25,14 @@ from clawmem.domain.capture.notes import (
     summary_title,
 )
 from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact
 from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.models import Generator
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage, Transcripts
 from clawmem.ports.storage import Transactions
 
@@ -100,6 +101,7 @@ class Handoffs:
                     CONTENT_TYPE,
                     baseline(CONTENT_TYPE),
                     ended_at,
+                    origin=Origin.MODEL if self.generator and not degraded else Origin.ASSISTANT,
                     project=session.project,
                     is_local=True,
                 )
@@ -132,8 +134,12 @@ class Handoffs:
             prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
             value, degraded = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
             if value and any(value.values()):
+                conversation = "\n".join(message.text for message in messages)
                 written = {
-                    name: [item for item in items if not self.is_echo(item)] for name, items in value.items()
+                    name: [
+                        item for item in items if not self.is_echo(item) and is_grounded(item, conversation)
+                    ]
+                    for name, items in value.items()
                 }
                 sections = handoff.by_model(written, plain, steps)
             else:

@@ -75,7 +75,7 @@ class Memories:
                 note.confidence,
                 note.message.at,
                 tags=note.tags,
-                origin=Origin(note.message.speaker),
+                origin=Origin.MODEL if note.is_by_model else Origin(note.message.speaker),
                 supersedes=supersedes,
                 project=session.project,
                 is_local=is_local(note.quote),

@@ -153,6 +153,7 @@ class SynthesizeFacts:
             document.authored_at,
             tags=(WRITER, f"{MADE_FROM}{document.id}"),
             sources=[document],
+            origin=Origin.MODEL if self.ask else Origin.ASSISTANT,
         )
         return number, True
 

@@ -22,7 +22,7 @@ from clawmem.domain.maintenance.merge_gate import (
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Journal
 from clawmem.ports.knowledge import EntityStore
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Origin
 from clawmem.ports.sessions import CaptureStore
 
 
@@ -216,6 +216,7 @@ class MergedObservations:
             tags=_tags(group),
             domain=newest.domain,
             sources=[one.document for one in group.members],
+            origin=Origin.MODEL if group.why == BY_MODEL else Origin.ASSISTANT,
         )
         self._captures.count_as(created, len(occasions))
         return created

@@ -285,7 +285,6 @@ def phases_of(
     synthesis = (
         Synthesis(
             knowledge.documents,
-            knowledge.entities,
             knowledge.relations,
             knowledge.transactions,
             memories,

@@ -12,13 +12,14 @@ from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Verdict
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
-from clawmem.ports.records import Document, InactiveReason, Scope
+from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.storage import Transactions
 
 ORIGIN = "deduction"
@@ -72,7 +73,6 @@ class Synthesis:
     """Draws conclusions from decisions, preferences, milestones and problems of the last week."""
 
     documents: DocumentStore
-    entities: EntityStore
     relations: RelationStore
     transactions: Transactions
     memories: Memories
@@ -147,10 +147,21 @@ class Synthesis:
             if len(served) < len(ids) or (there and there.inactive is InactiveReason.FORGOTTEN):
                 run.decide(Verdict.REFUSE, draft, CHANGED)
                 return stats
-            body = deduction.body(draft, sorted(one.display_path for one in served))
+            text = "\n".join(candidate.text for candidate in cited)
+            premises = tuple(premise for premise in draft.premises if is_grounded(premise, text))
+            paths = sorted(document.display_path for document in served)
+            body = deduction.body(draft._replace(premises=premises), paths)
             title = deduction.title(draft)
             made = self.memories.write(
-                path, title, body, TYPE, deduction.CONFIDENCE, now, tags=(TYPE,), sources=served
+                path,
+                title,
+                body,
+                TYPE,
+                deduction.CONFIDENCE,
+                now,
+                tags=(TYPE,),
+                sources=served,
+                origin=Origin.MODEL,
             )
             edges = [
                 Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
@@ -184,14 +195,11 @@ class Synthesis:
             if one.content_type in deduction.TYPES and one.authored_at >= since and one.id not in used
         ]
         return _Pool(
-            [self._candidate(one) for one in choose(recent)], {one.title: one.id for one in drawn[:EARLIER]}
+            [Candidate(document.id, self.documents.body(document.id) or "") for document in choose(recent)],
+            {one.title: one.id for one in drawn[:EARLIER]},
         )
 
     def _used(self, drawn: Sequence[int]) -> set[int]:
         kinds = {RelationKind.SUPPORTING}
         edges = self.relations.inbound(drawn, kinds, limit=1000) if drawn else []
         return {edge.source for edge in edges if edge.origin == ORIGIN}
-
-    def _candidate(self, document: Document) -> Candidate:
-        names = frozenset(one.name for one in self.entities.mentions(document.id))
-        return Candidate(document.id, self.documents.body(document.id) or "", names)

@@ -87,6 +87,20 @@ def test_an_answer_counts_where_it_quotes_the_conversation() -> None:
     assert read_facts({"no": "list"}, text) == []
 
 
+def test_statements_that_the_conversation_lacks_are_dropped() -> None:
+    """A narrative or a fact with a name or a number of its own is left out."""
+    text = "We keep the red boat, which Tove painted in 2024."
+    entry = {"title": "Keep the boat", "contentType": "decision", "quote": text}
+    good, bad = (
+        "In 2024, the boat of Tove was painted.",
+        "The boat was painted by Tove in 2023, and Rolf helped.",
+    )
+
+    [fact] = read_facts([{**entry, "narrative": bad, "facts": [good, bad]}], text)
+
+    assert (fact.narrative, fact.facts) == ("", (good,))
+
+
 def test_the_path_of_a_fact_follows_from_source_and_title() -> None:
     """Titles of the same slug differ by their digest, and case and blanks make no difference."""
     assert fact_path("Use OAuth.", 7) != fact_path("Use OAuth!", 7)
