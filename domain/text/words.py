@@ -21,7 +21,8 @@ _FROM_FIRST_UNSPACED = re.compile(
 _SPACED_WORD = re.compile("[^\\W_]+")
 # Signs that belong to a name: "C++" and "C#" are not "C".
 _SIGNS = {"++": "plusplus", "#": "sharp", ".": "dot"}
-_SIGN = re.compile(r"(?<=[^\W_])\+\+(?![^\W_])|(?<=\b[A-Za-z])#(?![\w#])|(?<![\w.])\.(?=NET\b)")
+# The sign comes before what must precede it, because a pattern that begins with a set of characters is searched for faster.
+_SIGN = re.compile(r"[+#.](?:(?<=[^\W_]\+)\+(?![^\W_])|(?<=\b[A-Za-z]#)(?![\w#])|(?<![\w.]\.)(?=NET\b))")
 _LEAST_MARK = 10  # combining class of marks that may be left out; lower ones are parts of Indic syllables
 _CHARACTERS_A_TOKEN = 4
 
@@ -110,8 +111,6 @@ def is_unspaced(word: str) -> bool:
 
 
 def _with_signs(text: str) -> str:
-    if "#" not in text and "++" not in text and ".NET" not in text:
-        return text
     return _SIGN.sub(lambda sign: _SIGNS[sign[0]], text)
 
 
