@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -11,7 +10,9 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import CONCEPT, name_words
+from clawmem.domain.text.likeness import edit_similarity
 from clawmem.domain.text.vocabulary import MONTHS, STOP_WORDS, WEEKDAYS
+from clawmem.domain.text.words import plain
 
 SHORTEST, LONGEST = 2, 60
 TITLE_ALIKE = 0.85  # similarity above which a name merely repeats the title
@@ -78,13 +79,6 @@ def cap_of(content_type: str) -> int:
     return CAPS.get(content_type, CAP if content_type in _EIGHT else OTHER_CAP)
 
 
-def similarity(one: str, other: str) -> float:
-    """Return ``1 - distance / length``: Levenshtein ignoring case, over the longer name; 1 for two empty names."""
-    one, other = one.casefold(), other.casefold()
-    longest = max(len(one), len(other))
-    return 1.0 - _distance(one, other) / longest if longest else 1.0
-
-
 def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
     """
     Whether *name* can be a useful name in a document with that *title*.
@@ -98,7 +92,7 @@ def is_name(name: str, kind: str = CONCEPT, title: str = "") -> bool:
         and bool(name_words(flat))
         and flat.casefold() not in _PLACEHOLDERS
         and not flat.endswith(":")
-        and not (title and similarity(flat, title) > TITLE_ALIKE)
+        and not (title and edit_similarity(flat, title) > TITLE_ALIKE)
         and (kind != LOCATION or _ADDRESS.fullmatch(flat) is not None)
     )
 
@@ -118,8 +112,8 @@ def is_same(one: Name, other: Name) -> bool:
     if re.findall(r"\d+", plain) != re.findall(r"\d+", others) or min(len(plain), len(others)) <= SHORT:
         return False
     if one.kind == PERSON:
-        return _same_person(plain.split(), others.split()) and similarity(plain, others) >= SAME_PERSON
-    return similarity(one.name, other.name) >= SAME
+        return _same_person(plain.split(), others.split()) and edit_similarity(plain, others) >= SAME_PERSON
+    return edit_similarity(one.name, other.name) >= SAME
 
 
 def names_in(
@@ -285,14 +279,4 @@ def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _plain(name: str) -> str:
     """Return the words of *name* in lower case without accents, which writers often omit."""
-    decomposed = unicodedata.normalize("NFKD", " ".join(name_words(name)))
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
-
-
-def _distance(one: str, other: str) -> int:
-    row = list(range(len(other) + 1))
-    for i, char in enumerate(one, start=1):
-        last, row[0] = row[0], i
-        for j, against in enumerate(other, start=1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (char != against))
-    return row[-1]
+    return " ".join(map(plain, name_words(name)))

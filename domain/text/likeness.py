@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from rapidfuzz.distance import Levenshtein
+
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.words import normalise, words
 
@@ -22,6 +24,11 @@ def likeness(one: str, other: str) -> float:
     ours, theirs = _shingles(one), _shingles(other)
     every = ours.total() + theirs.total()
     return 2 * (ours & theirs).total() / every if every else 0.0
+
+
+def edit_similarity(one: str, other: str) -> float:
+    """Return ``1 - distance / length``: Levenshtein ignoring case, over the longer text; 1 for two empty texts."""
+    return Levenshtein.normalized_similarity(one.casefold(), other.casefold())
 
 
 def _shingles(text: str) -> Counter[tuple[str, ...]]:

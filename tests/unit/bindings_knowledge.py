@@ -14,10 +14,11 @@ from clawmem.domain.knowledge.enrichment import (
 )
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.evidence import proves
-from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in, similarity
+from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in
 from clawmem.domain.knowledge.notes import Content, read_content
 from clawmem.domain.knowledge.triple_texts import read_triples
 from clawmem.domain.knowledge.triples import Statement, ends_statement
+from clawmem.domain.text.likeness import edit_similarity
 
 
 def _entity_id(given: dict[str, Any]) -> Any:
@@ -33,7 +34,7 @@ def _ended_by(given: dict[str, Any]) -> bool:
 
 def _same_name(given: dict[str, Any]) -> dict[str, Any]:
     one, other = Name(*given["one"]), Name(*given["other"])
-    return {"similarity": similarity(one.name, other.name), "same": is_same(one, other)}
+    return {"similarity": edit_similarity(one.name, other.name), "same": is_same(one, other)}
 
 
 def _rarity(given: dict[str, Any]) -> dict[str, float]:

@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
-from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
+from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.text.likeness import edit_similarity
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Entity, EntityStore
@@ -156,4 +157,9 @@ def merge_concept(entities: EntityStore, entity: Entity) -> None:
 
 def _likeness(name: Name, entity: Entity) -> tuple[float, bool, int, str]:
     """Sort key of a candidate: similarity, then a specific kind, then the number of mentions."""
-    return similarity(entity.name, name.name), not is_generic(entity.kind), entity.mention_count, entity.id
+    return (
+        edit_similarity(entity.name, name.name),
+        not is_generic(entity.kind),
+        entity.mention_count,
+        entity.id,
+    )
