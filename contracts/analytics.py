@@ -40,19 +40,12 @@ DOCUMENTS = (
 )
 
 
-class _AnalyticsContract(Contract):
-    @pytest.fixture
-    def analytics(self) -> Analytics:
-        """Return an empty engine; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `analytics` fixture and return an EMPTY Analytics")
-
-
 def answer(analytics: Analytics, question: Question, limit: int | None = None) -> Sequence[tuple[Cell, ...]]:
     """Return the rows of a report at `NOW`."""
     return analytics.ask(question, now=NOW, limit=limit).rows
 
 
-class AnalyticsDocumentContract(_AnalyticsContract):
+class AnalyticsDocumentContract(Contract):
     """Reports about documents. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     @pytest.mark.parametrize("question", Question)
@@ -145,7 +138,7 @@ class AnalyticsDocumentContract(_AnalyticsContract):
         )
 
 
-class AnalyticsRecallContract(_AnalyticsContract):
+class AnalyticsRecallContract(Contract):
     """Reports about use. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_most_recalled(self, analytics: Analytics) -> None:
@@ -244,7 +237,7 @@ class AnalyticsRecallContract(_AnalyticsContract):
         )
 
 
-class AnalyticsExportContract(_AnalyticsContract):
+class AnalyticsExportContract(Contract):
     """Export to files. Supply ``analytics``: an EMPTY ``Analytics``."""
 
     def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:

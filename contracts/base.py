@@ -7,8 +7,6 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from clawmem.ports.vault import Vault
-
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 
@@ -117,8 +115,3 @@ def _skipped(cls: type[Contract], promised: Any, lacking: frozenset[Capability])
 
 class VaultContract(Contract):
     """Base class of the suites whose port is reached through a vault."""
-
-    @pytest.fixture
-    def vault(self) -> Vault:
-        """Return an empty vault; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `vault` fixture and return an EMPTY Vault")

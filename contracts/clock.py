@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from clawmem.contracts.base import Contract
 from clawmem.ports.clock import Clock
 
@@ -11,11 +9,6 @@ YEAR_2200_MS = 7_258_118_400_000
 
 class ClockContract(Contract):
     """Current time. Supply ``clock``: any ``Clock``; a manual one must be set after 2020."""
-
-    @pytest.fixture
-    def clock(self) -> Clock:
-        """Return the clock under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `clock` fixture and return a Clock")
 
     def test_whole_milliseconds(self, clock: Clock) -> None:
         """The current time is an integer."""

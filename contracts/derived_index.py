@@ -25,11 +25,6 @@ class CommitContract(VaultContract):
     same index a second time, as another process would, while the first is still open.
     """
 
-    @pytest.fixture
-    def reopen(self) -> Callable[[], Vault]:
-        """Return a function that opens the index again; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `reopen` fixture and return a function that opens it again")
-
     @abstractmethod
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the index under test."""

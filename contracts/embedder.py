@@ -16,11 +16,6 @@ TEXTS = (BEES, BOATS, "Why does the build fail on Mondays?", "Übergröße, naï
 class EmbedderContract(Contract):
     """Embedding of texts. Supply ``embedder``: any ``Embedder`` that knows everyday English words."""
 
-    @pytest.fixture
-    def embedder(self) -> Embedder:
-        """Return the embedder under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `embedder` fixture and return an Embedder")
-
     def test_names_its_space(self, embedder: Embedder) -> None:
         """The fingerprint is a non-empty text that does not change between calls."""
         before = embedder.fingerprint

@@ -22,14 +22,7 @@ from clawmem.contracts.samples import (
 )
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
-from clawmem.ports.records import (
-    NEVER_EMBEDDED,
-    Fragment,
-    FragmentKey,
-    FragmentKind,
-    InactiveReason,
-    Vector,
-)
+from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKey, FragmentKind, InactiveReason, Vector
 from clawmem.ports.vault import Vault
 
 REFUSED = {

@@ -9,27 +9,12 @@ from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
 
-Place = Callable[[Mapping[str, bytes]], str]
+Place = Callable[[Mapping[str, bytes]], str]  # writes a tree into a new folder, and returns its absolute path
 Link = Callable[[str, str, str], None]
 Seal = Callable[[str, str], None]
 
 
-class _FileContract(Contract):
-    @pytest.fixture
-    def files(self) -> FileSource:
-        """Return the file source under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `files` fixture and return a FileSource")
-
-    @pytest.fixture
-    def place(self) -> Place:
-        """Return a function that creates a file tree; the subclass overrides this fixture."""
-        raise NotImplementedError(
-            "override the `place` fixture: a function that writes a tree {path: bytes} into a new folder that "
-            "`files` can see and returns that folder's absolute path"
-        )
-
-
-class FileScanContract(_FileContract):
+class FileScanContract(Contract):
     """Scan of a file tree. Supply ``files`` and ``place``."""
 
     def test_every_wanted_file_sorted(self, files: FileSource, place: Place) -> None:
@@ -102,7 +87,7 @@ class FileScanContract(_FileContract):
         assert (found.files, found.root_exists) == ((), False)
 
 
-class FileReadContract(_FileContract):
+class FileReadContract(Contract):
     """Reading of one file. Supply ``files`` and ``place``."""
 
     @pytest.mark.parametrize(
@@ -133,7 +118,7 @@ class FileReadContract(_FileContract):
             files.read(outer + "/inside", path)
 
 
-class FileAboveContract(_FileContract):
+class FileAboveContract(Contract):
     """Reading of files above a folder. Supply ``files`` and ``place``."""
 
     def test_nearest_first_up_to_the_mark(self, files: FileSource, place: Place) -> None:
@@ -155,17 +140,12 @@ class FileAboveContract(_FileContract):
         assert files.read_above(f"{outer}/c", "rule", up_to=".no-such-mark") == []
 
 
-class FileLinkContract(_FileContract):
+class FileLinkContract(Contract):
     """
     Symbolic links. Supply ``files``, ``place`` and ``link``.
 
     ``link(root, path, target)`` makes ``root/path`` a link to ``root/target``.
     """
-
-    @pytest.fixture
-    def link(self) -> Link:
-        """Return a function that creates a symbolic link; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `link` fixture: a function that makes a symbolic link")
 
     def test_links_are_not_followed(self, files: FileSource, place: Place, link: Link) -> None:
         """
@@ -200,18 +180,13 @@ class FileLinkContract(_FileContract):
             files.read(outer + "/inside", path)
 
 
-class FileSealContract(_FileContract):
+class FileSealContract(Contract):
     """
     Files and folders without read permission. Supply ``files``, ``place`` and ``seal``.
 
     ``seal(root, path)`` removes the process's permission to read a file or folder. On a machine where that is
     impossible (a superuser can read everything) the fixture skips the test with a reason.
     """
-
-    @pytest.fixture
-    def seal(self) -> Seal:
-        """Return a function that removes the read permission; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `seal` fixture: a function that takes the right to read away")
 
     def test_sealed_folder_is_named(self, files: FileSource, place: Place, seal: Seal) -> None:
         """A folder that cannot be listed is reported as unreadable, and the rest is scanned."""

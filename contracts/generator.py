@@ -32,11 +32,6 @@ LONG_PROMPT = (
 class GeneratorContract(Contract):
     """Text generation. Supply ``generator``: any ``Generator``; the content of its answers does not matter."""
 
-    @pytest.fixture
-    def generator(self) -> Generator:
-        """Return the generator under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `generator` fixture and return a Generator")
-
     def test_names_itself(self, generator: Generator) -> None:
         """The fingerprint is a non-empty text that does not change between calls."""
         before = generator.fingerprint

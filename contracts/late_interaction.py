@@ -30,11 +30,6 @@ UNSPACED = {"Chinese": ("会议", "议改", "项目"), "Japanese": ("会議", "�
 class LateInteractionContract(Contract):
     """Late interaction. Supply ``late``: any ``LateInteraction``, based on words or on characters only."""
 
-    @pytest.fixture
-    def late(self) -> LateInteraction:
-        """Return the model under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `late` fixture and return a LateInteraction")
-
     def test_a_row_for_each_text_and_a_column_for_each_word(self, late: LateInteraction) -> None:
         """There is one row per text, and one column and one weight per word."""
         matches = late.compare((*QUESTION, "kettle"), (*TEXTS, (), TEXTS[0]))

@@ -31,13 +31,6 @@ HISTORIES = st.lists(
 _names = count()
 
 
-class _LeaseContract(Contract):
-    @pytest.fixture
-    def leases(self) -> LeaseStore:
-        """Return an empty lease store; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `leases` fixture and return an EMPTY LeaseStore")
-
-
 def acquired(leases: LeaseStore, holder: str = "a", *, now_ms: int = T0, ttl_ms: int = 100) -> Lease:
     """Acquire the lease ``index``, failing the test if it is refused."""
     lease = leases.acquire("index", holder, now_ms=now_ms, ttl_ms=ttl_ms)
@@ -50,7 +43,7 @@ def _twice(leases: LeaseStore) -> tuple[Lease, Lease]:
     return acquired(leases, "a", ttl_ms=100), acquired(leases, "a", now_ms=T0 + 200, ttl_ms=100)
 
 
-class LeaseAcquireContract(_LeaseContract):
+class LeaseAcquireContract(Contract):
     """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_free_name_is_granted(self, leases: LeaseStore) -> None:
@@ -104,7 +97,7 @@ class LeaseAcquireContract(_LeaseContract):
         leases.check(embed, now_ms=T0)
 
 
-class LeaseRenewContract(_LeaseContract):
+class LeaseRenewContract(Contract):
     """Renewal of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_renewal_extends_and_keeps_the_token(self, leases: LeaseStore) -> None:
@@ -116,7 +109,7 @@ class LeaseRenewContract(_LeaseContract):
         assert renewed == lease._replace(expires_ms=T0 + 160)
 
 
-class LeaseFenceContract(_LeaseContract):
+class LeaseFenceContract(Contract):
     """Fencing check before every side effect. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_live_lease_passes(self, leases: LeaseStore) -> None:
@@ -149,7 +142,7 @@ class LeaseFenceContract(_LeaseContract):
         assert str(lost.value).startswith("'a' no longer holds the 'index' lease")
 
 
-class LeaseReleaseContract(_LeaseContract):
+class LeaseReleaseContract(Contract):
     """Release of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     def test_current_is_the_live_lease(self, leases: LeaseStore) -> None:
@@ -183,7 +176,7 @@ class LeaseReleaseContract(_LeaseContract):
         leases.release(Lease("unknown", "a", UNKNOWN, expires_ms=T0))
 
 
-class LeaseHistoryContract(_LeaseContract):
+class LeaseHistoryContract(Contract):
     """Comparison with the rules of `clawmem.domain.maintenance.lease`. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
     @settings(

@@ -14,11 +14,6 @@ MONDAY, TUESDAY, WEDNESDAY = DAYS
 class ModelAnswersContract(Contract):
     """Cache of model answers. Supply ``answers``: an EMPTY ``ModelAnswers``."""
 
-    @pytest.fixture
-    def answers(self) -> ModelAnswers:
-        """Return an empty cache; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `answers` fixture and return an EMPTY ModelAnswers")
-
     @pytest.mark.parametrize(
         "answer", ["", "lex: hive\nvec: bees", "0.1", "nul \x00 within", "蜂蜜 🐝 Übergröße"]
     )

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from clawmem.contracts.base import Contract
 from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole
 
@@ -18,11 +16,6 @@ def failure(role: ModelRole = ModelRole.RERANKER, failed_at: str = MONDAY) -> Mo
 
 class ModelFailuresContract(Contract):
     """Log of model failures. Supply ``failures``: an EMPTY ``ModelFailures``."""
-
-    @pytest.fixture
-    def failures(self) -> ModelFailures:
-        """Return an empty log; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `failures` fixture and return an EMPTY ModelFailures")
 
     def test_none_yet(self, failures: ModelFailures) -> None:
         """An empty log returns no failures."""

@@ -15,11 +15,6 @@ class NewFilesContract(Contract):
     """Creation of files. Supply ``new_files``, and ``root``, an empty folder that it can write to."""
 
     @pytest.fixture
-    def new_files(self) -> NewFiles:
-        """Return the writer under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `new_files` fixture and return a NewFiles")
-
-    @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         """Return an empty folder."""
         return tmp_path

@@ -26,11 +26,6 @@ ODD_TEXTS = {
 class RerankerContract(Contract):
     """Reranking. Supply ``reranker``: any ``Reranker``; the quality of its scores does not matter."""
 
-    @pytest.fixture
-    def reranker(self) -> Reranker:
-        """Return the reranker under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `reranker` fixture and return a Reranker")
-
     def test_names_itself(self, reranker: Reranker) -> None:
         """The fingerprint is a non-empty text that does not change between calls."""
         before = reranker.fingerprint
@@ -81,11 +76,6 @@ class RerankerContract(Contract):
 
 class RerankerJudgementContract(Contract):
     """Quality of reranking. Supply ``reranker``: a ``Reranker`` that knows everyday English."""
-
-    @pytest.fixture
-    def reranker(self) -> Reranker:
-        """Return the reranker under test; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `reranker` fixture and return a Reranker")
 
     def test_the_answer_is_above_everything_else(self, reranker: Reranker) -> None:
         """The document that answers the query has the highest score."""

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from clawmem.contracts.base import Contract
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 
@@ -21,14 +19,7 @@ def times(telemetry: Telemetry, since: str | None = None, until: str | None = No
     return [found.asked_at for found in telemetry.recalls(since, until)]
 
 
-class _TelemetryContract(Contract):
-    @pytest.fixture
-    def telemetry(self) -> Telemetry:
-        """Return an empty log; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `telemetry` fixture and return an EMPTY Telemetry")
-
-
-class TelemetryRecordContract(_TelemetryContract):
+class TelemetryRecordContract(Contract):
     """Recording of recalls. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_everything_is_kept(self, telemetry: Telemetry) -> None:
@@ -69,7 +60,7 @@ class TelemetryRecordContract(_TelemetryContract):
         assert [(hit.rank, hit.document_id) for hit in found.hits] == [(1, 9), (2, 5), (3, 5)]
 
 
-class TelemetryReadContract(_TelemetryContract):
+class TelemetryReadContract(Contract):
     """Windows, order and deletion. Supply ``telemetry``: an EMPTY ``Telemetry``."""
 
     def test_oldest_first(self, telemetry: Telemetry) -> None:

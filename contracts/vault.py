@@ -154,11 +154,6 @@ class VaultDurabilityContract(VaultContract):
     ``reopen`` opens the location of ``vault`` again; the tests close ``vault`` before.
     """
 
-    @pytest.fixture
-    def reopen(self) -> Callable[[], Vault]:
-        """Return a function that opens the vault again; the subclass overrides this fixture."""
-        raise NotImplementedError("override the `reopen` fixture: a function that opens the same vault again")
-
     @needs(Capability.DURABILITY)
     def test_writes_survive(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """A transaction and a single write survive a reopen, in records and indexes."""

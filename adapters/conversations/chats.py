@@ -7,13 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from clawmem.adapters.conversations.members import (
-    Member,
-    NotAConversation,
-    Record,
-    Unreadable,
-    paragraphs,
-)
+from clawmem.adapters.conversations.members import Member, NotAConversation, Record, Unreadable, paragraphs
 from clawmem.ports.imports import ImportedConversation, ImportedMessage
 from clawmem.ports.sessions import Speaker
 

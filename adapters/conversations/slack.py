@@ -7,12 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
 from operator import attrgetter
 
-from clawmem.adapters.conversations.members import (
-    Member,
-    Record,
-    Unreadable,
-    with_attachments,
-)
+from clawmem.adapters.conversations.members import Member, Record, Unreadable, with_attachments
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 
 REDACTED = "[redacted: slack token]"

@@ -54,8 +54,7 @@ class DiskTranscripts:
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         if "\0" in path or not Path(path).is_absolute() or not path.endswith(".jsonl"):
             raise InvalidInput(
-                "INVALID_PATH",
-                f"{path[:200]!r} is no transcript. Give the absolute path of a .jsonl file.",
+                "INVALID_PATH", f"{path[:200]!r} is no transcript. Give the absolute path of a .jsonl file."
             )
         try:
             with open_regular_file(path) as file:

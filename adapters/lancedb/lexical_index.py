@@ -19,15 +19,7 @@ from clawmem.adapters.lancedb.derived_index import (
     scope_columns,
 )
 from clawmem.ports.indexes import TITLE_WEIGHT, surfaces
-from clawmem.ports.records import (
-    EVERYTHING,
-    Grain,
-    Hit,
-    LexicalEntry,
-    LexicalQuery,
-    Scope,
-    Term,
-)
+from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 fts: Any = lancedb.query  # mypy takes optional fields of its classes for required ones
 

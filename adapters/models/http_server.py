@@ -12,13 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    wait_exponential,
-    wait_random,
-)
+from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential, wait_random
 
 from clawmem.adapters.models.server import (
     EXCERPT,

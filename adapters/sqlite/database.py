@@ -146,11 +146,7 @@ class Database:
     """
 
     def __init__(
-        self,
-        path: str,
-        *,
-        read_only: bool = False,
-        open_main: Callable[[str], apsw.Connection] = open_writer,
+        self, path: str, *, read_only: bool = False, open_main: Callable[[str], apsw.Connection] = open_writer
     ) -> None:
         if os.path.isdir(path):  # noqa: PTH112
             raise NotAVault(path, "it is a folder, and a vault is a file")

@@ -172,12 +172,7 @@ class GrainIndex:
             writer.wait_merging_threads()  # a merge that is not awaited is lost
 
     def stage(
-        self,
-        writer: IndexWriter,
-        entries: Collection[LexicalEntry],
-        removed: Collection[int],
-        *,
-        clear: bool,
+        self, writer: IndexWriter, entries: Collection[LexicalEntry], removed: Collection[int], *, clear: bool
     ) -> bool:
         """
         Pass changes to *writer* in this order: clear, remove documents, add entries with different keys.
