@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from notes_vault import NotesVault
-from wired import indexed_stores, verify
+from wired import verify
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.memory.clock import ManualClock
@@ -98,7 +98,7 @@ class ServedWorld(World):
         self._records = open_vault(str(self.vault_file), read_only=read_only)
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
         self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
-        self.indexer = Indexer(indexed_stores(self._records), self.lease_clock, holder_id())
+        self.indexer = Indexer(self._records, self.lease_clock, holder_id())
         self.indexes = ExternalIndexes(self._records, engines, self.indexer)
         self.vault = self.indexes.vault
         return self.vault

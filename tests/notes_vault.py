@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from vault_stores import retrieval_stores
-from wired import embed_pending, indexed_stores, publisher, update_collection, verify
+from wired import embed_pending, publisher, update_collection, verify
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -228,7 +228,7 @@ class ServedNotesVault(NotesVault):
         if not read_only:
             self.records = records
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only)
-        indexer = Indexer(indexed_stores(records), self.clock, f"holder {len(self._opened)}")
+        indexer = Indexer(records, self.clock, f"holder {len(self._opened)}")
         self._opened.append(ExternalIndexes(records, engines, indexer))
         return self._opened[-1].vault
 

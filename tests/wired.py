@@ -15,7 +15,6 @@ from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.conversations.mining import MineConversations
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
-from clawmem.app.services.indexes.indexer import IndexedStores
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
@@ -162,15 +161,3 @@ def lanes_of(
 ) -> Lanes:
     """Return the lanes of *vault*, whose clock shows *hour*."""
     return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, lambda at_ms: hour, plan)
-
-
-def indexed_stores(records: Vault) -> IndexedStores:
-    """Return what an `Indexer` of *records* works on."""
-    return IndexedStores(
-        records.documents,
-        records.lexical,
-        records.embeddings,
-        records.outbox,
-        records.leases,
-        records.transactions,
-    )

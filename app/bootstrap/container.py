@@ -91,6 +91,11 @@ def adapter(place: str, extra: str = "") -> Any:
     return lazy(f"adapters.{place}", extra)
 
 
+def gateway(place: str, *arguments: Any, **named: Any) -> Any:
+    """Return the provider of the function or class ``module:name`` of the adapters, with its first arguments."""
+    return Function(adapter(place), *arguments, **named)
+
+
 def service(place: str) -> Any:
     """
     Return a function that imports and calls ``module:name`` of the services with what the container provides.
@@ -147,27 +152,25 @@ class Gateways(containers.DeclarativeContainer):
     live_files = Singleton(adapter("files.disk:LiveFiles"))
     watcher = Singleton(adapter("files.watching:WatchedFolders"))
     new_files = Singleton(adapter("files.disk:NewDiskFiles"))
-    memory_files: Callable[[str], Any] = Function(adapter("files.memory_folder:MemoryFolder"))
+    memory_files: Callable[[str], Any] = gateway("files.memory_folder:MemoryFolder")
     parse_yaml = Object(adapter("files.front_matter:parse_yaml"))
     extract = Object(adapter("attachments.extraction:extract_text"))
     hour_of = Object(adapter("system.clock:local_hour"))
-    run_command: Callable[..., str] = Function(adapter("system.commands:failure_of_command"))
+    run_command: Callable[..., str] = gateway("system.commands:failure_of_command")
 
     # conversations and other programs
     transcripts: RedactedTranscripts = Singleton(
         lazy("app.services.capture.session:RedactedTranscripts"),
         Singleton(adapter("files.transcripts:DiskTranscripts")),
     )
-    conversation_files: Callable[..., ConversationFiles] = Function(
-        adapter("files.conversation:ConversationFiles")
-    )
+    conversation_files: Callable[..., ConversationFiles] = gateway("files.conversation:ConversationFiles")
     exports = Singleton(
         adapter("conversations.exports:DiskExports"),
         Object(adapter("files.transcripts:messages_in")),
         Object(lazy("domain.documents.encoding:decoded_text")),
     )
     tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
-    agent_sessions: Callable[..., Any] = Function(adapter("sqlite.agent_sessions:OpenClawSessions"))
+    agent_sessions: Callable[..., Any] = gateway("sqlite.agent_sessions:OpenClawSessions")
     hook_answer = Object(adapter("system.client_commands:hook_answer"))
     tool_answer = Object(adapter("system.client_commands:tool_answer"))
     titles_in = Object(lazy("app.bootstrap.opening:titles_in"))
@@ -185,38 +188,25 @@ class Gateways(containers.DeclarativeContainer):
             read_only=read_only,
             options=settings.provided.backend_options,
         ),
-        Singleton(
-            lazy("app.services.indexes.indexer:Indexer"),
-            Singleton(
-                lazy("app.services.indexes.indexer:IndexedStores"),
-                *attrgetter("documents", "lexical", "embeddings", "outbox", "leases", "transactions")(
-                    records.provided
-                ),
-            ),
-            clock,
-            holder,
-            is_gone,
-        ),
+        Singleton(lazy("app.services.indexes.indexer:Indexer"), records, clock, holder, is_gone),
     )
     vault = Singleton(attrgetter("vault"), indexes)
     forget_log = Singleton(adapter("files.forget_log:ForgetFile"), Singleton("{}.forgotten".format, place))
 
     # copies and bundles of the vault file
-    copy_vault: Callable[..., bool] = Function(adapter("sqlite.snapshot:copy_vault"), place)
-    back_up: Callable[[str], int] = Function(adapter("sqlite.snapshot:back_up_vault"), place)
-    discard_vault: Callable[[], None] = Function(adapter("sqlite.repair:discard_vault"), place)
-    repair_vault: Callable[[str, str | None], SalvageReport] = Function(
-        adapter("sqlite.repair:repair_vault"), place
-    )
-    vault_records: Callable[[], VaultRecords] = Function(adapter("sqlite.records:SqliteRecords"), place)
+    copy_vault: Callable[..., bool] = gateway("sqlite.snapshot:copy_vault", place)
+    back_up: Callable[[str], int] = gateway("sqlite.snapshot:back_up_vault", place)
+    discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
+    repair_vault: Callable[[str, str | None], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
+    vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
     restore_bundle: Callable[..., RestoredBundle] = Function(
         lazy("app.services.portability.bundle:restore_records"),
         schema=Singleton(imported_object, "adapters.sqlite.schema:LATEST"),
         load=Object(adapter("sqlite.records:load_records")),
     )
-    new_bundle: Callable[..., BundleWriter] = Function(adapter("files.bundle:ZipBundleWriter"))
-    bundle: Callable[..., BundleReader] = Function(
-        adapter("files.bundle:ZipBundleReader"),
+    new_bundle: Callable[..., BundleWriter] = gateway("files.bundle:ZipBundleWriter")
+    bundle: Callable[..., BundleReader] = gateway(
+        "files.bundle:ZipBundleReader",
         advise=Object(lazy("domain.portability.other_files:advice_about")),
     )
 
@@ -243,7 +233,7 @@ class Gateways(containers.DeclarativeContainer):
     draw_report: Callable[[VaultReport, str, str], list[str]] = Function(
         adapter("matplotlib.plots:draw", extra="duckdb")
     )
-    checkpoint_log = Function(adapter("sqlite.vault_file:checkpoint_log"))
+    checkpoint_log = gateway("sqlite.vault_file:checkpoint_log")
 
 
 class UseCases(containers.DeclarativeContainer):
@@ -428,7 +418,6 @@ class UseCases(containers.DeclarativeContainer):
                 ModelRole.RERANKER: selection.reranker.how.provider,
             }
         ),
-        failures=gateways.vault.provided.model_failures,
     )
     client_checks: ClientChecks = use_case("setup.client_checks:ClientChecks")
     report: Report = use_case("maintenance.status:Report")

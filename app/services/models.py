@@ -57,9 +57,11 @@ class Provider:
 class Roles:
     """Determines the provider of each role, without loading a model or calling a server."""
 
-    def __init__(self, chosen: Mapping[ModelRole, Callable[[], Provider]], failures: ModelFailures) -> None:
+    def __init__(
+        self, chosen: Mapping[ModelRole, Callable[[], Provider]], model_failures: ModelFailures
+    ) -> None:
         self._chosen = chosen
-        self._failures = failures
+        self._failures = model_failures
 
     def __call__(self) -> list[Provider]:
         """Return one provider per role in a fixed order; `NONE` with the reason if the settings are invalid."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from fault_worlds import ServedWorld
-from wired import indexed_stores
 
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
@@ -222,15 +221,13 @@ class TestClock:
         leases = lagging.vault.leases
         assert leases.acquire("index lexical", "killed", now_ms=now_ms, ttl_ms=LEASE_MS)
         heir = Indexer(
-            indexed_stores(lagging.records),
+            lagging.records,
             lagging.lease_clock,
             "heir",
             is_gone=lambda holder: holder == "killed",
         )
 
-        with Indexer(indexed_stores(lagging.records), lagging.lease_clock, "other").leased(
-            Role.LEXICAL
-        ) as refused:
+        with Indexer(lagging.records, lagging.lease_clock, "other").leased(Role.LEXICAL) as refused:
             assert refused is None
         with heir.leased(Role.LEXICAL) as lease:
             assert lease is not None

@@ -16,9 +16,11 @@ from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import Settings, load_settings
 
-PLACE = re.compile(r'\b(lazy|imported_object|adapter|function|use_case|shared)\(?,?\s*"([a-z_.]+:\w+)"')
+PLACE = re.compile(
+    r'\b(lazy|imported_object|adapter|gateway|function|use_case|shared)\(?,?\s*"([a-z_.]+:\w+)"'
+)
 FOLDERS = {
-    "adapter": "adapters.",
+    **dict.fromkeys(("adapter", "gateway"), "adapters."),
     **dict.fromkeys(("function", "use_case", "shared"), "app.services."),
 }
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from vault_stores import retrieval_stores
-from wired import embed_pending, indexed_stores, update_collection
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -176,7 +176,7 @@ def judged(
 def opened(path: Path) -> ExternalIndexes:
     """The indexes of the vault at *path*, as the command line opens it."""
     records = open_vault(str(path))
-    indexer = Indexer(indexed_stores(records), ManualClock(), "tests")
+    indexer = Indexer(records, ManualClock(), "tests")
     return ExternalIndexes(records, Engines(backend_named, f"{path}.indexes"), indexer)
 
 

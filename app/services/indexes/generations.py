@@ -22,7 +22,7 @@ class Generations:
     """Builder of index generations of one vault; a build that was killed is resumed."""
 
     def __init__(self, engines: Engines, indexer: Indexer) -> None:
-        self._stores = indexer.stores
+        self._stores = indexer.records
         self._engines = engines
         self._indexer = indexer
 

@@ -11,27 +11,15 @@ from typing import cast
 from clawmem.app.services.indexes.engines import OWN
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import BadVector, IndexDamaged
-from clawmem.ports.indexes import DerivedIndex, EmbeddingStore, LexicalIndex, Outbox, VectorIndex
+from clawmem.ports.indexes import DerivedIndex, LexicalIndex, VectorIndex
 from clawmem.ports.records import Document, IndexRecord, IndexState, LexicalEntry, Marker, Role, VectorEntry
-from clawmem.ports.storage import Lease, LeaseStore, Transactions
+from clawmem.ports.storage import Lease
+from clawmem.ports.vault import Vault
 
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000
 ASKED_EVERY_S = 0.005  # polling interval while waiting for a lease
-
-
-@dataclass(frozen=True)
-class IndexedStores:
-    """The records that indexes are made from, and the outbox and leases of their writers."""
-
-    documents: DocumentStore
-    lexical: LexicalIndex
-    embeddings: EmbeddingStore
-    outbox: Outbox
-    leases: LeaseStore
-    transactions: Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +31,7 @@ class Indexer:
     loses only the current batch.
     """
 
-    stores: IndexedStores
+    records: Vault
     clock: Clock
     holder: str
     is_gone: Callable[[str], bool] = lambda holder: False
@@ -56,7 +44,7 @@ class Indexer:
             yield lease
         finally:
             if lease:
-                self.stores.leases.release(lease)
+                self.records.leases.release(lease)
 
     def _awaited(self, name: str, patience_s: float) -> Lease | None:
         # Writers hold the lease for one batch and take it again at once, so poll at a short interval.
@@ -69,23 +57,23 @@ class Indexer:
 
     def _acquired(self, name: str) -> Lease | None:
         now_ms = self.clock.now_ms()
-        return self.stores.leases.acquire(name, self.holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+        return self.records.leases.acquire(name, self.holder, now_ms=now_ms, ttl_ms=LEASE_MS)
 
     def _inherited(self, name: str) -> Lease | None:
         """Take over the lease of a dead process before it expires; ``None`` if its holder is alive."""
-        current = self.stores.leases.current(name, now_ms=self.clock.now_ms())
+        current = self.records.leases.current(name, now_ms=self.clock.now_ms())
         if current is None or not self.is_gone(current.holder):
             return None
-        self.stores.leases.release(current)
+        self.records.leases.release(current)
         return self._acquired(name)
 
     def renewed(self, lease: Lease) -> Lease:
         """Return *lease* extended to its full duration. Raises `LeaseLost` if it has expired or was taken over."""
-        return self.stores.leases.renew(lease, now_ms=self.clock.now_ms(), ttl_ms=LEASE_MS)
+        return self.records.leases.renew(lease, now_ms=self.clock.now_ms(), ttl_ms=LEASE_MS)
 
     def fence(self, lease: Lease) -> None:
         """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
-        self.stores.leases.check(lease, now_ms=self.clock.now_ms())
+        self.records.leases.check(lease, now_ms=self.clock.now_ms())
 
     def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
         """
@@ -97,13 +85,13 @@ class Indexer:
             IndexBusy, IndexUnavailable, LeaseLost: The index remains at its last committed marker.
         """
         marker = index.marker()
-        if marker is None or not self.stores.outbox.knows(marker):
+        if marker is None or not self.records.outbox.knows(marker):
             raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
         if marker.seq > record.since.seq:  # a killed process committed to the index and could not say so
-            self._seen(record, self.stores.outbox.after(record.since, record.role).document_ids, marker)
-        head = self.stores.outbox.head()
+            self._seen(record, self.records.outbox.after(record.since, record.role).document_ids, marker)
+        head = self.records.outbox.head()
         while marker.seq < head.seq:
-            ids, upto = self.stores.outbox.after(marker, record.role, BATCH)
+            ids, upto = self.records.outbox.after(marker, record.role, BATCH)
             if upto == marker:
                 return
             lease = self.renewed(lease)
@@ -122,11 +110,11 @@ class Indexer:
         with self._of_one_model(record), index.committing(record.since):
             self._replace(record.role, index, [document.id for document in documents])
             self.fence(lease)
-        self.stores.outbox.built(record, documents[-1].id)
+        self.records.outbox.built(record, documents[-1].id)
 
     def refuse_outdated(self, record: IndexRecord) -> None:
         """Raise `IndexDamaged` if the index is outdated because another embedding model has taken over."""
-        if any(r.generation == record.generation and r.outdated for r in self.stores.outbox.indexes()):
+        if any(r.generation == record.generation and r.outdated for r in self.records.outbox.indexes()):
             raise IndexDamaged(record.engine, "another model's vectors serve now")
 
     @contextmanager
@@ -150,17 +138,17 @@ class Indexer:
 
     def entries(self, document_ids: Sequence[int]) -> list[LexicalEntry]:
         """Return the lexical entries of the given documents; inactive documents have none."""
-        documents = self.stores.documents.many(document_ids)
+        documents = self.records.documents.many(document_ids)
         return [
             entry
             for number in document_ids
             if number in documents and documents[number].inactive is None
-            for entry in lexical_entries(documents[number], self.stores.documents.fragments(number))
+            for entry in lexical_entries(documents[number], self.records.documents.fragments(number))
         ]
 
     def vectors(self, document_ids: Sequence[int]) -> list[VectorEntry]:
         """Return the vector entries of the given documents."""
-        return [entry for number in document_ids for entry in self.stores.embeddings.of_document(number)]
+        return [entry for number in document_ids for entry in self.records.embeddings.of_document(number)]
 
     def _replace(self, role: Role, index: DerivedIndex, ids: Sequence[int]) -> None:
         if role is Role.LEXICAL:
@@ -175,16 +163,16 @@ class Indexer:
             vectors.put(self.vectors(ids))
 
     def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
-        outbox = self.stores.outbox
-        with self.stores.transactions.writing():
+        outbox = self.records.outbox
+        with self.records.transactions.writing():
             if self._own_is_its_tail(record):
                 newer = frozenset(outbox.after(upto, record.role).document_ids)
                 for number in ids:
                     if number not in newer:
-                        self.stores.lexical.remove(number)
+                        self.records.lexical.remove(number)
             outbox.seen(record, upto)
 
     def _own_is_its_tail(self, record: IndexRecord) -> bool:
         """Whether the vault's own index holds only changes that this index has not seen, and may drop all others."""
-        others = [r for r in self.stores.outbox.indexes() if r.role is record.role and r.engine == OWN]
+        others = [r for r in self.records.outbox.indexes() if r.role is record.role and r.engine == OWN]
         return record.role is Role.LEXICAL and record.state is IndexState.SERVING and not others
