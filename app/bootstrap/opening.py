@@ -15,12 +15,7 @@ from typing import Any
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import (
-    files_of_vault,
-    make_private,
-    private_umask,
-)
-from clawmem.app.settings.config_file import read_config
+from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import lost_vault, unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -100,8 +95,7 @@ def hook_services(environ: Mapping[str, str]) -> Iterator[Services | None]:
     """
     Yield the services over the vault that *environ* names, opened for reading; ``None`` without a vault.
 
-    Errors of the vault are raised, for example a newer schema or a lock that outlasts the timeout. Settings of the
-    working folder are ignored, because the user of a cloned repository has not chosen them.
+    Errors of the vault are raised, for example a newer schema or a lock that outlasts the timeout.
     """
     settings = load_settings(environ=environ, lenient=True)
     if not is_there(settings.vault):
@@ -150,11 +144,9 @@ def _choose_backend(services: Services, backend: str, *, read_only: bool) -> Non
     """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem migrate` moves."""
     current = services.indexes.backend
     if read_only or services.vault.documents.following(0, 1):
-        config_file = services.settings.config_file
-        is_configured = read_config(config_file).get("backend") == backend
-        remedy = f"write backend: {current} in {config_file}." if is_configured else "leave --backend out."
         raise ConfigError(
             f"The vault's indexes are stored by {current!r}, not by {backend!r}. "
-            f"Run: clawmem migrate --to {backend}  (the vault stays usable during the migration), or {remedy}"
+            f"Run: clawmem migrate --to {backend}  (the vault stays usable during the migration), or choose "
+            f"{current} with --backend, or as backend: in {services.settings.config_file}."
         )
     services.indexes.move(backend)

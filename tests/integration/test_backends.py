@@ -181,7 +181,7 @@ class TestAVaultInUse:
 
         told = refused(remembered("search", "machines"))
 
-        assert "write backend: sqlite in" in told and "config.yaml" in told
+        assert "choose sqlite with --backend" in told and "config.yaml" in told
         assert "--backend out" not in told
 
     def test_a_package_that_went_away(
