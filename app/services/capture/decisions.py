@@ -218,7 +218,7 @@ class DecisionExtractor:
                 conflict.document for conflict in conflicts if conflict.is_own and conflict.note == note
             ]
             for revision in revised:
-                if revision.new and payload(redact(revision.new.sentence)) == payload(note.quote):
+                if revision.new and note.quote.rstrip(".") in redact(revision.new.sentence):
                     replaced += self._documents_of(revision.old)
             saved[note] = self.memories.keep(
                 note, session, supersedes={document.path for document in replaced}
