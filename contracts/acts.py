@@ -17,20 +17,20 @@ class ActContract(VaultContract):
 
     def test_entries_come_back_whole(self, vault: Vault) -> None:
         """An entry is returned unchanged under an increasing id; its document need not exist."""
-        one, two = vault.acts.add([PINNED, SNOOZED])
+        first, second = vault.acts.add([PINNED, SNOOZED])
 
-        assert 0 < one < two
-        assert vault.acts.get(one) == PINNED._replace(id=one)
-        assert vault.acts.get(two) == SNOOZED._replace(id=two)
+        assert 0 < first < second
+        assert vault.acts.get(first) == PINNED._replace(id=first)
+        assert vault.acts.get(second) == SNOOZED._replace(id=second)
 
     def test_the_last_ones(self, vault: Vault) -> None:
         """The newest entries are returned first, of all documents or of one, up to the limit."""
-        one, two = vault.acts.add([PINNED, SNOOZED])
-        [three] = vault.acts.add([PINNED._replace(document_id=UNKNOWN)])
+        first, second = vault.acts.add([PINNED, SNOOZED])
+        [third] = vault.acts.add([PINNED._replace(document_id=UNKNOWN)])
 
-        assert [entry.id for entry in vault.acts.latest(9)] == [three, two, one]
-        assert [entry.id for entry in vault.acts.latest(9, 7)] == [two, one]
-        assert [entry.id for entry in vault.acts.latest(1)] == [three]
+        assert [entry.id for entry in vault.acts.latest(9)] == [third, second, first]
+        assert [entry.id for entry in vault.acts.latest(9, 7)] == [second, first]
+        assert [entry.id for entry in vault.acts.latest(1)] == [third]
         assert vault.acts.latest(0) == vault.acts.latest(-1) == []
 
     def test_when_it_was_done_last(self, vault: Vault) -> None:
@@ -46,11 +46,11 @@ class ActContract(VaultContract):
 
     def test_reasons_are_forgotten(self, vault: Vault) -> None:
         """Forgetting clears the reasons of a document's entries; their action, actor and time stay."""
-        one, two, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
+        first, second, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
 
         assert vault.acts.forget(7) == 1
-        assert vault.acts.get(one) == PINNED._replace(id=one, why="")
-        assert vault.acts.get(two) == SNOOZED._replace(id=two)
+        assert vault.acts.get(first) == PINNED._replace(id=first, why="")
+        assert vault.acts.get(second) == SNOOZED._replace(id=second)
         assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
 
 
@@ -111,7 +111,7 @@ class TendingContract(VaultContract):
         assert vault.documents.body(gone) == vault.documents.body(alone) == ""
         assert vault.documents.fragments(gone) == []
         assert vault.documents.body(twin) == "Said by both."
-        assert [one.id for one in vault.documents.by_hash(fetch(vault, twin).hash)] == [twin]
+        assert [entry.id for entry in vault.documents.by_hash(fetch(vault, twin).hash)] == [twin]
 
     def test_scrubbing_changes_no_answer(self, vault: Vault) -> None:
         """Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well."""

@@ -25,7 +25,7 @@ def fact(number: int, path: str, authored_at: str = APRIL, **rest: Any) -> Docum
     return document(path, authored_at=authored_at, **(given | rest))
 
 
-def asked(number: int, at: str, *document_ids: int, verb: str = "search", **rest: Any) -> Recall:
+def recall(number: int, at: str, *document_ids: int, verb: str = "search", **rest: Any) -> Recall:
     """Return a stored recall that returned these documents, the first at rank 1."""
     hits = tuple(RecallHit(found, rank, 0.5) for rank, found in enumerate(document_ids, start=1))
     given: dict[str, Any] = {"query_hash": f"{number:012x}", "took_ms": 10.0, "limit": 10}
@@ -110,7 +110,7 @@ class AnalyticsDocumentContract(Contract):
         The report lists per type: documents, ages, documents never recalled, and overdue reviews, including reviews
         due now.
         """
-        analytics.load(DOCUMENTS, [asked(1, MAY, 2)])
+        analytics.load(DOCUMENTS, [recall(1, MAY, 2)])
 
         assert answer(analytics, Question.STALENESS) == (
             ("note", 2, 72, 547, 2, 0),
@@ -119,7 +119,7 @@ class AnalyticsDocumentContract(Contract):
 
     def test_coverage(self, analytics: Analytics) -> None:
         """The report lists per collection and type: documents, bytes, pins, missing vectors, and recalls."""
-        analytics.load([*DOCUMENTS, fact(5, "d.md")], [asked(1, MAY, 1, 3, 1), asked(2, MAY, 1)])
+        analytics.load([*DOCUMENTS, fact(5, "d.md")], [recall(1, MAY, 1, 3, 1), recall(2, MAY, 1)])
 
         assert answer(analytics, Question.COVERAGE) == (
             ("notes", "decision", 1, 100, 0, 1, 0, 0),
@@ -146,10 +146,10 @@ class AnalyticsRecallContract(Contract):
         Documents are ordered by recalls, then distinct questions, then name; several hits of one recall count once.
         """
         recalls = [
-            asked(1, APRIL, 2, 1, 1),
-            asked(2, JUNE, 1, query_hash="same"),
-            asked(3, MAY, 1, 3, query_hash="same"),
-            asked(4, MAY, 3),
+            recall(1, APRIL, 2, 1, 1),
+            recall(2, JUNE, 1, query_hash="same"),
+            recall(3, MAY, 1, 3, query_hash="same"),
+            recall(4, MAY, 3),
         ]
         analytics.load(DOCUMENTS, recalls)
 
@@ -162,7 +162,7 @@ class AnalyticsRecallContract(Contract):
     def test_never_recalled(self, analytics: Analytics) -> None:
         """Served documents without a recall are listed, oldest first, then by name."""
         early = fact(6, "0.md")
-        analytics.load([*DOCUMENTS, early], [asked(1, MAY, 2, 999)])
+        analytics.load([*DOCUMENTS, early], [recall(1, MAY, 2, 999)])
 
         assert answer(analytics, Question.NEVER_RECALLED) == (
             ("work/c.md", "work", "note", "2023-01-01T00:00:00.000Z", 547),
@@ -172,7 +172,7 @@ class AnalyticsRecallContract(Contract):
 
     def test_hits_of_strangers(self, analytics: Analytics) -> None:
         """A hit on an inactive or unknown document makes its recall an answered one, but counts for no document."""
-        analytics.load(DOCUMENTS, [asked(1, MAY, 4), asked(2, MAY, 999)])
+        analytics.load(DOCUMENTS, [recall(1, MAY, 4), recall(2, MAY, 999)])
 
         assert answer(analytics, Question.MOST_RECALLED) == ()
         assert answer(analytics, Question.USE) == ()
@@ -185,7 +185,7 @@ class AnalyticsRecallContract(Contract):
         documents.
         """
         twin = fact(5, "a2.md")
-        analytics.load([*DOCUMENTS, twin], [asked(1, APRIL, 1, 5, 3), asked(2, MAY, 1), asked(3, MAY, 1)])
+        analytics.load([*DOCUMENTS, twin], [recall(1, APRIL, 1, 5, 3), recall(2, MAY, 1), recall(3, MAY, 1)])
 
         assert answer(analytics, Question.USE) == (
             ("2024-04", "notes", "note", 1, 2),
@@ -197,8 +197,8 @@ class AnalyticsRecallContract(Contract):
         """
         The report lists per verb: recalls, unanswered and degraded recalls, and percentiles that are observed values.
         """
-        twenty = [asked(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
-        odd = asked(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
+        twenty = [recall(n, MAY, 1, took_ms=float(n)) for n in range(1, 21)]
+        odd = recall(21, JUNE, verb="query", degraded=("vector", "lexical"), took_ms=0.25)
         analytics.load(DOCUMENTS, [*twenty, odd])
 
         assert answer(analytics, Question.SPEED) == (
@@ -209,7 +209,7 @@ class AnalyticsRecallContract(Contract):
     def test_days(self, analytics: Analytics) -> None:
         """The report lists the same per day; days end at midnight UTC."""
         late, early = "2024-05-02T23:59:59.999Z", "2024-05-03T00:00:00.000Z"
-        analytics.load([], [asked(1, late), asked(2, early, took_ms=5.0), asked(3, early, verb="query")])
+        analytics.load([], [recall(1, late), recall(2, early, took_ms=5.0), recall(3, early, verb="query")])
 
         assert answer(analytics, Question.DAYS) == (
             ("2024-05-02", "search", 1, 1, 0, 10.0, 10.0, 10.0),
@@ -223,11 +223,11 @@ class AnalyticsRecallContract(Contract):
         last time.
         """
         recalls = [
-            asked(1, APRIL, verb="query", degraded=("vector",)),
-            asked(2, JUNE, verb="query", degraded=("lexical", "vector")),
-            asked(3, JUNE, verb="query"),
-            asked(4, MAY, verb="query"),
-            asked(5, MAY),
+            recall(1, APRIL, verb="query", degraded=("vector",)),
+            recall(2, JUNE, verb="query", degraded=("lexical", "vector")),
+            recall(3, JUNE, verb="query"),
+            recall(4, MAY, verb="query"),
+            recall(5, MAY),
         ]
         analytics.load([], recalls)
 
@@ -242,7 +242,7 @@ class AnalyticsExportContract(Contract):
 
     def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:
         """The export writes exactly the files documents, recalls and hits, in this order."""
-        analytics.load(DOCUMENTS, [asked(1, MAY, 1)])
+        analytics.load(DOCUMENTS, [recall(1, MAY, 1)])
 
         written = [Path(path) for path in analytics.export(str(tmp_path))]
 

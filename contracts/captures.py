@@ -47,7 +47,7 @@ class CaptureContract(VaultContract):
             vault.captures.add(sighting(document_id, source, seen_at=hour))
 
         assert fetch(vault, document_id).duplicate_count == 2
-        assert [one.source for one in vault.captures.sightings(document_id)] == ["a", "b"]
+        assert [sighting.source for sighting in vault.captures.sightings(document_id)] == ["a", "b"]
 
         vault.captures.count_as(document_id, 7)
         vault.captures.count_as(UNKNOWN, 7)
@@ -55,9 +55,9 @@ class CaptureContract(VaultContract):
 
     def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
         """The earliest sighting of a payload and type is found; the lower time bound is inclusive."""
-        one, two = save(vault, "one.md"), save(vault, "two.md")
-        vault.captures.add(sighting(two, "b", seen_at=TEN))
-        vault.captures.add(sighting(one, "a", seen_at=EIGHT))
+        first, second = save(vault, "one.md"), save(vault, "two.md")
+        vault.captures.add(sighting(second, "b", seen_at=TEN))
+        vault.captures.add(sighting(first, "a", seen_at=EIGHT))
         earliest = vault.captures.earliest
 
         assert [_source(earliest("p1", "decision", since)) for since in ("", EIGHT, NINE, TEN)] == [*"aabb"]
@@ -82,15 +82,17 @@ class CaptureForgettingContract(VaultContract):
         Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are
         unchanged.
         """
-        gone, kept = save(vault, "a.md"), save(vault, "b.md")
+        gone, other = save(vault, "a.md"), save(vault, "b.md")
         vault.captures.add(sighting(gone, "s1"))
-        vault.captures.add(sighting(kept, "s2"))
+        vault.captures.add(sighting(other, "s2"))
 
         assert vault.captures.forget(gone) == 1
 
         assert vault.captures.is_known("s1")
-        assert [(one.quote, one.payload) for one in vault.captures.sightings(gone)] == [("", "")]
-        assert vault.captures.sightings(kept) == [sighting(kept, "s2")]
+        assert [(sighting.quote, sighting.payload) for sighting in vault.captures.sightings(gone)] == [
+            ("", "")
+        ]
+        assert vault.captures.sightings(other) == [sighting(other, "s2")]
         assert vault.captures.forget(UNKNOWN) == 0
 
 
@@ -120,13 +122,13 @@ class UsageContract(VaultContract):
 
     def test_recall_stats(self, vault: Vault) -> None:
         """Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them."""
-        one = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
-        two = one._replace(document_id=9)
-        vault.usage.put_recall_stats([two, one])
-        assert [*vault.usage.recall_stats().items()] == [(3, one), (9, two)]
+        first = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
+        second = first._replace(document_id=9)
+        vault.usage.put_recall_stats([second, first])
+        assert [*vault.usage.recall_stats().items()] == [(3, first), (9, second)]
 
-        vault.usage.put_recall_stats([one._replace(recalls=5), two._replace(recalls=0)])
-        assert vault.usage.recall_stats() == {3: one._replace(recalls=5)}
+        vault.usage.put_recall_stats([first._replace(recalls=5), second._replace(recalls=0)])
+        assert vault.usage.recall_stats() == {3: first._replace(recalls=5)}
 
 
 def _source(found: Sighting | None) -> str:

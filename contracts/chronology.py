@@ -26,26 +26,26 @@ class ChronologyContract(VaultContract):
 
     def test_of_one_moment_by_id(self, vault: Vault) -> None:
         """Documents of the same time are ordered by id, and no document is returned as its own neighbour."""
-        one, two, three, four = (save(vault, f"{name}.md") for name in "dcba")
+        first, second, third, fourth = (save(vault, f"{name}.md") for name in "dcba")
 
-        assert vault.documents.written_before(three, 9) == [one, two]
-        assert vault.documents.written_after(three, 9) == [four]
-        assert vault.documents.written_before(one, 9) == vault.documents.written_after(four, 9) == []
+        assert vault.documents.written_before(third, 9) == [first, second]
+        assert vault.documents.written_after(third, 9) == [fourth]
+        assert vault.documents.written_before(first, 9) == vault.documents.written_after(fourth, 9) == []
 
     def test_the_nearest(self, vault: Vault) -> None:
         """A limit returns the documents nearest to the focus on each side; a limit below 1 returns none."""
-        one, two, three, four, five = (save(vault, f"{number}.md") for number in range(5))
+        first, second, third, fourth, fifth = (save(vault, f"{number}.md") for number in range(5))
 
-        assert vault.documents.written_before(three, 1) == [two]
-        assert vault.documents.written_after(three, 1) == [four]
-        assert vault.documents.written_before(five, 3) == [two, three, four]
+        assert vault.documents.written_before(third, 1) == [second]
+        assert vault.documents.written_after(third, 1) == [fourth]
+        assert vault.documents.written_before(fifth, 3) == [second, third, fourth]
         for limit in (0, -1):
             assert (
-                vault.documents.written_before(three, limit)
-                == vault.documents.written_after(three, limit)
+                vault.documents.written_before(third, limit)
+                == vault.documents.written_after(third, limit)
                 == []
             )
-        assert one
+        assert first
 
     def test_within_a_collection(self, vault: Vault) -> None:
         """With a collection only its documents are returned, and other documents do not count against the limit."""
@@ -62,12 +62,12 @@ class ChronologyContract(VaultContract):
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
         """An inactive document is never returned, but its neighbours can still be requested."""
-        one, gone, three = (save(vault, f"{number}.md") for number in range(3))
+        first, gone, third = (save(vault, f"{number}.md") for number in range(3))
 
         vault.documents.deactivate([gone], reason)
 
-        assert vault.documents.written_after(one, 9) == [three]
+        assert vault.documents.written_after(first, 9) == [third]
         assert (vault.documents.written_before(gone, 9), vault.documents.written_after(gone, 9)) == (
-            [one],
-            [three],
+            [first],
+            [third],
         )

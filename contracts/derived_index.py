@@ -34,7 +34,7 @@ class CommitContract(VaultContract):
         """Add one entry for each of the documents."""
 
     @abstractmethod
-    def held(self, vault: Vault) -> list[int]:
+    def documents(self, vault: Vault) -> list[int]:
         """Return the documents that a search finds, sorted."""
 
     def test_no_marker_at_first(self, vault: Vault) -> None:
@@ -47,15 +47,15 @@ class CommitContract(VaultContract):
 
     def test_a_commit_carries_its_marker(self, vault: Vault) -> None:
         """A commit stores its entries and its marker; the marker of a later commit replaces it."""
-        one, two = ids(vault, 2)
+        first, second = ids(vault, 2)
         with self.index(vault).committing(HERE):
-            self.put(vault, one)
-        assert (self.held(vault), self.index(vault).marker()) == ([one], HERE)
+            self.put(vault, first)
+        assert (self.documents(vault), self.index(vault).marker()) == ([first], HERE)
 
         with self.index(vault).committing(LATER):
-            self.put(vault, two)
+            self.put(vault, second)
 
-        assert (self.held(vault), self.index(vault).marker()) == ([one, two], LATER)
+        assert (self.documents(vault), self.index(vault).marker()) == ([first, second], LATER)
 
     def test_a_marker_can_go_back(self, vault: Vault) -> None:
         """A marker with a smaller number replaces a larger one, because the caller decides."""
@@ -67,65 +67,65 @@ class CommitContract(VaultContract):
 
     def test_changes_without_a_marker_keep_the_old_one(self, vault: Vault) -> None:
         """A commit without a marker, and a single change outside a block, leave the marker unchanged."""
-        one, two = ids(vault, 2)
+        first, second = ids(vault, 2)
         with self.index(vault).committing(HERE):
             pass
 
         with self.index(vault).committing():
-            self.put(vault, one)
-        self.put(vault, two)
+            self.put(vault, first)
+        self.put(vault, second)
 
-        assert (self.held(vault), self.index(vault).marker()) == ([one, two], HERE)
+        assert (self.documents(vault), self.index(vault).marker()) == ([first, second], HERE)
 
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
     def test_a_block_that_raises_leaves_nothing(self, vault: Vault, error: type[BaseException]) -> None:
         """Any exception rolls back entries, removals and the marker, and is propagated."""
-        one, two = ids(vault, 2)
+        first, second = ids(vault, 2)
         with self.index(vault).committing(HERE):
-            self.put(vault, one)
+            self.put(vault, first)
 
         with pytest.raises(error), self.index(vault).committing(LATER):
-            self.index(vault).remove(one)  # type: ignore[attr-defined]
-            self.put(vault, two)
+            self.index(vault).remove(first)  # type: ignore[attr-defined]
+            self.put(vault, second)
             raise error
 
-        assert (self.held(vault), self.index(vault).marker()) == ([one], HERE)
+        assert (self.documents(vault), self.index(vault).marker()) == ([first], HERE)
 
     def test_blocks_do_not_nest(self, vault: Vault) -> None:
         """A nested block is refused, and the outer one can continue."""
-        (one,) = ids(vault, 1)
+        (first,) = ids(vault, 1)
         with self.index(vault).committing(HERE):
-            self.put(vault, one)
+            self.put(vault, first)
             with pytest.raises(RuntimeError), self.index(vault).committing(LATER):
                 pass
 
-        assert (self.held(vault), self.index(vault).marker()) == ([one], HERE)
+        assert (self.documents(vault), self.index(vault).marker()) == ([first], HERE)
 
     def test_order_within_a_block_counts(self, vault: Vault) -> None:
         """
         Within a block, changes apply in order: the last put or removal of a document decides, and two puts store one
         entry.
         """
-        one, two, three = ids(vault, 3)
-        self.put(vault, one)
+        first, second, third = ids(vault, 3)
+        self.put(vault, first)
 
         with self.index(vault).committing(HERE):
-            self.index(vault).remove(one)  # type: ignore[attr-defined]
-            self.put(vault, one, two, three)
-            self.index(vault).remove(two)  # type: ignore[attr-defined]
-            self.put(vault, three)
+            self.index(vault).remove(first)  # type: ignore[attr-defined]
+            self.put(vault, first, second, third)
+            self.index(vault).remove(second)  # type: ignore[attr-defined]
+            self.put(vault, third)
 
-        assert self.held(vault) == [one, three]
+        assert self.documents(vault) == [first, third]
 
     def test_clear_forgets_the_marker(self, vault: Vault) -> None:
         """A cleared index has neither entries nor a marker."""
-        (one,) = ids(vault, 1)
+        (first,) = ids(vault, 1)
         with self.index(vault).committing(HERE):
-            self.put(vault, one)
+            self.put(vault, first)
 
         self.index(vault).clear()
 
-        assert (self.held(vault), self.index(vault).marker()) == ([], None)
+        assert (self.documents(vault), self.index(vault).marker()) == ([], None)
 
     def test_optimizing_changes_no_answer(self, vault: Vault) -> None:
         """Optimizing preserves entries, marker and counts; an empty index can be optimized too."""
@@ -138,7 +138,7 @@ class CommitContract(VaultContract):
 
         self.index(vault).optimize()
 
-        assert (self.held(vault), self.index(vault).marker()) == (every[1:], HERE)
+        assert (self.documents(vault), self.index(vault).marker()) == (every[1:], HERE)
 
     def test_a_sound_index_has_no_faults(self, vault: Vault) -> None:
         """The self-test finds no faults in an empty index or in one with entries."""
@@ -152,33 +152,33 @@ class CommitContract(VaultContract):
     @needs(Capability.DURABILITY)
     def test_a_commit_is_seen_by_other_handles(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """A handle that was opened earlier sees the entries and markers of later commits."""
-        one, two = ids(vault, 2)
+        first, second = ids(vault, 2)
         with self.index(vault).committing(HERE):
             pass
         other = reopen()
-        assert (self.held(other), self.index(other).marker()) == ([], HERE)
+        assert (self.documents(other), self.index(other).marker()) == ([], HERE)
 
-        for marker, number in ((HERE, one), (LATER, two)):
+        for marker, number in ((HERE, first), (LATER, second)):
             with self.index(vault).committing(marker):
                 self.put(vault, number)
 
             assert self.index(other).marker() == marker
-            assert self.held(other) == self.held(vault)
+            assert self.documents(other) == self.documents(vault)
 
     @needs(Capability.DURABILITY)
     def test_a_commit_survives(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """Committed entries and markers survive a reopen; uncommitted ones do not."""
-        one, two = ids(vault, 2)
+        first, second = ids(vault, 2)
         with self.index(vault).committing(HERE):
-            self.put(vault, one)
+            self.put(vault, first)
         with pytest.raises(ValueError), self.index(vault).committing(LATER):
-            self.put(vault, two)
+            self.put(vault, second)
             raise ValueError
         self.index(vault).close()
 
         again = reopen()
 
-        assert (self.held(again), self.index(again).marker()) == ([one], HERE)
+        assert (self.documents(again), self.index(again).marker()) == ([first], HERE)
 
 
 class LexicalCommitContract(CommitContract):
@@ -194,7 +194,7 @@ class LexicalCommitContract(CommitContract):
             [entry(number, "budget", grain=grain) for number in document_ids for grain in Grain]
         )
 
-    def held(self, vault: Vault) -> list[int]:
+    def documents(self, vault: Vault) -> list[int]:
         """Return the documents found, which must be equal at every granularity."""
         by_grain = [found_by(vault, "budget", grain=grain, limit=1000) for grain in Grain]
         assert all(found == by_grain[0] for found in by_grain), "the granularities differ"
@@ -213,7 +213,7 @@ class VectorCommitContract(CommitContract):
         """Add one vector for each document."""
         index_of(vault).put(VectorEntry(FragmentKey(number, 0), EAST) for number in document_ids)
 
-    def held(self, vault: Vault) -> list[int]:
+    def documents(self, vault: Vault) -> list[int]:
         """Return the documents found by that vector."""
         hits = vault.vectors.search(EAST, 1000)
         assert vault.vectors.count() == len(hits)

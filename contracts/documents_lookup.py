@@ -111,19 +111,19 @@ class LookupContract(VaultContract):
     def test_ids_of_a_kind(self, vault: Vault) -> None:
         """Served documents match if they have one of the types and, of each tag, one of its spellings."""
         both = save(vault, "both.md", content_type="decision", tags=("Queue", "billing"))
-        one = save(vault, "one.md", content_type="research", tags=("queue",))
+        first = save(vault, "one.md", content_type="research", tags=("queue",))
         gone = save(vault, "gone.md", content_type="decision", tags=("queue",))
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
         ids = vault.documents.ids
 
-        assert ids() == {both, one}
-        assert ids(content_types=["decision", "research"]) == {both, one}
+        assert ids() == {both, first}
+        assert ids(content_types=["decision", "research"]) == {both, first}
         assert ids(content_types=["decision"]) == ids(tags=[["queue", "Queue"], ["billing"]]) == {both}
-        assert ids(tags=[["queue", "Queue"]]) == {both, one}
+        assert ids(tags=[["queue", "Queue"]]) == {both, first}
         assert ids(content_types=["research"], tags=[["billing"]]) == ids(tags=[["que"], []]) == frozenset()
-        assert ids(Scope(documents=frozenset({one})), tags=[["queue", "Queue"]]) == {one}
+        assert ids(Scope(documents=frozenset({first})), tags=[["queue", "Queue"]]) == {first}
         assert vault.documents.tags() == {"Queue": 1, "billing": 1, "queue": 1}
-        assert vault.documents.tags(Scope(documents=frozenset({one}))) == {"queue": 1}
+        assert vault.documents.tags(Scope(documents=frozenset({first}))) == {"queue": 1}
 
     def test_list_of_the_inactive(self, vault: Vault) -> None:
         """With `active=False` only inactive documents are listed, otherwise only active ones."""

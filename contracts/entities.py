@@ -26,10 +26,10 @@ def mentioning(vault: Vault, path: str, *entities: Entity, **rest: str) -> int:
 
 def found(vault: Vault, text: str, limit: int = 10) -> list[tuple[str, int]]:
     """Return the names that a search finds, each with the number of documents that mention it."""
-    return [(one.name, one.mention_count) for one in vault.entities.search(text, limit)]
+    return [(entity.name, entity.mention_count) for entity in vault.entities.search(text, limit)]
 
 
-def beside(
+def neighbours(
     vault: Vault, *document_ids: int, limit: int = 100, scope: Scope | None = None
 ) -> list[tuple[int, int]]:
     """Return the neighbours of documents, each with its count."""
@@ -48,7 +48,7 @@ class EntityMentionContract(VaultContract):
 
         counted = [ANN._replace(mention_count=1), service._replace(mention_count=2)]
         assert vault.entities.mentions(saved) == counted
-        assert beside(vault, saved) == [(other, 1)]
+        assert neighbours(vault, saved) == [(other, 1)]
 
     def test_mentions_are_replaced(self, vault: Vault) -> None:
         """New mentions of a document replace its former ones, also in the counts."""
@@ -56,7 +56,7 @@ class EntityMentionContract(VaultContract):
 
         vault.entities.set_mentions(saved, [BOB, CYD])
 
-        assert [one.name for one in vault.entities.mentions(saved)] == ["Bob", "Cyd"]
+        assert [entity.name for entity in vault.entities.mentions(saved)] == ["Bob", "Cyd"]
         assert [found(vault, name) for name in ("ann", "bob", "cyd")] == [[], [("Bob", 1)], [("Cyd", 1)]]
 
     def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
@@ -65,7 +65,7 @@ class EntityMentionContract(VaultContract):
         """
         concept, service = entity("Ledger", "concept"), entity("Ledger", "service")
         both = mentioning(vault, "both.md", concept, service, ANN)
-        one = mentioning(vault, "one.md", concept, ANN)
+        first = mentioning(vault, "one.md", concept, ANN)
         hidden = mentioning(vault, "hidden.md", concept)
         vault.documents.deactivate([hidden], InactiveReason.ARCHIVED)
 
@@ -73,11 +73,11 @@ class EntityMentionContract(VaultContract):
 
         assert vault.entities.known([concept.id]) == {}
         assert found(vault, "ledger") == [("Ledger", 2)]
-        mentioned = [[one.id for one in vault.entities.mentions(number)] for number in (both, one)]
+        mentioned = [[entity.id for entity in vault.entities.mentions(number)] for number in (both, first)]
         assert mentioned == [[ANN.id, service.id]] * 2
-        assert beside(vault, both) == [(one, 2)]
+        assert neighbours(vault, both) == [(first, 2)]
         save(vault, "hidden.md", "Text of hidden.md")
-        assert [one.id for one in vault.entities.mentions(hidden)] == [service.id]
+        assert [entity.id for entity in vault.entities.mentions(hidden)] == [service.id]
 
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
         """The first name and kind of an id are retained; later variants are ignored."""
@@ -154,7 +154,7 @@ class EntityMentionContract(VaultContract):
         save(vault, "a.md", "Another text.")
 
         assert found(vault, "ann") == [("Ann", 1)]
-        assert [one.name for one in vault.entities.mentions(kept)] == ["Ann", "Bob"]
+        assert [entity.name for entity in vault.entities.mentions(kept)] == ["Ann", "Bob"]
 
 
 class EntityForgettingContract(VaultContract):
@@ -173,8 +173,8 @@ class EntityForgettingContract(VaultContract):
         assert vault.entities.mentions(gone) == []
         assert found(vault, "ann") == []
         assert vault.entities.known([ANN.id, BOB.id]) == {BOB.id: BOB._replace(mention_count=1)}
-        assert [one.id for one in vault.entities.mentions(kept)] == [BOB.id, CYD.id]
-        assert beside(vault, gone) == []
+        assert [entity.id for entity in vault.entities.mentions(kept)] == [BOB.id, CYD.id]
+        assert neighbours(vault, gone) == []
 
 
 class EntityNeighbourContract(VaultContract):
@@ -189,8 +189,8 @@ class EntityNeighbourContract(VaultContract):
         alone = mentioning(vault, "alone.md", BOB)
         mentioning(vault, "far.md", CYD)
 
-        assert beside(vault, seed) == [(pair, 1), (alone, 1)]
-        assert [beside(vault, seed, limit=limit) for limit in (-1, 0, 1)] == [[], [], [(pair, 1)]]
+        assert neighbours(vault, seed) == [(pair, 1), (alone, 1)]
+        assert [neighbours(vault, seed, limit=limit) for limit in (-1, 0, 1)] == [[], [], [(pair, 1)]]
 
     def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
         """A neighbour has the count of its most frequent pair, and higher counts come first."""
@@ -199,30 +199,30 @@ class EntityNeighbourContract(VaultContract):
         rare = mentioning(vault, "rare.md", DEE, CYD)
         bob = mentioning(vault, "bob.md", BOB, CYD)
 
-        near = dict(beside(vault, seed))
+        near = dict(neighbours(vault, seed))
 
         assert near == {**dict.fromkeys([*pairs, bob], 3), rare: 1}
-        assert beside(vault, seed)[-1] == (rare, 1)
+        assert neighbours(vault, seed)[-1] == (rare, 1)
 
     def test_seeds_are_not_their_own_neighbours(self, vault: Vault) -> None:
         """The given documents are never returned, even if they are reached from one another."""
-        one = mentioning(vault, "1.md", ANN, BOB)
-        two = mentioning(vault, "2.md", ANN, BOB)
-        three = mentioning(vault, "3.md", BOB)
+        first = mentioning(vault, "1.md", ANN, BOB)
+        second = mentioning(vault, "2.md", ANN, BOB)
+        third = mentioning(vault, "3.md", BOB)
 
-        assert beside(vault, one, two) == [(three, 2)]
-        assert beside(vault, one, two, three) == []
+        assert neighbours(vault, first, second) == [(third, 2)]
+        assert neighbours(vault, first, second, third) == []
 
     def test_thirty_companions(self, vault: Vault) -> None:
         """Exactly the thirty most frequent companions are followed, ties by id."""
         companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
         seed = mentioning(vault, "seed.md", ANN)
-        for one in companions:
-            mentioning(vault, f"pair-{one.name}.md", ANN, one)
-        alone = [mentioning(vault, f"{one.name}.md", one) for one in companions]
+        for entity in companions:
+            mentioning(vault, f"pair-{entity.name}.md", ANN, entity)
+        alone = [mentioning(vault, f"{entity.name}.md", entity) for entity in companions]
         mentioning(vault, "again.md", ANN, companions[-1])
 
-        near = dict(beside(vault, seed))
+        near = dict(neighbours(vault, seed))
 
         assert near[alone[-1]] == 2
         assert [number in near for number in alone[:-1]] == [True] * (MOST_COMPANIONS - 1) + [False]
@@ -235,7 +235,7 @@ class EntityNeighbourContract(VaultContract):
         numbers = [mentioning(vault, f"{n}.md", BOB) for n in range(DOCUMENTS_EACH + 2)]
         vault.documents.deactivate(numbers[-1:], InactiveReason.ARCHIVED)
 
-        assert [number for number, _ in beside(vault, seed)] == numbers[1:-1]
+        assert [number for number, _ in neighbours(vault, seed)] == numbers[1:-1]
 
     def test_a_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
         """Documents outside the scope do not count against the limit; pair counts cover the whole vault."""
@@ -244,9 +244,9 @@ class EntityNeighbourContract(VaultContract):
         for n in range(DOCUMENTS_EACH):
             mentioning(vault, f"{n}.md", BOB, authored_at=DAYS[1])
 
-        assert beside(vault, seed, scope=Scope(frozenset({"mine"}))) == [(mine, 2)]
-        assert beside(vault, seed, scope=Scope(authored_until=DAYS[1])) == [(mine, 2)]
-        assert beside(vault, seed, scope=Scope(frozenset({"nobody"}))) == []
+        assert neighbours(vault, seed, scope=Scope(frozenset({"mine"}))) == [(mine, 2)]
+        assert neighbours(vault, seed, scope=Scope(authored_until=DAYS[1])) == [(mine, 2)]
+        assert neighbours(vault, seed, scope=Scope(frozenset({"nobody"}))) == []
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_what_is_not_served_is_near_to_nothing(self, vault: Vault, reason: InactiveReason) -> None:
@@ -254,10 +254,10 @@ class EntityNeighbourContract(VaultContract):
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
         bob = mentioning(vault, "bob.md", BOB, CYD)
-        assert beside(vault, seed) == [(pair, 1), (bob, 1)]
+        assert neighbours(vault, seed) == [(pair, 1), (bob, 1)]
 
         vault.documents.deactivate([pair], reason)
 
-        assert beside(vault, seed) == []
-        assert beside(vault, pair) == []
-        assert beside(vault, bob) == []
+        assert neighbours(vault, seed) == []
+        assert neighbours(vault, pair) == []
+        assert neighbours(vault, bob) == []

@@ -26,7 +26,11 @@ class IdentityContract(VaultContract):
         ):
             vault.documents.deactivate([document_id], reason)
 
-        assert [one.id for one in vault.documents.holding(sha("One."))] == [removed, served, archived]
+        assert [document.id for document in vault.documents.holding(sha("One."))] == [
+            removed,
+            served,
+            archived,
+        ]
         assert vault.documents.holding(sha("One.")[:63]) == []
         assert vault.documents.holding(sha("Three.")) == []
 

@@ -41,41 +41,41 @@ class JournalContract(VaultContract):
 
     def test_the_last_runs(self, vault: Vault) -> None:
         """The newest runs are returned first, of all lanes or of one, up to the limit."""
-        one, two, three = (vault.journal.begin(run) for run in (HEAVY, LIGHT, LIGHT))
+        first, second, third = (vault.journal.begin(run) for run in (HEAVY, LIGHT, LIGHT))
 
-        assert [run.id for run in vault.journal.runs(2)] == [three, two]
-        assert [run.id for run in vault.journal.runs(1, "heavy")] == [one]
-        assert [run.id for run in vault.journal.runs(9, phase="gate")] == [three, two]
+        assert [run.id for run in vault.journal.runs(2)] == [third, second]
+        assert [run.id for run in vault.journal.runs(1, "heavy")] == [first]
+        assert [run.id for run in vault.journal.runs(9, phase="gate")] == [third, second]
         assert vault.journal.runs(9, "heavy", "gate") == []
         assert vault.journal.runs(0) == vault.journal.runs(-1) == vault.journal.runs(9, "none") == []
 
     def test_old_runs_go(self, vault: Vault) -> None:
         """Runs that began before a time are deleted, oldest first; their ids are never reused."""
-        one, two, three = (vault.journal.begin(run) for run in (HEAVY, HEAVY, LIGHT))
+        first, second, third = (vault.journal.begin(run) for run in (HEAVY, HEAVY, LIGHT))
 
         assert vault.journal.trim(EIGHT) == 0
         assert vault.journal.trim(NINE, at_most=1) == 1
-        assert [run.id for run in vault.journal.runs(9)] == [three, two]
+        assert [run.id for run in vault.journal.runs(9)] == [third, second]
         assert vault.journal.trim(NINE) == 1
-        assert vault.journal.begin(LIGHT) > three > one
+        assert vault.journal.begin(LIGHT) > third > first
 
     def test_replacements_until_they_are_undone(self, vault: Vault) -> None:
         """
         A replacement is found by either document while in effect; undoing it works once and removes it from the
         results.
         """
-        one = vault.journal.replace(MERGED)
-        two = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
+        first = vault.journal.replace(MERGED)
+        second = vault.journal.replace(replace(MERGED, document_id=9, replaced=(7, 2, 7)))
 
-        assert vault.journal.replacements(3) == [replace(MERGED, id=one)]
-        assert [found.id for found in vault.journal.replacements(7)] == [one, two]
+        assert vault.journal.replacements(3) == [replace(MERGED, id=first)]
+        assert [found.id for found in vault.journal.replacements(7)] == [first, second]
         assert [found.replaced for found in vault.journal.replacements(9)] == [(2, 7)]
         assert vault.journal.replacements(UNKNOWN) == []
 
-        assert vault.journal.undo(two, NINE) is True
-        assert vault.journal.undo(two, NINE) is False
-        assert [found.id for found in vault.journal.replacements()] == [one]
+        assert vault.journal.undo(second, NINE) is True
+        assert vault.journal.undo(second, NINE) is False
+        assert [found.id for found in vault.journal.replacements()] == [first]
         assert [(found.id, found.undone_at) for found in vault.journal.replacements(undone=True)] == [
-            (two, NINE)
+            (second, NINE)
         ]
         assert vault.journal.replacements(3, undone=True) == []

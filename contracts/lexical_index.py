@@ -196,4 +196,4 @@ def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
 
     for group in groups:
         for word in group:
-            assert sorted(found_by(vault, word)) == [numbers[one] for one in group], word
+            assert sorted(found_by(vault, word)) == [numbers[word] for word in group], word

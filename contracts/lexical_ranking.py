@@ -154,7 +154,9 @@ class LexicalScopeContract(VaultContract):
         names = ["note", "notes", "Notes", "my notes", 'no"tes', "no'tes", "no_es", "日記"]
         ids = put_all(vault, [("budget", name, WHEN) for name in names])
 
-        assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [[one] for one in ids]
+        assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [
+            [number] for number in ids
+        ]
 
     def test_a_collection_name_is_no_word(self, vault: Vault) -> None:
         """An entry is not found by the name of its collection."""
@@ -211,7 +213,7 @@ def put_all(vault: Vault, texts: Sequence[tuple[str, str, str]]) -> list[int]:
         saved = save(vault, place, text, collection=collection, authored_at=authored_at)
         entries.append(entry(saved, text, collection=collection, authored_at=authored_at))
     vault.lexical.put(entries)
-    return [one.key.document_id for one in entries]
+    return [number.key.document_id for number in entries]
 
 
 def scope(*collections: str) -> Scope:

@@ -13,7 +13,8 @@ def note(vault: Vault, path: str, *targets: str, collection: str = "notes") -> i
     """Save a note at *path* whose name is *path*, with links to *targets*; it remains changed."""
     number = vault.documents.save(document(path, path, collection=collection), path, fragments(path))
     links = [
-        Link(LinkKind.WIKILINK, one, one, line, context=f"See {one}.") for line, one in enumerate(targets, 1)
+        Link(LinkKind.WIKILINK, target, target, line, context=f"See {target}.")
+        for line, target in enumerate(targets, 1)
     ]
     vault.links.put(number, [NoteName(path, NameKind.FILE)], links)
     return number
@@ -22,7 +23,7 @@ def note(vault: Vault, path: str, *targets: str, collection: str = "notes") -> i
 def aimed(vault: Vault, source: int, *targets: int | None) -> None:
     """Aim the links of *source* at *targets*, and settle every change."""
     found = vault.links.outgoing([source])
-    vault.links.aim(one._replace(target_id=to) for one, to in zip(found, targets, strict=True))
+    vault.links.aim(link._replace(target_id=to) for link, to in zip(found, targets, strict=True))
     vault.links.settle(vault.links.changed(100))
 
 
@@ -32,27 +33,27 @@ class LinkContract(VaultContract):
     def test_links_come_back_as_they_were_put(self, vault: Vault) -> None:
         """Links keep their order, fields and number; storing others replaces them, and ``None`` keeps them."""
         full = Link(LinkKind.EMBED, "a/b", "b", 7, "^x", "shown", "A sentence.")
-        one = note(vault, "one", "two", "two")
-        assert [link.link.line for link in vault.links.outgoing([one])] == [1, 2]
+        first = note(vault, "one", "two", "two")
+        assert [stored.link.line for stored in vault.links.outgoing([first])] == [1, 2]
 
-        vault.links.put(one, [], [full])
-        vault.links.put(one, [], None)
+        vault.links.put(first, [], [full])
+        vault.links.put(first, [], None)
 
-        assert vault.links.outgoing([one]) == [StoredLink(one, 0, full)]
+        assert vault.links.outgoing([first]) == [StoredLink(first, 0, full)]
         assert vault.links.count() == 1
 
     def test_both_ends_see_a_link(self, vault: Vault) -> None:
         """
         A link is outgoing from its document and incoming at its target; one to its own document is not incoming.
         """
-        two, one = note(vault, "two", "two"), note(vault, "one", "two", "three")
-        aimed(vault, one, two, None)
-        aimed(vault, two, two)
+        second, first = note(vault, "two", "two"), note(vault, "one", "two", "three")
+        aimed(vault, first, second, None)
+        aimed(vault, second, second)
 
-        [there] = vault.links.incoming([two])
+        [there] = vault.links.incoming([second])
 
-        assert (there.document_id, there.target_id, there.link.target) == (one, two, "two")
-        assert [link.target_id for link in vault.links.outgoing([one])] == [two, None]
+        assert (there.document_id, there.target_id, there.link.target) == (first, second, "two")
+        assert [link.target_id for link in vault.links.outgoing([first])] == [second, None]
 
     @pytest.mark.parametrize("gone", ["one", "two"])
     def test_only_served_documents_have_links(self, vault: Vault, gone: str) -> None:
@@ -76,16 +77,16 @@ class LinkContract(VaultContract):
         Links without a served target, and links to a part of a document, are doubtful; the scope selects their
         source.
         """
-        two = note(vault, "two")
-        one, other = note(vault, "one", "two", "three"), note(vault, "one", "three", collection="other")
-        vault.links.put(two, [], [Link(LinkKind.WIKILINK, "one", "one", 1, part="Heading")])
-        aimed(vault, one, two, None)
-        aimed(vault, two, one)
+        second = note(vault, "two")
+        first, other = note(vault, "one", "two", "three"), note(vault, "one", "three", collection="other")
+        vault.links.put(second, [], [Link(LinkKind.WIKILINK, "one", "one", 1, part="Heading")])
+        aimed(vault, first, second, None)
+        aimed(vault, second, first)
 
-        assert [(link.document_id, link.link.target) for link in vault.links.doubtful()] == [
-            (one, "three"), (two, "one"), (other, "three"),
+        assert [(stored.document_id, stored.link.target) for stored in vault.links.doubtful()] == [
+            (first, "three"), (second, "one"), (other, "three"),
         ]  # fmt: skip
-        assert vault.links.with_most(1) == [two, one, other] and vault.links.with_most(2) == [one]
+        assert vault.links.with_most(1) == [second, first, other] and vault.links.with_most(2) == [first]
         assert [link.document_id for link in vault.links.doubtful(Scope(frozenset({"other"})))] == [other]
 
     def test_names_of_served_documents(self, vault: Vault) -> None:
@@ -109,27 +110,29 @@ class LinkContract(VaultContract):
         """
         A changed document makes its own links, the links to it, and the links with its name outdated, and no others.
         """
-        two, three = note(vault, "two"), note(vault, "three")
-        one, other = note(vault, "one", "two", "new", "three"), note(vault, "other", "three")
-        aimed(vault, one, two, None, three)
-        aimed(vault, other, three)
+        second, third = note(vault, "two"), note(vault, "three")
+        first, other = note(vault, "one", "two", "new", "three"), note(vault, "other", "three")
+        aimed(vault, first, second, None, third)
+        aimed(vault, other, third)
         assert vault.links.changed(9) == []
 
         new = note(vault, "new", "one")
-        vault.documents.move(two, "notes", "elsewhere/two")
+        vault.documents.move(second, "notes", "elsewhere/two")
 
-        assert vault.links.changed(9) == sorted([two, new])
-        assert vault.links.changed(1) == [two]
-        outdated = [(link.document_id, link.link.target) for link in vault.links.outdated([two, new])]
-        assert outdated == [(one, "two"), (one, "new"), (new, "one")]
+        assert vault.links.changed(9) == sorted([second, new])
+        assert vault.links.changed(1) == [second]
+        outdated = [
+            (stored.document_id, stored.link.target) for stored in vault.links.outdated([second, new])
+        ]
+        assert outdated == [(first, "two"), (first, "new"), (new, "one")]
 
     def test_forgetting(self, vault: Vault) -> None:
         """Forgetting deletes the links and the names of a document; links of others to it stay, broken."""
-        two, one = note(vault, "two", "one"), note(vault, "one", "two")
-        aimed(vault, one, two)
-        vault.links.forget(two)
-        vault.documents.forget([two])
+        second, first = note(vault, "two", "one"), note(vault, "one", "two")
+        aimed(vault, first, second)
+        vault.links.forget(second)
+        vault.documents.forget([second])
 
-        assert vault.links.outgoing([two]) == []
+        assert vault.links.outgoing([second]) == []
         assert vault.links.named(["two"]) == {}
-        assert [link.target_id for link in vault.links.outgoing([one])] == [None]
+        assert [link.target_id for link in vault.links.outgoing([first])] == [None]

@@ -33,7 +33,7 @@ class NewFilesContract(Contract):
     def test_nothing_but_the_file_remains(self, new_files: NewFiles, root: Path) -> None:
         """A draft is not left, nor a file that was removed; removal of a file that is gone does nothing."""
         path = new_files.create(str(root), "", NAMES, "text")
-        assert [one.name for one in root.iterdir()] == [path]
+        assert [path.name for path in root.iterdir()] == [path]
         for _ in range(2):
             new_files.remove(str(root), path)
         assert list(root.iterdir()) == []

@@ -54,55 +54,55 @@ class NoteContract(VaultContract):
 
     def test_who_waits(self, vault: Vault) -> None:
         """A document waits until its present source is settled; one settled by rules still waits for a model."""
-        one, two, three = (save(vault, f"{name}.md", name) for name in "abc")
-        settle(vault, one)
-        settle(vault, two, by_model=True)
-        settle(vault, two)
+        first, second, third = (save(vault, f"{name}.md", name) for name in "abc")
+        settle(vault, first)
+        settle(vault, second, by_model=True)
+        settle(vault, second)
 
-        assert vault.notes.waiting(10, by_model=False) == [three]
-        assert vault.notes.waiting(10, by_model=True) == [one, three]
-        assert vault.notes.waiting(10, by_model=True, after=one) == [three]
-        assert vault.notes.waiting(1, by_model=True) == [one]
+        assert vault.notes.waiting(10, by_model=False) == [third]
+        assert vault.notes.waiting(10, by_model=True) == [first, third]
+        assert vault.notes.waiting(10, by_model=True, after=first) == [third]
+        assert vault.notes.waiting(1, by_model=True) == [first]
         assert vault.notes.waiting(0, by_model=True) == vault.notes.waiting(-1, by_model=True) == []
 
         save(vault, "b.md", "changed", source_hash="of another file")
 
-        assert vault.notes.waiting(10, by_model=False) == [two, three]
-        settle(vault, two)
-        assert vault.notes.waiting(10, by_model=True) == [one, two, three]
+        assert vault.notes.waiting(10, by_model=False) == [second, third]
+        settle(vault, second)
+        assert vault.notes.waiting(10, by_model=True) == [first, second, third]
 
     def test_a_model_that_fails_is_not_asked_for_ever(self, vault: Vault) -> None:
         """After `ATTEMPTS` failures a document is given up until it changes."""
-        (one,) = [save(vault, "a.md")]
-        settle(vault, one)
+        (first,) = [save(vault, "a.md")]
+        settle(vault, first)
 
-        assert fail(vault, one, ATTEMPTS - 1) == [1, 2]
-        settle(vault, one)  # by rules, which must not reset the failures of the model
-        assert vault.notes.waiting(10, by_model=True) == [one]
-        assert fail(vault, one, 1) == [ATTEMPTS]
+        assert fail(vault, first, ATTEMPTS - 1) == [1, 2]
+        settle(vault, first)  # by rules, which must not reset the failures of the model
+        assert vault.notes.waiting(10, by_model=True) == [first]
+        assert fail(vault, first, 1) == [ATTEMPTS]
         assert vault.notes.waiting(10, by_model=True) == []
         assert vault.notes.counts() == NoteCounts(given_up=1)
 
         save(vault, "a.md", "changed", source_hash="of another file")
         assert vault.notes.counts() == NoteCounts(waiting=1)
-        assert fail(vault, one, 1) == [1]
+        assert fail(vault, first, 1) == [1]
 
     @pytest.mark.parametrize("reason", InactiveReason)
     def test_only_what_is_served(self, vault: Vault, reason: InactiveReason) -> None:
         """An inactive document has no note and does not wait; a reactivated one has its note again."""
-        one, two = save(vault, "a.md"), save(vault, "b.md", "Other.")
-        vault.notes.put(note(one))
-        settle(vault, one)
-        vault.documents.deactivate([one, two], reason)
+        first, second = save(vault, "a.md"), save(vault, "b.md", "Other.")
+        vault.notes.put(note(first))
+        settle(vault, first)
+        vault.documents.deactivate([first, second], reason)
 
-        assert vault.notes.get(one) is None
-        assert vault.notes.history(one) == []
+        assert vault.notes.get(first) is None
+        assert vault.notes.history(first) == []
         assert vault.notes.waiting(10, by_model=True) == []
         assert vault.notes.counts() == NoteCounts()
 
         if reason is not InactiveReason.FORGOTTEN:  # cannot be reactivated
             save(vault, "a.md")
-            assert vault.notes.get(one) == replace(note(one), version=1)
+            assert vault.notes.get(first) == replace(note(first), version=1)
             assert vault.notes.waiting(10, by_model=False) == []
 
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
@@ -118,8 +118,8 @@ class NoteContract(VaultContract):
         vault.notes.put(note(other, "Since the secret.", cause=gone))
         vault.notes.put(note(other, "Later, of both.", cause=third))
         vault.notes.put(note(third, "Apart."))
-        for one in (gone, other, third):
-            settle(vault, one, by_model=True)
+        for document in (gone, other, third):
+            settle(vault, document, by_model=True)
         if reason:
             vault.documents.deactivate([gone], reason)
 
@@ -127,8 +127,8 @@ class NoteContract(VaultContract):
         assert vault.notes.forget(gone) == 0
 
         assert vault.notes.history(gone) == []
-        assert [one.context for one in vault.notes.history(other)] == ["Before."]
-        assert [one.context for one in vault.notes.history(third)] == ["Apart."]
+        assert [version.context for version in vault.notes.history(other)] == ["Before."]
+        assert [version.context for version in vault.notes.history(third)] == ["Apart."]
         assert set(vault.notes.waiting(10, by_model=False)) - {gone} == {other}
 
 

@@ -30,7 +30,7 @@ class OutboxContract(VaultContract):
 
     def test_vectors_are_changes_for_vectors_alone(self, vault: Vault) -> None:
         """Storing, replacing and deleting a vector logs every document with its text, for `Role.VECTORS` only."""
-        one, two = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
+        first, second = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
         registered(vault)
 
         changes: tuple[Callable[[], None], ...] = (
@@ -42,7 +42,7 @@ class OutboxContract(VaultContract):
             before = vault.outbox.head()
             change()
             assert vault.outbox.after(before, Role.LEXICAL).document_ids == ()
-            assert set(vault.outbox.after(before, Role.VECTORS).document_ids) == {one, two}
+            assert set(vault.outbox.after(before, Role.VECTORS).document_ids) == {first, second}
 
     def test_what_no_index_sees_is_no_change(self, vault: Vault) -> None:
         """New stat values of an unchanged file and failed embedding attempts are not logged."""
@@ -150,11 +150,11 @@ class OutboxIndexContract(VaultContract):
 
     def test_progress_is_remembered(self, vault: Vault) -> None:
         """The progress of a building index is stored for that index only."""
-        one, two = (vault.outbox.register(Role.LEXICAL, "tantivy") for _ in range(2))
+        first, second = (vault.outbox.register(Role.LEXICAL, "tantivy") for _ in range(2))
 
-        vault.outbox.built(one, 42)
+        vault.outbox.built(first, 42)
 
-        assert [record.built_to for record in vault.outbox.indexes()] == [42, two.built_to]
+        assert [record.built_to for record in vault.outbox.indexes()] == [42, second.built_to]
 
     def test_serving_retires_the_predecessor(self, vault: Vault) -> None:
         """The new serving index of a role retires the former one; other roles and building indexes are unchanged."""

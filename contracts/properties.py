@@ -24,14 +24,14 @@ class PropertyContract(VaultContract):
         """
         Properties keep their order and spelling, and others replace them; those of an unknown document are refused.
         """
-        one = note(vault, "one.md", b="B", a="x")
-        assert vault.properties.many([one])[one] == [Property("b", "B", "b"), Property("a", "x", "x")]
+        first = note(vault, "one.md", b="B", a="x")
+        assert vault.properties.many([first])[first] == [Property("b", "B", "b"), Property("a", "x", "x")]
 
-        vault.properties.put(one, [])
+        vault.properties.put(first, [])
 
-        assert vault.properties.many([one]) == {}
-        two = note(vault, "two.md", c="C")
-        assert vault.properties.many([one, two, UNKNOWN]) == {two: [Property("c", "C", "c")]}
+        assert vault.properties.many([first]) == {}
+        second = note(vault, "two.md", c="C")
+        assert vault.properties.many([first, second, UNKNOWN]) == {second: [Property("c", "C", "c")]}
         with pytest.raises(InvalidInput):
             vault.properties.put(UNKNOWN, [Property("a", "b", "b")])
 
@@ -57,18 +57,18 @@ class PropertyContract(VaultContract):
 
     def test_names_and_values_are_counted(self, vault: Vault) -> None:
         """Names and values of served documents are counted once for each document, whatever their case."""
-        one = save(vault, "one.md")
+        first = save(vault, "one.md")
         vault.properties.put(
-            one, [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")]
+            first, [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")]
         )
-        two, gone = note(vault, "two.md", status="a"), note(vault, "gone.md", status="a", other="x")
+        second, gone = note(vault, "two.md", status="a"), note(vault, "gone.md", status="a", other="x")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
         assert vault.properties.named("STATUS") == {
-            one: [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")],
-            two: [Property("status", "a", "a")],
+            first: [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")],
+            second: [Property("status", "a", "a")],
         }
         assert vault.properties.names() == {"Status": 2}
         assert list(vault.properties.values("STATUS").items()) == [("A", 2), ("b", 1)]
-        assert vault.properties.values("status", Scope(documents=frozenset({two}))) == {"a": 1}
+        assert vault.properties.values("status", Scope(documents=frozenset({second}))) == {"a": 1}
         assert vault.properties.values("nothing") == {}

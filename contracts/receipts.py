@@ -8,9 +8,9 @@ from clawmem.ports.vault import Vault
 ANY_BYTES = bytes(range(256))
 
 
-def kept(vault: Vault) -> list[int]:
+def receipt_ids(vault: Vault) -> list[int]:
     """Return the ids of all receipts, newest first."""
-    return [one.id for one in vault.receipts.latest(100)]
+    return [receipt.id for receipt in vault.receipts.latest(100)]
 
 
 class ReceiptContract(VaultContract):
@@ -37,17 +37,17 @@ class ReceiptContract(VaultContract):
         days = (TUESDAY, MONDAY, WEDNESDAY, TUESDAY)
         first, second, third, fourth = (vault.telemetry.record(recall(day), b"x") for day in days)
 
-        assert kept(vault) == [third, fourth, first, second]
-        assert [one.id for one in vault.receipts.latest(2)] == [third, fourth]
+        assert receipt_ids(vault) == [third, fourth, first, second]
+        assert [receipt.id for receipt in vault.receipts.latest(2)] == [third, fourth]
         assert vault.receipts.latest(0) == vault.receipts.latest(-1) == []
 
     def test_some_are_forgotten(self, vault: Vault) -> None:
         """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""
-        one, two = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
+        first, second = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
 
-        assert vault.receipts.forget([one, two + 1]) == 1
-        assert vault.receipts.forget([]) == vault.receipts.forget([one]) == 0
-        assert kept(vault) == [two]
+        assert vault.receipts.forget([first, second + 1]) == 1
+        assert vault.receipts.forget([]) == vault.receipts.forget([first]) == 0
+        assert receipt_ids(vault) == [second]
         assert vault.telemetry.count() == 2
 
     def test_trim_a_little(self, vault: Vault) -> None:
@@ -56,7 +56,7 @@ class ReceiptContract(VaultContract):
         vault.telemetry.record(recall(MONDAY), b"x")
 
         assert vault.receipts.trim(WEDNESDAY, at_most=1) == 1
-        assert kept(vault) == [second]
+        assert receipt_ids(vault) == [second]
 
     def test_a_receipt_goes_with_its_recall(self, vault: Vault) -> None:
         """A receipt is deleted with its recall; a later recall that reuses the id has no receipt."""

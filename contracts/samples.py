@@ -204,8 +204,8 @@ def floats(vector: Vector) -> tuple[float, ...]:
 
 def cosine(a: Vector, b: Vector) -> float:
     """Return the cosine of two vectors, computed in plain Python as the reference for indexes."""
-    one, other = floats(a), floats(b)
-    return sum(x * y for x, y in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
+    first, other = floats(a), floats(b)
+    return sum(x * y for x, y in zip(first, other, strict=True)) / (math.hypot(*first) * math.hypot(*other))
 
 
 def keys(document_id: int, seqs: Sequence[int]) -> list[FragmentKey]:

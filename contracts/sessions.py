@@ -82,15 +82,15 @@ class SessionForgettingContract(VaultContract):
 
     def test_summaries_are_forgotten(self, vault: Vault) -> None:
         """Sessions handed over in this document lose their summaries and files, and no other data."""
-        one = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
+        first = Session("s1", EIGHT, NINE, "_clawmem/h.md", "It came to this.", ("a.py",), "host")
         other = Session("s2", EIGHT, NINE, "x_clawmem/h.md", "It came to that.")
-        for session in (one, other):
+        for session in (first, other):
             vault.sessions.save(session)
 
         assert vault.sessions.forget("_clawmem/h.md") == 1
         assert vault.sessions.forget("_clawmem/h.md") == 0
 
-        assert vault.sessions.get("s1") == replace(one, summary="", files_changed=())
+        assert vault.sessions.get("s1") == replace(first, summary="", files_changed=())
         assert vault.sessions.get("s2") == other
 
 

@@ -30,14 +30,17 @@ class SketchContract(VaultContract):
 
     def test_what_is_kept_comes_back(self, vault: Vault) -> None:
         """Sketches are returned byte for byte, empty ones included; the other lines are still pending."""
-        one, two, three = lines(vault, "a.md", 3)
+        first, second, third = lines(vault, "a.md", 3)
         vault.sketches.begin(MODEL)
 
-        vault.sketches.store(MODEL, {one: b"\x00\xff", two: b""})
+        vault.sketches.store(MODEL, {first: b"\x00\xff", second: b""})
 
         assert vault.sketches.fingerprint() == MODEL
-        assert vault.sketches.of([three, two, one, FragmentKey(99, 0)]) == {one: b"\x00\xff", two: b""}
-        assert vault.sketches.pending(10) == [three]
+        assert vault.sketches.of([third, second, first, FragmentKey(99, 0)]) == {
+            first: b"\x00\xff",
+            second: b"",
+        }
+        assert vault.sketches.pending(10) == [third]
         assert vault.sketches.waiting() == 1
 
     def test_a_document_written_anew_begins_without(self, vault: Vault) -> None:

@@ -138,7 +138,9 @@ class SuccessionContract(VaultContract):
         vault.successions.claim(b, Claims(superseded_by=("z.md", "c.md"), supersedes=("a.md",)))
         vault.successions.claim(a, Claims(supersedes=("c.md",)))
 
-        listed = [(one.document_id, one.kind.value, one.address) for one in vault.successions.claims()]
+        listed = [
+            (claim.document_id, claim.kind.value, claim.address) for claim in vault.successions.claims()
+        ]
 
         assert listed == [
             (a, "supersedes", "c.md"),
@@ -147,7 +149,7 @@ class SuccessionContract(VaultContract):
             (b, "supersedes", "a.md"),
         ]
         vault.documents.deactivate([b], InactiveReason.REMOVED)
-        assert {one.document_id for one in vault.successions.claims()} == {a}
+        assert {claim.document_id for claim in vault.successions.claims()} == {a}
 
     def test_itself_and_in_a_circle(self, vault: Vault) -> None:
         """A document never supersedes itself; two documents that claim each other give two successions."""

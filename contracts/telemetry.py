@@ -68,7 +68,7 @@ class TelemetryReadContract(Contract):
         for day, document_id in ((WEDNESDAY, 1), (MONDAY, 2), (TUESDAY, 3), (MONDAY, 4)):
             telemetry.record(recall(day, document_id))
 
-        found = [(one.asked_at, one.hits[0].document_id) for one in telemetry.recalls()]
+        found = [(recall.asked_at, recall.hits[0].document_id) for recall in telemetry.recalls()]
 
         assert found == [(MONDAY, 2), (MONDAY, 4), (TUESDAY, 3), (WEDNESDAY, 1)]
 
@@ -87,8 +87,8 @@ class TelemetryReadContract(Contract):
         for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
             telemetry.record(recall(day, 1, 2)._replace(session_id=session))
 
-        assert [one.asked_at for one in telemetry.of_session("s1")] == [MONDAY, TUESDAY]
-        assert [len(one.hits) for one in telemetry.of_session("s2")] == [2]
+        assert [recall.asked_at for recall in telemetry.of_session("s1")] == [MONDAY, TUESDAY]
+        assert [len(recall.hits) for recall in telemetry.of_session("s2")] == [2]
 
     def test_mark_referenced(self, telemetry: Telemetry) -> None:
         """Referenced hits are marked once, in their own recall; ids that are not among its hits are ignored."""
@@ -97,7 +97,7 @@ class TelemetryReadContract(Contract):
         assert telemetry.mark_referenced(first, [9, 7, 987_654]) == 2
         assert telemetry.mark_referenced(first, [7]) == 0
 
-        marks = {one.id: [hit.was_referenced for hit in one.hits] for one in telemetry.recalls()}
+        marks = {recall.id: [hit.was_referenced for hit in recall.hits] for recall in telemetry.recalls()}
         assert marks == {first: [True, False, True], second: [False] * 3}
 
     def test_trim_a_little(self, telemetry: Telemetry) -> None:

@@ -32,17 +32,17 @@ def says(
 
 def read(triples: list[Triple]) -> list[str]:
     """Return each triple as a line of text, in order."""
-    return [f"{one.subject.name} {one.predicate} {one.object_name}" for one in triples]
+    return [f"{triple.subject.name} {triple.predicate} {triple.object_name}" for triple in triples]
 
 
-def current(vault: Vault, one: Entity, direction: Direction = Direction.BOTH) -> list[str]:
+def current(vault: Vault, triple: Entity, direction: Direction = Direction.BOTH) -> list[str]:
     """Return the valid triples of an entity as lines."""
-    return read(vault.triples.recorded(one.id, MANY, direction, ended=False))
+    return read(vault.triples.recorded(triple.id, MANY, direction, ended=False))
 
 
-def recorded(vault: Vault, one: Entity, on: str | None = None) -> list[str]:
+def recorded(vault: Vault, triple: Entity, on: str | None = None) -> list[str]:
     """Return the triples of an entity as lines, all of them or those valid on a day."""
-    return read(vault.triples.recorded(one.id, MANY, on=on))
+    return read(vault.triples.recorded(triple.id, MANY, on=on))
 
 
 class TripleStatementContract(VaultContract):
@@ -54,8 +54,8 @@ class TripleStatementContract(VaultContract):
         dropped.
         """
         concept = entity("Shop", "concept")
-        one, other = save(vault, "one.md"), save(vault, "other.md")
-        vault.triples.add([says(one, concept, "uses", MYSQL), says(one, SHOP, "uses", MYSQL)])
+        first, other = save(vault, "one.md"), save(vault, "other.md")
+        vault.triples.add([says(first, concept, "uses", MYSQL), says(first, SHOP, "uses", MYSQL)])
         vault.triples.add(
             [says(other, LEDGER, "depends_on", concept), says(other, concept, "depends_on", SHOP)]
         )
@@ -63,7 +63,7 @@ class TripleStatementContract(VaultContract):
         assert vault.entities.merge(concept.id, SHOP)
 
         assert current(vault, SHOP) == ["Shop uses MySQL", "Ledger depends_on Shop"]
-        assert [len(vault.triples.of_document(number)) for number in (one, other)] == [1, 1]
+        assert [len(vault.triples.of_document(number)) for number in (first, other)] == [1, 1]
         assert vault.triples.recorded(concept.id, 9, ended=False) == []
 
     def test_everything_is_kept(self, vault: Vault) -> None:
@@ -135,14 +135,18 @@ class TripleStatementContract(VaultContract):
         The same statement of several documents is returned once, with the highest confidence, until the last one is
         gone.
         """
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        sure, surer = says(one, LEDGER, "uses", POSTGRES, sure=0.7), says(two, LEDGER, "uses", POSTGRES)
-        vault.triples.add([sure, surer, says(one, SHOP, "avoids", "joins")])
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        sure, surer = says(first, LEDGER, "uses", POSTGRES, sure=0.7), says(second, LEDGER, "uses", POSTGRES)
+        vault.triples.add([sure, surer, says(first, SHOP, "avoids", "joins")])
 
-        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [two]
+        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [
+            second
+        ]
         assert list(vault.triples.counts().items()) == [("avoids", 1), ("uses", 1)]
-        assert vault.triples.forget(two) == 1
-        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [one]
+        assert vault.triples.forget(second) == 1
+        assert [found.document_id for found in vault.triples.recorded(LEDGER.id, MANY, ended=False)] == [
+            first
+        ]
 
     @pytest.mark.parametrize(
         "wrong",
@@ -215,15 +219,15 @@ class TripleTimeContract(VaultContract):
         Ending a statement ends it in all documents, but not with another predicate, another object, or a literal of
         the same name.
         """
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        ended = says(one, LEDGER, "uses", MYSQL)
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        ended = says(first, LEDGER, "uses", MYSQL)
         others = [
-            says(one, LEDGER, "depends_on", MYSQL),
-            says(one, LEDGER, "uses", "MySQL"),
-            says(one, SHOP, "uses", MYSQL),
-            says(one, LEDGER, "uses", REDIS),
+            says(first, LEDGER, "depends_on", MYSQL),
+            says(first, LEDGER, "uses", "MySQL"),
+            says(first, SHOP, "uses", MYSQL),
+            says(first, LEDGER, "uses", REDIS),
         ]
-        vault.triples.add([ended, replace(ended, document_id=two), *others])
+        vault.triples.add([ended, replace(ended, document_id=second), *others])
 
         assert vault.triples.end(ended, MAY) == 2
 
@@ -233,13 +237,13 @@ class TripleTimeContract(VaultContract):
     @pytest.mark.parametrize("is_ended_by_document", [False, True])
     def test_it_may_begin_again(self, vault: Vault, is_ended_by_document: bool) -> None:
         """An ended statement that is made again is valid from then on, and its former interval stays ended."""
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        given = says(one, LEDGER, "uses", MYSQL)
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        given = says(first, LEDGER, "uses", MYSQL)
         vault.triples.add([given])
-        vault.triples.end(given, APRIL, two if is_ended_by_document else None)
+        vault.triples.end(given, APRIL, second if is_ended_by_document else None)
 
         assert vault.triples.add([replace(given, valid_from=MAY)]) == 1
-        vault.triples.forget(two)
+        vault.triples.forget(second)
 
         assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [replace(given, valid_from=MAY)]
         assert recorded(vault, LEDGER) == ["Ledger uses MySQL"] * 2
@@ -248,73 +252,73 @@ class TripleTimeContract(VaultContract):
         """
         A triple ended by a document names it, and becomes valid again when that document's statements are forgotten.
         """
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        by_two, by_nobody = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        by_two, by_nobody = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
         vault.triples.add([by_two, by_nobody])
-        vault.triples.end(by_two, MAY, two)
+        vault.triples.end(by_two, MAY, second)
         vault.triples.end(by_nobody, MAY)
 
-        ended = [replace(by_two, valid_to=MAY, ended_by=two), replace(by_nobody, valid_to=MAY)]
-        assert vault.triples.of_document(one) == ended
-        assert vault.triples.forget(two) == 0
-        assert vault.triples.of_document(one) == [by_two, ended[1]]
+        ended = [replace(by_two, valid_to=MAY, ended_by=second), replace(by_nobody, valid_to=MAY)]
+        assert vault.triples.of_document(first) == ended
+        assert vault.triples.forget(second) == 0
+        assert vault.triples.of_document(first) == [by_two, ended[1]]
 
     def test_what_holds_again_is_answered(self, vault: Vault) -> None:
         """
         Reopening returns the triples that the document had ended, if a served document states them; other ends
         remain.
         """
-        one, two, three = (save(vault, f"{name}.md") for name in "abc")
-        told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
-        vault.triples.add([told, given, says(two, SHOP, "uses", MYSQL)])
-        vault.triples.end(told, APRIL, three)
-        vault.triples.end(given, APRIL, two)
-        vault.triples.end(says(two, SHOP, "uses", MYSQL), APRIL, three)
-        vault.documents.deactivate([two], InactiveReason.REMOVED)
+        first, second, third = (save(vault, f"{name}.md") for name in "abc")
+        told, given = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
+        vault.triples.add([told, given, says(second, SHOP, "uses", MYSQL)])
+        vault.triples.end(told, APRIL, third)
+        vault.triples.end(given, APRIL, second)
+        vault.triples.end(says(second, SHOP, "uses", MYSQL), APRIL, third)
+        vault.documents.deactivate([second], InactiveReason.REMOVED)
 
-        assert vault.triples.reopen(three) == [told]
-        assert vault.triples.reopen(three) == vault.triples.reopen(UNKNOWN) == []
-        assert vault.triples.of_document(one) == [told, replace(given, valid_to=APRIL, ended_by=two)]
+        assert vault.triples.reopen(third) == [told]
+        assert vault.triples.reopen(third) == vault.triples.reopen(UNKNOWN) == []
+        assert vault.triples.of_document(first) == [told, replace(given, valid_to=APRIL, ended_by=second)]
 
     def test_the_first_end_counts(self, vault: Vault) -> None:
         """
         If documents state several ends, the earliest day counts in any order; an end added with the triple is
         unchanged.
         """
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        told, given = says(one, LEDGER, "uses", MYSQL), says(one, LEDGER, "uses", REDIS)
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        told, given = says(first, LEDGER, "uses", MYSQL), says(first, LEDGER, "uses", REDIS)
         vault.triples.add([told, replace(given, valid_to=MAY)])
 
-        assert [vault.triples.end(told, day, two) for day in (MAY, APRIL, MAY)] == [1, 1, 0]
-        assert vault.triples.end(given, APRIL, two) == 0
+        assert [vault.triples.end(told, day, second) for day in (MAY, APRIL, MAY)] == [1, 1, 0]
+        assert vault.triples.end(given, APRIL, second) == 0
 
-        ended = [replace(told, valid_to=APRIL, ended_by=two), replace(given, valid_to=MAY)]
-        assert vault.triples.of_document(one) == ended
+        ended = [replace(told, valid_to=APRIL, ended_by=second), replace(given, valid_to=MAY)]
+        assert vault.triples.of_document(first) == ended
 
     def test_what_one_document_says(self, vault: Vault) -> None:
         """
         `of_document` returns all statements of one document in order; while it is not served, nothing returns them.
         """
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        given = [says(one, SHOP, "uses", REDIS), says(one, LEDGER, "avoids", "joins")]
-        vault.triples.add([given[0], says(two, LEDGER, "uses", MYSQL), given[1]])
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        given = [says(first, SHOP, "uses", REDIS), says(first, LEDGER, "avoids", "joins")]
+        vault.triples.add([given[0], says(second, LEDGER, "uses", MYSQL), given[1]])
 
-        assert vault.triples.of_document(one) == given
-        vault.documents.deactivate([one], InactiveReason.ARCHIVED)
-        assert vault.triples.of_document(one) == vault.triples.of_document(UNKNOWN) == []
+        assert vault.triples.of_document(first) == given
+        vault.documents.deactivate([first], InactiveReason.ARCHIVED)
+        assert vault.triples.of_document(first) == vault.triples.of_document(UNKNOWN) == []
         assert (current(vault, SHOP), recorded(vault, SHOP), vault.triples.counts()) == ([], [], {"uses": 1})
-        assert save(vault, "a.md") == one
+        assert save(vault, "a.md") == first
         assert current(vault, SHOP) == ["Shop uses Redis"]
 
     def test_forgetting_leaves_no_name(self, vault: Vault) -> None:
         """Forgetting a document's statements deletes every entity that is no longer referenced or mentioned."""
-        one, two = (save(vault, f"{name}.md") for name in "ab")
-        vault.triples.add([says(one, LEDGER, "uses", POSTGRES), says(one, SHOP, "uses", REDIS)])
-        vault.triples.add([says(two, LEDGER, "avoids", "joins")])
-        vault.entities.set_mentions(two, [REDIS])
+        first, second = (save(vault, f"{name}.md") for name in "ab")
+        vault.triples.add([says(first, LEDGER, "uses", POSTGRES), says(first, SHOP, "uses", REDIS)])
+        vault.triples.add([says(second, LEDGER, "avoids", "joins")])
+        vault.entities.set_mentions(second, [REDIS])
 
-        assert vault.triples.forget(one) == 2
+        assert vault.triples.forget(first) == 2
 
-        every = [one.id for one in (LEDGER, SHOP, POSTGRES, REDIS)]
+        every = [entity.id for entity in (LEDGER, SHOP, POSTGRES, REDIS)]
         assert vault.entities.known(every).keys() == {LEDGER.id, REDIS.id}
-        assert vault.triples.forget(one) == 0
+        assert vault.triples.forget(first) == 0
