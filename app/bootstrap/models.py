@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ _ROLES = {
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
 
+@dataclass
 class ModelSelection:
     """
     The model of each role, with the reason for its selection. Nothing is loaded or requested before its first use.
@@ -54,46 +56,34 @@ class ModelSelection:
         rest_ms: Time for which a model is not called after a failure.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        failures: Callable[[], ModelFailures],
-        clock: Clock,
-        stack: ExitStack,
-        *,
-        read_only: bool = False,
-        rest_ms: int = 0,
-    ) -> None:
-        self._settings = settings
-        self._failures = failures
-        self._clock = clock
-        self._stack = stack
-        self._may_download = settings.download_models and not read_only
-        self._rest_ms = rest_ms
-        self._local: dict[str, Embedder | None] = {}
+    settings: Settings
+    failures: Callable[[], ModelFailures]
+    clock: Clock
+    stack: ExitStack
+    read_only: bool = False
+    rest_ms: int = 0
+    _local: dict[str, Embedder | None] = field(default_factory=dict)
 
     @property
     def names_embedder(self) -> bool:
         """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
-        return bool(self._settings.embed_server) or self._settings.embedder != "auto"
+        return bool(self.settings.embed_server) or self.settings.embedder != "auto"
 
     def local(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
         if self._local.get(fingerprint) is None:
-            self._local[fingerprint] = catalogue.embedder_of(fingerprint, self._settings.models)
+            self._local[fingerprint] = catalogue.embedder_of(fingerprint, self.settings.models)
         return self._local[fingerprint]
 
     def installed(self) -> Models:
         """Return the models that can run in this process."""
-        folder = self._settings.models
-        return Models(
-            catalogue.known_models(folder), catalogue.selected(self._settings.embedder, folder).name
-        )
+        folder = self.settings.models
+        return Models(catalogue.known_models(folder), catalogue.selected(self.settings.embedder, folder).name)
 
     @cached_property
     def embedder(self) -> Choice:
         """The embedder. Raises `ConfigError` if the one that the settings name is not available."""
-        settings, role = self._settings, ModelRole.EMBEDDER
+        settings, role = self.settings, ModelRole.EMBEDDER
         if settings.embed_server:
             return self._served(role, settings.embed_server)
         if settings.embedder != LARGE_EMBEDDER:
@@ -107,18 +97,18 @@ class ModelSelection:
     @cached_property
     def generator(self) -> Choice:
         """The optional generator. Raises `ConfigError` for an invalid server."""
-        return self._optional(ModelRole.GENERATOR, self._settings.llm_server)
+        return self._optional(ModelRole.GENERATOR, self.settings.llm_server)
 
     @cached_property
     def reranker(self) -> Choice:
         """The optional reranker. Raises `ConfigError` for an invalid server."""
-        return self._optional(ModelRole.RERANKER, self._settings.rerank_server)
+        return self._optional(ModelRole.RERANKER, self.settings.rerank_server)
 
     def _optional(self, role: ModelRole, server: ModelServer | None) -> Choice:
         if server:
             return self._served(role, server)
         reason = f"{_ROLES[role].variable} names no server"
-        if self._settings.no_local_models:
+        if self.settings.no_local_models:
             return Choice(None, Provider(role, NONE, f"{reason}, and {_FORBIDDEN}"))
         try:
             return self._in_process(role, reason)
@@ -129,20 +119,19 @@ class ModelSelection:
 
     def _served(self, role: ModelRole, server: ModelServer) -> Choice:
         adapter = imported_object(f"adapters.models.api:Api{role.capitalize()}")  # such as ApiEmbedder
-        model = adapter.at(server.url, self._clock, **server.model_dump(exclude={"url"}))
+        model = adapter.at(server.url, self.clock, **server.model_dump(exclude={"url"}))
         return self._watched(role, shown(server.url), f"{_ROLES[role].variable} names it", model)
 
     def _in_process(self, role: ModelRole, reason: str) -> Choice:
         name = _ROLES[role].local_name
-        model = catalogue.model_named(name, self._settings.models, may_download=self._may_download).opened()
-        return self._watched(role, name, reason, model)
+        may_download = self.settings.download_models and not self.read_only
+        model = catalogue.model_named(name, self.settings.models, may_download=may_download)
+        return self._watched(role, name, reason, model.opened())
 
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
-        self._stack.callback(model.close)
-        watch = Watch(self._failures(), self._clock, role, name, rest_ms=self._rest_ms)
-        watched = imported_object(
-            f"app.services.models:Watched{role.capitalize()}"
-        )  # such as WatchedEmbedder
+        self.stack.callback(model.close)
+        watch = Watch(self.failures(), self.clock, role, name, rest_ms=self.rest_ms)
+        watched = imported_object(f"app.services.models:Watched{role.capitalize()}")
         return Choice(watched(model, watch), Provider(role, name, reason))
 
 
