@@ -193,19 +193,28 @@ def next_steps(text: str) -> Iterator[str]:
     """
     is_listed = False
     for line in spoken_text(text).replace("**", "").replace("__", "").splitlines():
-        marks = _MARK.match(line.strip())
-        assert marks is not None, "every part of the pattern is optional"
-        steps = [plain] if (plain := " ".join(line.strip()[marks.end() :].split())) else []
-        if not marks["box"] and not (marks["item"] and is_listed and not _LABEL.match(plain)):
-            steps = []
+        plain, box, is_item = _unmarked(line)
+        steps: list[str] = []
+        if box:
+            steps = [plain] if box == "[ ]" else []
+        elif is_item and is_listed and not _LABEL.match(plain):
+            steps = [plain]
+        else:
             for sentence in sentences(plain):
                 label = _LABEL.match(sentence)
-                is_listed = bool(label) and label.end() == len(sentence)  # type: ignore[union-attr]
-                if (label and not is_listed) or (_STATED.search(sentence) and not sentence.endswith("?")):
-                    steps.append(sentence[label.end() :] if label else sentence)
-        elif marks["box"] and marks["box"][1] != " ":
-            steps = []
+                rest = sentence[label.end() :] if label else sentence
+                is_listed = label is not None and not rest
+                if label or (_STATED.search(sentence) and not sentence.endswith("?")):
+                    steps.append(rest)
         yield from (step[:STEP_CHARS].strip() for step in steps if _flat(step) not in _NONE)
+
+
+def _unmarked(line: str) -> tuple[str, str, bool]:
+    """Return *line* without its marks, its check box if any, and whether it is a list item."""
+    line = line.strip()
+    marks = _MARK.match(line)
+    assert marks is not None, "every part of the pattern is optional"
+    return " ".join(line[marks.end() :].split()), (marks["box"] or "").strip(), bool(marks["item"])
 
 
 # -- compaction ---------------------------------------------------------------------------------------
