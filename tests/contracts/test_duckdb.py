@@ -18,8 +18,8 @@ from clawmem.contracts.analytics import (
     AnalyticsDocumentContract,
     AnalyticsExportContract,
     AnalyticsRecallContract,
-    asked,
     fact,
+    recall,
 )
 from clawmem.ports.analytics import Analytics
 from clawmem.ports.records import Document, EmbedState, InactiveReason
@@ -68,7 +68,7 @@ def some_documents(chance: random.Random, count: int) -> list[Document]:
 
 def some_recalls(chance: random.Random, count: int, documents: int) -> list[Recall]:
     return [
-        asked(
+        recall(
             number,
             moment(chance),
             *chance.choices(range(1, documents + 9), k=chance.randint(0, 5)),
@@ -85,7 +85,7 @@ def test_parquet_holds_every_fact(tmp_path: Path) -> None:
     """The files can be read by any program: times are times, lists are lists, nothing is null but what was."""
     analytics = DuckdbAnalytics()
     noted = DOCUMENTS[0]._replace(tags=("team", "plan"), title="A plan")
-    analytics.load([noted, *DOCUMENTS[1:]], [asked(1, NOW, 1, 3, degraded=("vector",)), asked(2, NOW)])
+    analytics.load([noted, *DOCUMENTS[1:]], [recall(1, NOW, 1, 3, degraded=("vector",)), recall(2, NOW)])
     analytics.export(str(tmp_path))
 
     db = duckdb.connect(config={"autoinstall_known_extensions": "false"})
