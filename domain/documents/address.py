@@ -55,7 +55,6 @@ def read_address(text: str) -> tuple[Address, ...]:
 
     Raises:
         InvalidInput: ``INVALID_INPUT`` if *text* names nothing; otherwise as `check_path`.
-        InvalidInput: ``INVALID_INPUT`` for a text that names nothing; else as `check_path`.
     """
     bare = _unquoted(text)
     check_path(bare)

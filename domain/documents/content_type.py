@@ -6,40 +6,26 @@ import re
 
 DEFAULT = "note"
 
-TYPES = (
-    "decision",
-    "deductive",
-    "preference",
-    "note",
-    "handoff",
-    "conversation",
-    "progress",
-    "research",
-    "hub",
-    "antipattern",
-    "project",
-    "milestone",
-    "problem",
-    "observation",  # internal: written by capture, never inferred from a path
+# Capture writes observations; they are never inferred from a path.
+TYPES = tuple(
+    """
+    decision deductive preference note handoff conversation progress research hub antipattern project milestone
+    problem observation
+    """.split()
 )
 
 # The first matching rule wins, so an index of decisions is a decision.
-RULES = (
-    ("decision", frozenset({"decision", "decisions", "adr", "adrs"})),
-    ("hub", frozenset({"hub", "hubs", "moc", "mocs"})),
-    ("research", frozenset({"research", "investigation", "investigations", "analysis", "analyses"})),
-    ("project", frozenset({"project", "projects", "epic", "epics", "initiative", "initiatives"})),
-    ("handoff", frozenset({"handoff", "handoffs", "handover", "handovers", "session", "sessions"})),
-    (
-        "conversation",
-        frozenset(
-            {"conversation", "conversations", "convo", "convos", "chat", "chats", "transcript", "transcripts"}
-        ),
-    ),
-    (
-        "progress",
-        frozenset({"progress", "status", "statuses", "standup", "standups", "changelog", "changelogs"}),
-    ),
+RULES = tuple(
+    (name, frozenset(words.split()))
+    for name, words in {
+        "decision": "decision decisions adr adrs",
+        "hub": "hub hubs moc mocs",
+        "research": "research investigation investigations analysis analyses",
+        "project": "project projects epic epics initiative initiatives",
+        "handoff": "handoff handoffs handover handovers session sessions",
+        "conversation": "conversation conversations convo convos chat chats transcript transcripts",
+        "progress": "progress status statuses standup standups changelog changelogs",
+    }.items()
 )
 
 INDEX = "index.md"  # index page of a folder, counted as a hub
@@ -58,10 +44,6 @@ def content_type(declared: str | None, path: str) -> str:
     """
     if declared and declared.strip():
         return declared.strip()
-    return next((name for name, words in RULES if words & _words(path)), DEFAULT)
-
-
-def _words(path: str) -> set[str]:
-    lowered = path.lower()
-    is_index = lowered.rpartition("/")[2] == INDEX
-    return {*WORD.findall(lowered), *(["hub"] if is_index else [])}
+    lower = path.lower()
+    words = set(WORD.findall(lower)) | ({"hub"} if lower.rpartition("/")[2] == INDEX else set())
+    return next((name for name, of_type in RULES if of_type & words), DEFAULT)

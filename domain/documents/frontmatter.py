@@ -116,6 +116,8 @@ def facts(raw: Mapping[str, object]) -> Facts:
     (``true``), lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
     read.
     """
+    if not raw:
+        return Facts()
     known: dict[str, object] = {}
     for key, value in raw.items():
         known.setdefault(_SEPARATOR.sub("_", key.strip().casefold()), value)

@@ -61,7 +61,6 @@ _DIRECTED = re.compile(
     r"calls?|reports?|taught|teaches|reviews?|sent|sends|gave|gives|owes?|beats?|into|onto)\b",
     re.IGNORECASE,
 )
-_WORTH = 3  # counting all words is cheaper up to this multiple of the entries of the prefix
 
 
 class Method(StrEnum):
@@ -244,34 +243,25 @@ class StatementIndex:
     """
     Inverted index of statements, which finds those that share more than half of their long words with a text.
 
-    Uses prefix filtering: a statement that shares *s* of the *n* words of a text shares at least two of its
-    *n* - *s* + 2 rarest words. Only statements that do are compared. If counting all words is hardly more expensive
-    than counting these, all are counted, which leaves fewer statements to compare.
-
     Args:
         statements: Ids and texts.
     """
 
     def __init__(self, statements: Iterable[tuple[int, str]]) -> None:
-        self._words = {number: frozenset(long_words(text)) for number, text in statements}
-        self._holding: dict[str, list[int]] = {}
-        for number, words in self._words.items():
+        self._counts: dict[int, int] = {}
+        self._statements: dict[str, list[int]] = {}
+        for number, text in statements:
+            words = frozenset(long_words(text))
+            self._counts[number] = len(words)
             for word in words:
-                self._holding.setdefault(word, []).append(number)
+                self._statements.setdefault(word, []).append(number)
 
     def near(self, text: str) -> list[int]:
         """Return the ids of the statements that may be about the same matter as *text*, in ascending order."""
         words = frozenset(long_words(text))
-        holding = sorted((self._holding.get(word, []) for word in words), key=len)
-        shared = len(words) // 2 + 1  # least number of common words
-        least = min(2, shared)
-        few = holding[: len(words) - shared + least]
-        if sum(map(len, holding)) <= _WORTH * sum(map(len, few)):
-            few, least = holding, shared
-        held = Counter(chain.from_iterable(few))
-        compared = [number for number, count in held.items() if count >= least]
-        return sorted(number for number in compared if self._is_near(words, self._words[number]))
-
-    def _is_near(self, words: frozenset[str], other: frozenset[str]) -> bool:
-        both = len(words & other)
-        return both > SAME_MATTER * (len(words) + len(other) - both)
+        shared = Counter(chain.from_iterable(self._statements.get(word, ()) for word in words))
+        return sorted(
+            number
+            for number, count in shared.items()
+            if count > SAME_MATTER * (len(words) + self._counts[number] - count)
+        )
