@@ -24,7 +24,7 @@ def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
     A tag in a text is ``#tag`` or ``#above/below`` after a blank, with at least one letter. A tag in code, a formula,
     a comment, a link or an HTML element is none.
     """
-    inline = _TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if "#" in note.body else ()
+    inline = _TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if _TAG.search(note.body) else ()
     tags: dict[str, str] = {}
     for tag in map(bare_tag, (*declared, *(match[1] or match[2] for match in inline))):
         if tag:
