@@ -121,6 +121,16 @@ def test_what_was_superseded_leaves_it(world: World) -> None:
     assert "Oslo" in begun(world)
 
 
+def test_a_contradicted_decision_leaves_it(world: World) -> None:
+    """Also if another session decided otherwise."""
+    assert "We'll use Postgres for the ledger" in profile(world).partition("## Lately")[0]
+    world.extract(world.session("s2", ("user", "We use MySQL instead of Postgres for the ledger.")))
+
+    told = profile(world).partition("## Lately")[0]
+    assert "We'll use Postgres" not in told
+    assert "We use MySQL" in told
+
+
 @pytest.mark.parametrize(
     ("path", "rest"),
     [

@@ -27,7 +27,7 @@ from clawmem.ports.sessions import SessionStore, UsageStore
 
 DAY = len("2026-03-31")
 FACTS = ("decision", "preference")
-LEAST_CONFIDENCE = 0.4  # a decision that later ones contradicted is below it
+LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
 NOT_IN_FORCE = frozenset(
     "draft proposed rejected deprecated superseded withdrawn".split()
 )  # values of `status`
@@ -57,7 +57,7 @@ class Profile:
             note
             for note in notes
             if note.content_type in FACTS
-            and note.confidence >= LEAST_CONFIDENCE
+            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
             and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
         ]
         newer = current_successors(self.documents, self.successions, [note.id for note in current])
