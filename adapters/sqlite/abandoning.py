@@ -30,18 +30,15 @@ def blame_index(db: Database, faults: Callable[[], Sequence[str]]) -> Iterator[N
 
 
 def empty_fts_table(db: Database, name: str) -> None:
-    """Delete all rows of the FTS5 table *name*, even if the table is damaged. Call this inside a transaction."""
-    # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
-    if not broken_tables(db, [name]):
-        db.write(f"insert into {name} ({name}) values ('delete-all')")
-        return
+    """Make the FTS5 table *name* anew without rows, even if it is damaged. Call this inside a transaction."""
     definition = str(db.write("select sql from sqlite_schema where name = ?", (name,))[0][0])
-    _abandon(db, name)
+    drop_virtual_table(db, name)
     db.write(definition)
 
 
 def drop_virtual_table(db: Database, name: str) -> None:
     """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
+    # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
     if broken_tables(db, [name]):
         _abandon(db, name)
     else:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
-from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.database import Database, Row
 from clawmem.adapters.sqlite.store import Store, condition, short_name, span, unpack, whole_name
 from clawmem.ports.errors import BadVector, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
@@ -35,7 +35,7 @@ _BUILDING = {"state": BUILDING, "texts": "building_texts", "limits": "id >= :aft
 # The tables are joined in loop order, so that the first rows come early. The subqueries are correlated: a
 # list of all texts that have a vector would be rebuilt for every batch.
 _PENDING = f"""
-select key, text_hash
+select key, text_hash, start, "end", context, own_text
   from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
  where documents.inactive is null and {{limits}} and text_hash is not null
    and not exists (select 1 from {{texts}} where hash = text_hash)
@@ -394,14 +394,23 @@ class SqliteEmbeddings(Store):
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[tuple[str, str]]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""
-        first: dict[bytes, int] = {}
+        first: dict[bytes, Row] = {}
         bindings = {"after": after} if side is _BUILDING else {}
         rows = self._db.stream(_PENDING.format_map(side), bindings)
         while len(first) < limit and (row := next(rows, None)):
-            first.setdefault(row[1], row[0])
+            first.setdefault(row[1], row)
         del rows  # an unfinished query would keep its read snapshot open
-        texts = _fragment_texts(self._db, first.values())
-        return [(whole_name(stored, texts[key]), texts[key]) for stored, key in first.items() if key in texts]
+        texts: list[tuple[str, str]] = []
+        sql = "select body from content join documents using (hash) where id = ?"
+        # SQLite's substr scans a body from its start for each fragment, so each body is read once.
+        for document_id, several in groupby(first.values(), key=lambda row: unpack(row[0]).document_id):
+            body = self._db.value(sql, (document_id,))
+            if body is None:  # the document was deleted since
+                continue
+            for _, stored, start, end, context, own_text in several:
+                text = embedding_text(context, body[start:end] if own_text is None else own_text)
+                texts.append((whole_name(stored, text), text))
+        return texts
 
     def _blaming(self, space: EmbeddingSpace) -> AbstractContextManager[None]:
         return blame_index(self._db, lambda: self._faults(space))
@@ -472,19 +481,3 @@ def unit_vector(numbers: Iterable[float]) -> Vector:
     values = list(numbers)
     length = math.hypot(*values) or 1.0
     return array("f", [value / length for value in values]).tobytes()
-
-
-def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
-    """Return the texts of fragments. Each body is read once: SQLite's substr scans it from its start each time."""
-    sql = """
-        select key, start, "end", context, own_text from fragments
-         where key in (select value from json_each(?)) order by key
-        """
-    rows = db.rows(sql, (json.dumps([*keys]),))
-    texts: dict[int, str] = {}
-    for document_id, several in groupby(rows, key=lambda row: unpack(row[0]).document_id):
-        sql = "select body from content join documents using (hash) where id = ?"
-        body = db.value(sql, (document_id,)) or ""
-        for key, start, end, context, own in several:
-            texts[key] = embedding_text(context, body[start:end] if own is None else own)
-    return texts

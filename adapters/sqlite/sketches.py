@@ -9,9 +9,6 @@ from clawmem.ports.models import Sketch
 from clawmem.ports.records import FragmentKey
 
 _MODEL = "sketches_of"
-_BEGIN = """
-insert into meta (name, value) values (?, ?) on conflict (name) do update set value = excluded.value
-"""
 # The tables are joined in loop order, so that the first rows come early.
 _PENDING = """
 select key from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
@@ -42,7 +39,7 @@ class SqliteSketches(Store):
         with self._db.atomic():
             if self.fingerprint() != fingerprint:
                 self._db.write("delete from sketches")
-                self._db.write(_BEGIN, (_MODEL, fingerprint))
+                self._db.write("insert or replace into meta values (?, ?)", (_MODEL, fingerprint))
 
     def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
         bindings = {"after": pack(after) if after else 0, "limit": max(limit, 0)}
