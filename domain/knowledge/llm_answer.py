@@ -38,10 +38,9 @@ class ParsedValue(NamedTuple):
 
 
 class UsableValue(NamedTuple):
-    """The part of a value that fits its schema, and the number of array items that were dropped."""
+    """The part of a value that fits its schema."""
 
     value: Any
-    dropped: int
 
 
 def json_answer(
@@ -72,27 +71,18 @@ def usable(value: Any, schema: JsonSchema) -> UsableValue | None:
     Array items that do not fit and optional object members that do not fit are dropped.
     """
     if mismatch(value, schema) is None:
-        return UsableValue(value, 0)
-    kept: Any
+        return UsableValue(value)
+    part: Any = None
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        items = [found for one in value if (found := usable(one, schema["items"]))]
-        dropped = len(value) - len(items) + sum(one.dropped for one in items)
-        kept = [one.value for one in items]
+        part = [fitting.value for item in value if (fitting := usable(item, schema["items"]))]
     elif isinstance(value, dict):
-        kept, dropped = _usable_members(value, schema)
-    else:
-        return None
-    return UsableValue(kept, dropped) if kept and mismatch(kept, schema) is None else None
-
-
-def _usable_members(value: dict[str, Any], schema: JsonSchema) -> tuple[dict[str, Any], int]:
-    inner = schema.get("properties", {})
-    members = {
-        name: usable(one, inner[name]) if name in inner else UsableValue(one, 0)
-        for name, one in value.items()
-    }
-    fitting = {name: one for name, one in members.items() if one is not None}
-    return {name: one.value for name, one in fitting.items()}, sum(one.dropped for one in fitting.values())
+        inner = schema.get("properties", {})
+        members = {
+            name: usable(member, inner[name]) if name in inner else UsableValue(member)
+            for name, member in value.items()
+        }
+        part = {name: fitting.value for name, fitting in members.items() if fitting}
+    return UsableValue(part) if part and mismatch(part, schema) is None else None
 
 
 def repair_prompt(prompt: str, answer: str, problem: str) -> str:

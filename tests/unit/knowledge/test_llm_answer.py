@@ -228,5 +228,5 @@ def test_items_that_do_not_fit_are_dropped() -> None:
     assert json_answer(ask, "?", schema) == {"items": [{"kind": "a"}]}
     assert len(asked) == 1
     assert usable({"items": [{"kind": "b"}]}, schema) is None
-    assert usable({"items": []}, schema) == ({"items": []}, 0)
+    assert usable({"items": []}, schema) == ({"items": []},)
     assert usable({"other": []}, schema) is None
