@@ -25,6 +25,7 @@ _TIMES = (MONTHS.keys() | WEEKDAYS.keys()) - {"april", "may", "june", "august", 
 _NO_NAMES = frozenset(
     "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
 )
+_ENDINGS_OF_NAMES = frozenset("s es n en er ers ern e".split())
 _IDENTIFIER = re.compile(
     r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,12}-\d{3,12}[\w-]{0,20}"
 )
@@ -152,7 +153,8 @@ def unmet(
     def is_lacking(word: str) -> bool:
         if word in distinct or (is_in_time and word in asked.time_words):
             return False
-        return not any(is_same_word(word, other) for other in distinct if other.startswith(word[:_SHARED]))
+        is_form = _is_form_of_name if word in asked.names else is_same_word
+        return not any(is_form(word, other) for other in distinct if other.startswith(word[:_SHARED]))
 
     lacking = [is_lacking(word) for word in asked.words]
     missing = sum(rarity for rarity, is_missing in zip(rarities, lacking, strict=True) if is_missing)
@@ -172,3 +174,9 @@ def unmet(
 def least_unmet(shortfalls: Iterable[Shortfall]) -> Shortfall:
     """Return the smallest of *shortfalls*, by `Shortfall.burden`; that of an empty text if there are none."""
     return min(shortfalls, key=lambda shortfall: shortfall.burden, default=Shortfall(words=1.0))
+
+
+def _is_form_of_name(name: str, other: str) -> bool:
+    """Whether one of two words is the other with an ending of a name: "Annas", "Berliner"; no "parish" for "Paris"."""
+    shorter, longer = sorted((name, other), key=len)
+    return longer.startswith(shorter) and longer.removeprefix(shorter) in _ENDINGS_OF_NAMES
