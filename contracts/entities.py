@@ -217,9 +217,9 @@ class EntityNeighbourContract(VaultContract):
         """Exactly the thirty most frequent companions are followed, ties by id."""
         companions = [entity(f"C{n:02}") for n in range(MOST_COMPANIONS + 1)]
         seed = mentioning(vault, "seed.md", ANN)
-        for entity in companions:
-            mentioning(vault, f"pair-{entity.name}.md", ANN, entity)
-        alone = [mentioning(vault, f"{entity.name}.md", entity) for entity in companions]
+        for companion in companions:
+            mentioning(vault, f"pair-{companion.name}.md", ANN, companion)
+        alone = [mentioning(vault, f"{companion.name}.md", companion) for companion in companions]
         mentioning(vault, "again.md", ANN, companions[-1])
 
         near = dict(neighbours(vault, seed))
