@@ -2,6 +2,9 @@
 
 from collections.abc import Collection, Mapping
 
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.text.dates import TimeRange
+
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
 # an estimate of how often the kind in the question and the type and date of the note are recognised correctly.
@@ -11,6 +14,7 @@ LEAST_COVERAGE = 0.5  # of the topic's weight; below, no note is about the topic
 IN_ITS_TIME = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
+DAY_MS = 86_400_000
 
 
 def matching(coverage: Mapping[int, float]) -> set[int]:
@@ -35,3 +39,17 @@ def newest_first(
     """
     by_date = sorted(dated, key=lambda one: (dated[one], one), reverse=True)
     return sorted(by_date, key=lambda one: (one in superseded, one in undated))
+
+
+def period_name(named: TimeRange) -> str:
+    """Return the name of a diary of the *named* day, month or year, such as ``2026-03``; empty for other times."""
+    first = named.recorded_from or ""
+    start, end = parse_iso(first), parse_iso(named.authored_until or "")
+    if start is None or end is None:
+        return ""
+    days = round((end - start) / DAY_MS)
+    if days == 1:
+        return first[: len("2026-03-31")]
+    if days in (365, 366) and first[5:10] == "01-01":
+        return first[: len("2026")]
+    return first[: len("2026-03")] if 28 <= days <= 31 and first[8:10] == "01" else ""

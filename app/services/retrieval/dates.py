@@ -11,7 +11,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.work import Candidate, DateOrder, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.retrieval.by_date import (
     BY_TIME_OF_FILE,
     IN_ITS_TIME,
@@ -19,6 +19,7 @@ from clawmem.domain.retrieval.by_date import (
     OUT_OF_ITS_TIME,
     matching,
     newest_first,
+    period_name,
 )
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
@@ -52,7 +53,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
     A question for the newest selects the notes of the kind or folder that it names, or else the candidates, which cover
     its topic about as well as the best one; superseded notes, drafts and copies come last. A named time without a
     topic ("what happened in March"), or a request restricted to days, a type, a tag or a property, selects all notes of
-    it, those of the kind that is asked for first. Of lines, only the first notes of a kind or time become candidates, as a whole.
+    it, those of the kind that is asked for first, then the diary of that day, month or year. Of lines, only the first notes of a kind or time become candidates, as a whole.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -77,10 +78,13 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             if not matching_notes:
                 return work
             dates = {number: document.authored_at for number, document in matching_notes.items()}
-            order = sorted(
-                newest_first(dates, (), undated),
-                key=lambda n: matching_notes[n].content_type not in question.kinds,
-            )
+            diary = period_name(question.named_time) if question.named_time else ""
+
+            def place(number: int) -> tuple[bool, bool]:
+                document = matching_notes[number]
+                return document.content_type not in question.kinds, file_name(document.path) != diary
+
+            order = sorted(newest_first(dates, (), undated), key=place)
             most = LINES_OF_TIME
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
             confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(undated, BY_TIME_OF_FILE)
