@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
-from clawmem.app.services.capture.memories import MADE_FROM, Memories
+from clawmem.app.services.capture.memories import MADE_FROM, PROJECT, Memories
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.maintenance.grouping import (
     Group,
@@ -212,6 +212,7 @@ class DerivedMemories:
 
     def _hand_over(self, document: Document, sections: Sections) -> None:
         by = as_tag(document.origin)
+        properties = self.vault.properties.many([document.id]).get(document.id, ())
         self.memories.write(
             document.path,
             document.title,
@@ -222,6 +223,8 @@ class DerivedMemories:
             tags=tuple(tag for tag in document.tags if tag != by),
             domain=document.domain,
             sources=[document],
+            project=next((value.value for value in properties if value.name == PROJECT), ""),
+            is_local=True,
         )
         summary = handoff.summary_of(sections)
         for session in self.vault.sessions.recent(_EVERY):
