@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S
 from clawmem.app.services.maintenance.lanes import read_plan
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
-from clawmem.ports.errors import EmbeddingError, ModelError
+from clawmem.ports.errors import ConfigError, EmbeddingError, ModelError
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -48,13 +48,23 @@ def watch(
         embed: Whether new texts are embedded after each pass that changed something, whatever the settings say. If
             neither says so, they are where it is quick.
     """
-    folders = LiveFolders(services)
+    vault, config_file = services.settings.vault, services.settings.config_file
+
+    @lru_cache(maxsize=1)
+    def configured(version: object) -> tuple[bool | None, list[Folder]]:
+        """Return whether the settings embed new texts, and the folders of the collections, in a *version* of the file."""
+        settings = load_settings(vault=vault)
+        use_cases: Any = Clawmem(settings=settings).use_cases
+        return settings.embeds(settings.collections), use_cases.folders()
+
+    def folders() -> list[Folder]:
+        return configured(file_version(config_file))[1]
 
     def embedded(progress: Progress = lambda done, total: None) -> list[str]:
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
         try:
-            report = embed_as(caller, embed or folders.embeds)
-        except (EmbeddingError, ModelError) as error:
+            report = embed_as(caller, embed or configured(file_version(config_file))[0])
+        except (ConfigError, EmbeddingError, ModelError) as error:
             return [str(error)]
         return [str(report.error)] if report and report.stopped else []
 
@@ -68,34 +78,6 @@ def watch(
         return [*services.issue_sync(project).problems, *embedded()]
 
     services.watching(WatchOptions(folders, tell, after_pass, sync_issues, every_s), stop)
-
-
-class LiveFolders:
-    """The collections of the config file, read again after a change."""
-
-    def __init__(self, services: Services) -> None:
-        self._settings, self._folders = services.settings, services.folders
-        self._version = file_version(services.settings.config_file)
-
-    def __call__(self) -> list[Folder]:
-        """
-        Return the folders of the collections.
-
-        Raises:
-            ConfigError: The file cannot be read now; the next call tries again.
-        """
-        version = file_version(self._settings.config_file)
-        if version != self._version:
-            fresh = load_settings(vault=self._settings.vault)
-            use_cases: Any = Clawmem(settings=fresh).use_cases
-            self._settings, self._folders = fresh, use_cases.folders()
-            self._version = version
-        return self._folders
-
-    @property
-    def embeds(self) -> bool | None:
-        """Whether the current settings let new texts be embedded; ``None`` if they do not say so."""
-        return self._settings.embeds(self._settings.collections)
 
 
 def file_version(file: Path) -> tuple[int, int, int] | None:
