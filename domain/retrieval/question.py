@@ -28,7 +28,7 @@ from clawmem.domain.text.words import words
 ANY_KIND = "any"
 _KIND_WORDS = {
     "handoff": "handoff hand-off handover hand-over übergabe übergabenotiz passation traspaso",
-    "decision": "decision decide decided adr entscheidung décision decisión decisiones",
+    "decision": "decision decide decided adr entscheidung entschieden beschlossen décision decisión decisiones",
     "progress": "progress standup stand-up changelog fortschritt fortschritte avance avancée",
     "research": "research investigation recherche untersuchung investigación",
     "conversation": "conversation transcript chat gespräch gespräche conversación",
@@ -67,7 +67,10 @@ _ADVERB = re.compile(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
 )
-_OWN_DEED = re.compile(r"\b(?:did|have|had|were|was)\s+(?:i|we)\s+(?P<verb>\w+)", re.IGNORECASE)
+_OWN_DEED = re.compile(
+    r"\b(?:did|have|had|were|was)\s+(?:i|we)\s+(?P<verb>\w+)|\b(?:habe|haben|hatte|hatten)\s+(?:ich|wir)\b.{0,200}?(?P<participle>\w+)\W*\Z",
+    re.IGNORECASE,
+)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 MOST_BEFORE = 200  # characters before "last" in which its verb is looked for
 NEAR = 3  # words after "latest" among which the kind is named
@@ -236,7 +239,7 @@ class Question:
         rest = f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
         topic = tuple(word for word in content_words(rest) if word not in _ANYTHING)
         deed = _OWN_DEED.search(rest)
-        return () if deed and topic == (deed["verb"].lower(),) else topic
+        return () if deed and topic == ((deed["verb"] or deed["participle"]).lower(),) else topic
 
     @cached_property
     def kinds(self) -> frozenset[str]:

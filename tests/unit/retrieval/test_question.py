@@ -37,6 +37,7 @@ def test_a_verb_alone_is_no_topic() -> None:
     assert Question("what did I sand on the boat in March", NOW_MS).topic == ("sand", "boat")
     assert Question("what did Joost sand in March", NOW_MS).topic == ("joost", "sand")
     assert Question("meetings in March", NOW_MS).topic == ()
+    assert Question("was haben wir im März entschieden", NOW_MS).topic == ()
 
 
 def test_kinds_by_nouns_and_verbs() -> None:
