@@ -113,42 +113,42 @@ def read_facts(value: object, text: str) -> list[ImportedFact]:
     ]
 
 
-def _fact(one: dict[str, Any]) -> ImportedFact | None:
-    title, kind = title_of(_line(one.get("title"))), one.get("contentType")
+def _fact(entry: dict[str, Any]) -> ImportedFact | None:
+    title, kind = title_of(_line(entry.get("title"))), entry.get("contentType")
     if not title or kind not in KINDS:
         return None
-    links = one.get("links")
+    links = entry.get("links")
     return ImportedFact(
         title,
         Kind(kind),
-        _line(one.get("quote")),
-        _line(one.get("narrative")),
-        tuple(_lines(one.get("facts")))[:MOST_FACTS],
-        tuple(_lines(one.get("aliases")))[:MOST_ALIASES],
+        _line(entry.get("quote")),
+        _line(entry.get("narrative")),
+        tuple(_lines(entry.get("facts")))[:MOST_FACTS],
+        tuple(_lines(entry.get("aliases")))[:MOST_ALIASES],
         tuple(_links(links if isinstance(links, list) else []))[:MOST_LINKS],
     )
 
 
 def _links(links: Sequence[object]) -> Iterator[FactLink]:
-    for one in links:
-        target = _line(one.get("targetTitle")) if isinstance(one, dict) else ""
-        if isinstance(one, dict) and target and one.get("relationType") in LINK_KINDS:
-            weight = one.get("weight")
+    for entry in links:
+        target = _line(entry.get("targetTitle")) if isinstance(entry, dict) else ""
+        if isinstance(entry, dict) and target and entry.get("relationType") in LINK_KINDS:
+            weight = entry.get("weight")
             known = min(1.0, weight) if isinstance(weight, (int, float)) and weight > 0 else USUAL_WEIGHT
-            yield FactLink(target, RelationKind(one["relationType"]), known)
+            yield FactLink(target, RelationKind(entry["relationType"]), known)
 
 
 def facts_by_rules(body: str, at: str) -> list[ImportedFact]:
     """Return the decisions, preferences, milestones and problems that cue words mark in the text of a unit."""
-    found = (one for one in findings(messages_of(body, at)) if one.kind in KINDS)
-    facts = (ImportedFact(title_of(one.sentence), one.kind, one.sentence) for one in found)
-    return [one for one in facts if one.title and not _orders(one)]
+    marked = (entry for entry in findings(messages_of(body, at)) if entry.kind in KINDS)
+    facts = (ImportedFact(title_of(entry.sentence), entry.kind, entry.sentence) for entry in marked)
+    return [entry for entry in facts if entry.title and not _orders(entry)]
 
 
 def messages_of(body: str, at: str) -> list[TranscriptMessage]:
     """Return the messages in the text of a unit, see `clawmem.domain.conversations.units.unit_body`."""
     _, *parts = TURN.compiled.split(body)
-    said = zip(parts[::2], parts[1::2], strict=True)
+    turns = zip(parts[::2], parts[1::2], strict=True)
     return [
         TranscriptMessage(
             f"m{number}",
@@ -157,7 +157,7 @@ def messages_of(body: str, at: str) -> list[TranscriptMessage]:
             text.strip(),
             at,
         )
-        for number, (name, text) in enumerate(said, start=1)
+        for number, (name, text) in enumerate(turns, start=1)
     ]
 
 
@@ -167,7 +167,7 @@ def fact_body(fact: ImportedFact, place: str, day: str) -> str:
     if fact.narrative:
         parts.append(fact.narrative)
     if fact.facts:
-        parts.append("\n".join(f"- {one}" for one in fact.facts))
+        parts.append("\n".join(f"- {entry}" for entry in fact.facts))
     return "\n\n".join([*parts, f"> {fact.quote}", f"Said on {day}, in {place}."]) + "\n"
 
 

@@ -63,12 +63,12 @@ def clean_text(text: str) -> str:
 def time_ms(at: RawTime, now_ms: int) -> int | None:
     """Return a recorded time in milliseconds since the epoch; ``None`` if it is missing, before 1980 or in the future."""
     if isinstance(at, str):
-        found = _of_text(at)
+        ms = _of_text(at)
     elif isinstance(at, (int, float)) and abs(at) < 1e18:  # infinity and nan are not
-        found = int(at / 1000 if at > _MICRO else at if at > _MILLI else at * 1000)
+        ms = int(at / 1000 if at > _MICRO else at if at > _MILLI else at * 1000)
     else:
-        found = None
-    return found if found is not None and EARLIEST_MS <= found <= now_ms + AHEAD_MS else None
+        ms = None
+    return ms if ms is not None and EARLIEST_MS <= ms <= now_ms + AHEAD_MS else None
 
 
 def _of_text(at: str) -> int | None:

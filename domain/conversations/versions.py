@@ -27,7 +27,7 @@ class ConversationState(NamedTuple):
 
 def version_of(updated_ms: int | None, messages: Sequence[CleanMessage]) -> int:
     """Return when a conversation was updated; without a record, the time of its last message."""
-    return updated_ms or max((one.at_ms for one in messages if one.is_timed), default=0)
+    return updated_ms or max((message.at_ms for message in messages if message.is_timed), default=0)
 
 
 def numbered_units(
@@ -42,8 +42,10 @@ def numbered_units(
     units: dict[int, Unit] = {}
     left, last = list(messages), 0
     for state in forgotten:
-        later = [one for one in left if one.is_timed and one.at_ms > state.version > 0]
-        earlier = [one for one in left if not (one.is_timed and one.at_ms > state.version > 0)]
+        later = [message for message in left if message.is_timed and message.at_ms > state.version > 0]
+        earlier = [
+            message for message in left if not (message.is_timed and message.at_ms > state.version > 0)
+        ]
         units |= enumerate([*units_of(earlier)][: state.units - last], start=last + 1)
         left, last = later, state.units
     units |= enumerate(units_of(left), start=last + 1)

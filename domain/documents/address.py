@@ -83,12 +83,12 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
 
     The test ignores case. A link also matches the end of the document's path, without its extension.
     """
-    asked = folded(address.name)
-    link = EXTENSION.sub("", asked)
+    wanted = folded(address.name)
+    link = EXTENSION.sub("", wanted)
 
     def is_called(document: Document) -> bool:
         """Whether *document* has that name."""
-        if any(folded(name) == asked for name in document_names(document)):
+        if any(folded(name) == wanted for name in document_names(document)):
             return True
         return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
 

@@ -19,9 +19,9 @@ _MARKS = (
 MARKS = frozenset(mark for mark, _ in _MARKS)
 
 
-def app_of(found: Collection[str]) -> str:
-    """Return the program of a folder in which the marks *found* are; an empty string for plain Markdown."""
-    return next((app for mark, app in _MARKS if mark in found), "")
+def app_of(marks: Collection[str]) -> str:
+    """Return the program of a folder in which the *marks* are; an empty string for plain Markdown."""
+    return next((app for mark, app in _MARKS if mark in marks), "")
 
 
 OBSIDIAN = ".obsidian"

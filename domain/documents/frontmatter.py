@@ -172,8 +172,8 @@ def _share(value: object) -> float | None:
 
 def _addresses(value: object) -> tuple[str, ...]:
     texts = (_UNQUOTED_LINK.sub(r"[[\1]]", text) for text in _leaves(value))
-    found = (address for text in texts for address in _LINKS.findall(text) or (text,))
-    return tuple(dict.fromkeys(filter(None, found)))
+    addresses = (address for text in texts for address in _LINKS.findall(text) or (text,))
+    return tuple(dict.fromkeys(filter(None, addresses)))
 
 
 def values(value: object) -> tuple[str, ...]:

@@ -25,8 +25,8 @@ class IgnoreRule(NamedTuple):
 
     def matches(self, path: str) -> bool:
         """Whether *path* itself matches, and not a folder above it."""
-        found = self.regex.search(path)
-        return found is not None and (not found.groupdict().get("ps_d") or found.end() == len(path))
+        match = self.regex.search(path)
+        return match is not None and (not match.groupdict().get("ps_d") or match.end() == len(path))
 
 
 class Exclusion(NamedTuple):

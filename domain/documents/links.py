@@ -136,8 +136,8 @@ def part_line(part: str, note: Markdown) -> int | None:
     """
     if part.startswith("^"):
         marker = re.compile(rf"(?:^|\s)\^{re.escape(part[1:].strip())}[ \t]*$", re.IGNORECASE | re.MULTILINE)
-        found = marker.search(note.prose)
-        return note.line_at(found.end()) if found else None
+        match = marker.search(note.prose)
+        return note.line_at(match.end()) if match else None
     wanted = [_heading_key(name) for name in part.split("#") if name.strip()]
     for heading in note.headings:
         if wanted and _heading_key(heading.label) == wanted[0]:

@@ -25,10 +25,10 @@ def reference_readings(text: str, note: Document) -> tuple[Address, ...]:
         InvalidInput: as `read_address`.
     """
     readings = (
-        one._replace(name=_shown_away(one.name), is_link=True)
-        for one in read_address(_from_the_top(text, note))
+        reading._replace(name=_shown_away(reading.name), is_link=True)
+        for reading in read_address(_from_the_top(text, note))
     )
-    return tuple(one for one in readings if one.name)
+    return tuple(reading for reading in readings if reading.name)
 
 
 def reference_places(address: Address, note: Document) -> Iterator[Place]:
@@ -79,9 +79,9 @@ def _shown_away(name: str) -> str:
 
 def _from_the_top(text: str, note: Document) -> str:
     """Return *text* with a leading ``./`` or ``../`` path resolved against the root of the collection."""
-    found = _FROM_HERE.match(text)
-    if found is None:
+    match = _FROM_HERE.match(text)
+    if match is None:
         return text
-    below = f"{found['climb']}{found['rest']}".replace("\\", "/")
+    below = f"{match['climb']}{match['rest']}".replace("\\", "/")
     path = posixpath.normpath(posixpath.join(posixpath.dirname(note.path), below))
-    return f"{found['opening']}{path}{text[found.end() :]}"
+    return f"{match['opening']}{path}{text[match.end() :]}"

@@ -26,9 +26,9 @@ def template_mark(note: Markdown, front_matter: str = "") -> Exclusion | None:
     A placeholder such as ``{{date}}`` counts in the front matter, in a heading, and alone in a line, apart from a
     label; a command of Templater counts everywhere. In code, a formula or a comment nothing counts.
     """
-    if found := _SIMPLE.search(front_matter) or _MARK.search(front_matter):
-        return Exclusion(TEMPLATES, 2 + front_matter.count("\n", 0, found.start()), found[0].strip())
-    if ("{{" in note.body or "<%" in note.body) and (found := _MARK.search(note.prose)):
-        placeholder = _SIMPLE.search(found[0])
-        return Exclusion(TEMPLATES, note.line_at(found.start()), (placeholder or found)[0].strip())
+    if match := _SIMPLE.search(front_matter) or _MARK.search(front_matter):
+        return Exclusion(TEMPLATES, 2 + front_matter.count("\n", 0, match.start()), match[0].strip())
+    if ("{{" in note.body or "<%" in note.body) and (match := _MARK.search(note.prose)):
+        placeholder = _SIMPLE.search(match[0])
+        return Exclusion(TEMPLATES, note.line_at(match.start()), (placeholder or match)[0].strip())
     return None

@@ -52,7 +52,7 @@ def causal_links(
     """
     steps = min(max(depth, LEAST_DEPTH), MOST_DEPTH)
     wanted = (Direction.CAUSES, Direction.CAUSED_BY) if direction is Direction.BOTH else (direction,)
-    every = [link for one in wanted for link in _chain(start, edges, one, steps)]
+    every = [link for way in wanted for link in _chain(start, edges, way, steps)]
     nearest: dict[int, CausalLink] = {}
     for link in sorted(every, key=_nearest_first):
         nearest.setdefault(link.document_id, link)
@@ -60,20 +60,22 @@ def causal_links(
 
 
 def _chain(start: int, edges: Edges, direction: Direction, depth: int) -> list[CausalLink]:
-    found: dict[int, CausalLink] = {}
+    links_by_document: dict[int, CausalLink] = {}
     frontier = {start}
     for level in range(1, depth + 1):
-        if not frontier or len(found) >= MOST_LINKS:
+        if not frontier or len(links_by_document) >= MOST_LINKS:
             break
         links = (
             CausalLink(_end(relation, direction), level, direction, relation)
             for relation in _relations(edges, frontier, direction)
         )
-        new = [link for link in links if link.document_id not in found and link.document_id != start]
+        new = [
+            link for link in links if link.document_id not in links_by_document and link.document_id != start
+        ]
         for link in sorted(new, key=_nearest_first):
-            found.setdefault(link.document_id, link)
+            links_by_document.setdefault(link.document_id, link)
         frontier = {link.document_id for link in new}
-    return list(found.values())
+    return list(links_by_document.values())
 
 
 def _relations(edges: Edges, nodes: set[int], direction: Direction) -> Sequence[Relation]:

@@ -45,10 +45,12 @@ def steps(
     stored from either end), only the heavier one is returned. The result does not depend on the order of the
     relations.
     """
-    asked = frozenset(nodes)
+    starts = frozenset(nodes)
     back = (BOTH_WAYS_OF_WHY if intent is Intent.WHY else BOTH_WAYS).intersection(kinds)
-    along = (Step(r.source, r.target, r.kind, r.weight) for r in edges.outbound(asked, kinds))
-    against = (Step(r.target, r.source, r.kind, r.weight) for r in edges.inbound(asked, back)) if back else ()
+    along = (Step(r.source, r.target, r.kind, r.weight) for r in edges.outbound(starts, kinds))
+    against = (
+        (Step(r.target, r.source, r.kind, r.weight) for r in edges.inbound(starts, back)) if back else ()
+    )
     heaviest: dict[tuple[int, int, RelationKind], Step] = {}
     for step in (*along, *against):
         place = step[:3]

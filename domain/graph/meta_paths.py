@@ -63,8 +63,8 @@ def forward_push(
     for path in META_PATHS[intent]:
         for document_id, weight in push_along(path, anchors, taken).items():
             largest[document_id] = max(weight, largest.get(document_id, 0.0))
-    found = [(document_id, weight) for document_id, weight in largest.items() if weight > LEAST]
-    return sorted(found, key=lambda one: (-one[1], one[0]))[:budget]
+    weighted = [(document_id, weight) for document_id, weight in largest.items() if weight > LEAST]
+    return sorted(weighted, key=lambda pair: (-pair[1], pair[0]))[:budget]
 
 
 def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, float]) -> dict[int, float]:
@@ -76,29 +76,29 @@ def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, flo
     LoCoMo from .835 to .806.
     """
     all_of_it = ALPHA * math.fsum(anchors.values())
-    return {found: min(weight / all_of_it, 1.0) for found, weight in pushed if found not in anchors}
+    return {document: min(weight / all_of_it, 1.0) for document, weight in pushed if document not in anchors}
 
 
 def push_along(
     path: Sequence[RelationKind], anchors: Mapping[int, float], taken: StepsOfKind
 ) -> dict[int, float]:
     """Return the weight that flows into every document along one meta-path, anchors included."""
-    kept = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
-    held = dict(anchors)
+    shares = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
+    weights = dict(anchors)
     for kind in path:
-        pushed = {document_id: amount for document_id, amount in held.items() if amount > LEAST}
-        held = _hop(pushed, taken(frozenset(pushed), kind)) if pushed else {}
-        for document_id, amount in held.items():
-            kept.setdefault(document_id, []).append(amount * ALPHA)
-    return {document_id: math.fsum(shares) for document_id, shares in kept.items()}
+        pushed = {document_id: amount for document_id, amount in weights.items() if amount > LEAST}
+        weights = _hop(pushed, taken(frozenset(pushed), kind)) if pushed else {}
+        for document_id, amount in weights.items():
+            shares.setdefault(document_id, []).append(amount * ALPHA)
+    return {document_id: math.fsum(amounts) for document_id, amounts in shares.items()}
 
 
-def _hop(held: Mapping[int, float], every: Sequence[Step]) -> dict[int, float]:
+def _hop(weights: Mapping[int, float], every: Sequence[Step]) -> dict[int, float]:
     """Return the weight of each document after one hop. `math.fsum` makes it independent of the order of edges."""
     shares: defaultdict[int, list[float]] = defaultdict(list)
     for start, from_start in groupby(every, attrgetter("start")):
         heaviest = strongest(from_start, EDGES_A_NODE)
         total = math.fsum(step.weight for step in heaviest)
         for step in heaviest:
-            shares[step.end].append(held[start] * (1 - ALPHA) * step.weight / total)
+            shares[step.end].append(weights[start] * (1 - ALPHA) * step.weight / total)
     return {document_id: math.fsum(amounts) for document_id, amounts in shares.items()}

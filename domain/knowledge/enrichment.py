@@ -144,20 +144,23 @@ def read_names(value: Any, title: str, body: str, content_type: str) -> list[Nam
     """Return the valid names of a model's answer that occur in the document, each once, up to the type's limit."""
     text = _words_of(f"{title}\n{body}")
     listed = value.get("entities") if isinstance(value, Mapping) else None
-    found: dict[str, Name] = {}
-    for one in listed if isinstance(listed, list) else ():
-        name = _name(one)
+    results: dict[str, Name] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        name = _name(entry)
         if name and is_name(*name, title) and _words_of(name.name) in text:
-            found.setdefault(name.name.casefold(), name)
-    return list(found.values())[: cap_of(content_type)]
+            results.setdefault(name.name.casefold(), name)
+    return list(results.values())[: cap_of(content_type)]
 
 
 def read_statements(value: Any, body: str) -> list[tuple[Statement, str]]:
     """Return the triples of a model's answer that a sentence of *body* proves, each with the first such sentence."""
     offered = value.get("triples") if isinstance(value, Mapping) else None
-    said = list(sentences(body))
-    proved = ((one, next((text for text in said if proves(one, text)), "")) for one in read_triples(offered))
-    return [(one, text) for one, text in proved if text]
+    quotes = list(sentences(body))
+    proved = (
+        (statement, next((text for text in quotes if proves(statement, text)), ""))
+        for statement in read_triples(offered)
+    )
+    return [(statement, text) for statement, text in proved if text]
 
 
 def links_prompt(document: str, neighbours: Sequence[str]) -> str:
@@ -175,12 +178,12 @@ def links_prompt(document: str, neighbours: Sequence[str]) -> str:
 def read_links(value: Any, neighbours: int) -> list[Link]:
     """Return the valid links of a model's answer, at most one of each kind for each neighbour."""
     listed = value.get("links") if isinstance(value, Mapping) else None
-    found: dict[tuple[int, RelationKind], Link] = {}
-    for one in listed if isinstance(listed, list) else ():
-        link = _link(one, neighbours)
+    results: dict[tuple[int, RelationKind], Link] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        link = _link(entry, neighbours)
         if link is not None:
-            found.setdefault((link.place, link.kind), link)
-    return list(found.values())
+            results.setdefault((link.place, link.kind), link)
+    return list(results.values())
 
 
 def evolution_prompt(document: str, neighbour: str, content: Content) -> str:
@@ -209,26 +212,26 @@ def read_evolution(value: Any, before: Content) -> DescriptionUpdate | None:
     return DescriptionUpdate(after, _reason(value)) if after and after != before else None
 
 
-def _name(one: Any) -> Name | None:
-    if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+def _name(entry: Any) -> Name | None:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         return None
-    kind = str(one.get("type", "")).strip().casefold()
-    return Name(" ".join(one["name"].split()), kind) if kind in KINDS else None
+    kind = str(entry.get("type", "")).strip().casefold()
+    return Name(" ".join(entry["name"].split()), kind) if kind in KINDS else None
 
 
-def _link(one: Any, neighbours: int) -> Link | None:
-    if not isinstance(one, Mapping):
+def _link(entry: Any, neighbours: int) -> Link | None:
+    if not isinstance(entry, Mapping):
         return None
-    number, kind, sure = one.get("target_idx"), one.get("link_type"), one.get("confidence")
+    number, kind, sure = entry.get("target_idx"), entry.get("link_type"), entry.get("confidence")
     is_known = isinstance(number, int) and 1 <= number <= neighbours and kind in LINK_KINDS
     if not (is_known and isinstance(sure, int | float) and LEAST_SURE <= sure <= 1.0):
         return None
-    return Link(int(number or 0) - 1, RelationKind(str(kind)), float(sure), _reason(one))
+    return Link(int(number or 0) - 1, RelationKind(str(kind)), float(sure), _reason(entry))
 
 
 def _reason(answer: Mapping[str, Any]) -> str:
-    said = answer.get("reasoning")
-    return " ".join(said.split())[:REASON_CHARS] if isinstance(said, str) else ""
+    reason = answer.get("reasoning")
+    return " ".join(reason.split())[:REASON_CHARS] if isinstance(reason, str) else ""
 
 
 def _words_of(text: str) -> str:

@@ -50,10 +50,10 @@ def only_one(name: str, known: Mapping[str, Entity]) -> Entity | None:
 
     ``concept`` means that the kind is unknown; it does not count if there is an entity of a specific kind.
     """
-    having = [one for one in ids_of(name) if one in known]
-    specific = [one for one in having if not is_generic(one)]
-    found = specific or having
-    return known[found[0]] if len(found) == 1 else None
+    known_ids = [entity for entity in ids_of(name) if entity in known]
+    specific = [entity for entity in known_ids if not is_generic(entity)]
+    candidates = specific or known_ids
+    return known[candidates[0]] if len(candidates) == 1 else None
 
 
 def is_generic(entity: str) -> bool:

@@ -37,12 +37,16 @@ def proves(statement: Statement, quote: str, *, title: str = "", by_user: bool =
     free text may be anywhere. In a quote that begins with a pronoun, the subject may be named in *title* instead; in
     a quote *by_user* it may also be the user.
     """
-    held = _content(quote)
-    if not (_is_named(statement.subject, held) or _is_meant(statement.subject, quote, title, by_user)):
+    source_words = _content(quote)
+    if not (
+        _is_named(statement.subject, source_words) or _is_meant(statement.subject, quote, title, by_user)
+    ):
         return False
     if statement.predicate in LITERAL:
-        return all(any(_are_forms(word, one) for one in held) for word in _content(statement.object))
-    return _is_named(statement.object, held)
+        return all(
+            any(_are_forms(word, other) for other in source_words) for word in _content(statement.object)
+        )
+    return _is_named(statement.object, source_words)
 
 
 def is_grounded(fact: str, source: str, is_known: Callable[[str], bool] = lambda name: False) -> bool:
@@ -52,10 +56,10 @@ def is_grounded(fact: str, source: str, is_known: Callable[[str], bool] = lambda
     Args:
         is_known: Whether a capitalised word is a name elsewhere; it then also counts at the start of a sentence.
     """
-    held = name_words(source)
+    source_words = name_words(source)
     numbers = [word for word in name_words(fact) if word.isdigit()]
     names = [word for name in names_in("", fact, is_known=is_known) for word in _content(name.name)]
-    return all(any(_are_forms(word, one) for one in held) for word in (*numbers, *names))
+    return all(any(_are_forms(word, other) for other in source_words) for word in (*numbers, *names))
 
 
 def _is_meant(subject: str, quote: str, title: str, by_user: bool) -> bool:
@@ -64,9 +68,9 @@ def _is_meant(subject: str, quote: str, title: str, by_user: bool) -> bool:
     return bool(_PRONOUN.search(quote)) and _is_named(subject, _content(title))
 
 
-def _is_named(name: str, held: list[str]) -> bool:
+def _is_named(name: str, source_words: list[str]) -> bool:
     wanted = _content(name)
-    runs = (held[start : start + len(wanted)] for start in range(len(held) - len(wanted) + 1))
+    runs = (source_words[start : start + len(wanted)] for start in range(len(source_words) - len(wanted) + 1))
     return bool(wanted) and any(all(map(_are_forms, wanted, run)) for run in runs)
 
 

@@ -134,13 +134,13 @@ def names_in(
         is_known: Whether other documents have that name; it is then also recognised at the start of a sentence.
     """
     prose = _NOT_PROSE.sub(lambda cut: " \n" if "\n" in cut[0] else " , ", body)
-    found = Counter[Name]()
+    names = Counter[Name]()
     for person in people:
-        found[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
-    found.update(_joined(joined) for joined in _JOINED.findall(prose) if joined.lower() not in _COMMON)
-    found.update(map(Name, _capitalised(prose, is_known)))
-    kept = [name for name, _ in found.most_common() if is_name(*name, title)]
-    return _distinct(kept)[: cap_of(content_type)]
+        names[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
+    names.update(_joined(joined) for joined in _JOINED.findall(prose) if joined.lower() not in _COMMON)
+    names.update(map(Name, _capitalised(prose, is_known)))
+    valid = [name for name, _ in names.most_common() if is_name(*name, title)]
+    return _distinct(valid)[: cap_of(content_type)]
 
 
 def people_of(front_matter: Mapping[str, str]) -> list[str]:
@@ -263,11 +263,11 @@ def _bare(word: str) -> str:
 
 def _distinct(names: Iterable[Name]) -> list[Name]:
     """Return each name once in its first spelling, without those that are part of a person's longer name."""
-    kept: dict[str, Name] = {}
+    unique: dict[str, Name] = {}
     for name in names:
-        kept.setdefault(_plain(name.name), name)
-    people = [name.name for name in kept.values() if name.kind == PERSON]
-    return [name for name in kept.values() if name.kind == PERSON or full_name(name.name, people) is None]
+        unique.setdefault(_plain(name.name), name)
+    people = [name.name for name in unique.values() if name.kind == PERSON]
+    return [name for name in unique.values() if name.kind == PERSON or full_name(name.name, people) is None]
 
 
 def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:

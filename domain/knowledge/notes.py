@@ -84,13 +84,15 @@ def read_content(value: Any) -> Content | None:
         return None
     context = value.get("context")
     flat = " ".join(context.split())[:CONTEXT_CHARS] if isinstance(context, str) else ""
-    kept = _listed(value.get("keywords"), KEYWORDS)
-    return Content(kept, _listed(value.get("tags"), TAGS), flat) if kept and flat else None
+    words_listed = _listed(value.get("keywords"), KEYWORDS)
+    return Content(words_listed, _listed(value.get("tags"), TAGS), flat) if words_listed and flat else None
 
 
 def _listed(value: Any, most: int) -> tuple[str, ...]:
     texts = (
-        (" ".join(one.split()) for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+        (" ".join(entry.split()) for entry in value if isinstance(entry, str))
+        if isinstance(value, list)
+        else ()
     )
     return tuple(dict.fromkeys(text for text in texts if words(text) and len(text) <= 60))[:most]
 

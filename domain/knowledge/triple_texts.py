@@ -36,7 +36,7 @@ _PLACEHOLDER = Pattern(
 )
 
 
-def read_triples(said: Any) -> list[Statement]:
+def read_triples(answer: Any) -> list[Statement]:
     """
     Return the triples that a model wrote, in any of several forms: at most five, each once. Never raises.
 
@@ -45,45 +45,45 @@ def read_triples(said: Any) -> list[Statement]:
     of lists of three. A triple is dropped if its predicate is unknown or a part is a placeholder, too short, too
     long or only stop words.
     """
-    found = (statement for parts in _offered(said) if (statement := _statement(*parts)))
-    return list(dict.fromkeys(found))[:MOST]
+    statements = (statement for parts in _offered(answer) if (statement := _statement(*parts)))
+    return list(dict.fromkeys(statements))[:MOST]
 
 
-def _offered(said: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
+def _offered(answer: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
     """Yield the three parts of everything that looks like a triple."""
-    if isinstance(said, str):
-        yield from _written(said)
-    elif isinstance(said, Mapping):
-        yield from _of_mapping(said, depth)
-    elif isinstance(said, list) and _are_parts(said):
-        yield said[0], said[1], said[2]
-    elif isinstance(said, list) and depth < MOST_DEPTH:
-        for one in said:
-            yield from _offered(one, depth + 1)
+    if isinstance(answer, str):
+        yield from _written(answer)
+    elif isinstance(answer, Mapping):
+        yield from _of_mapping(answer, depth)
+    elif isinstance(answer, list) and _are_parts(answer):
+        yield answer[0], answer[1], answer[2]
+    elif isinstance(answer, list) and depth < MOST_DEPTH:
+        for entry in answer:
+            yield from _offered(entry, depth + 1)
 
 
-def _of_mapping(said: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, str, str]]:
-    parts = [said.get(name) for name in _PARTS]
+def _of_mapping(answer: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, str, str]]:
+    parts = [answer.get(name) for name in _PARTS]
     if all(isinstance(part, str) for part in parts):
         yield str(parts[0]), str(parts[1]), str(parts[2])
     for name in ("triples", "triple"):
-        if name in said and depth < MOST_DEPTH:
-            yield from _offered(said[name], depth + 1)
+        if name in answer and depth < MOST_DEPTH:
+            yield from _offered(answer[name], depth + 1)
 
 
-def _are_parts(said: list[Any]) -> bool:
+def _are_parts(answer: list[Any]) -> bool:
     """Whether a list is one triple, and not three texts that are a triple each."""
-    are_texts = len(said) == len(_PARTS) and all(isinstance(part, str) for part in said)
-    return are_texts and next(_written(said[0]), None) is None
+    are_texts = len(answer) == len(_PARTS) and all(isinstance(part, str) for part in answer)
+    return are_texts and next(_written(answer[0]), None) is None
 
 
 def _written(text: str) -> Iterator[tuple[str, str, str]]:
     elements = list(_ELEMENT.compiled.finditer(text))
-    for one in elements:
+    for entry in elements:
         parts = {
-            name.lower(): value or other for name, value, other in _ATTRIBUTE.compiled.findall(one["head"])
+            name.lower(): value or other for name, value, other in _ATTRIBUTE.compiled.findall(entry["head"])
         }
-        parts |= {name.lower(): value for name, value in _PART.compiled.findall(one["rest"])}
+        parts |= {name.lower(): value for name, value in _PART.compiled.findall(entry["rest"])}
         if parts.keys() >= set(_PARTS):
             yield parts["subject"], parts["predicate"], parts["object"]
     for line in () if elements else text.splitlines():
@@ -92,17 +92,17 @@ def _written(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
-    one = Statement(_flat(subject), re.sub(r"[\s-]+", "_", _flat(predicate).lower()), _flat(object_))
-    is_name = one.predicate not in LITERAL
+    statement = Statement(_flat(subject), re.sub(r"[\s-]+", "_", _flat(predicate).lower()), _flat(object_))
+    is_name = statement.predicate not in LITERAL
     if (
-        one.predicate in PREDICATES
-        and SHORTEST <= len(one.subject) <= LONGEST_SUBJECT
-        and SHORTEST <= len(one.object) <= LONGEST_OBJECT
-        and not any(_PLACEHOLDER.compiled.search(part) for part in (one.subject, one.object))
-        and _names_something(one.subject)
-        and (_names_something(one.object) or not is_name)
+        statement.predicate in PREDICATES
+        and SHORTEST <= len(statement.subject) <= LONGEST_SUBJECT
+        and SHORTEST <= len(statement.object) <= LONGEST_OBJECT
+        and not any(_PLACEHOLDER.compiled.search(part) for part in (statement.subject, statement.object))
+        and _names_something(statement.subject)
+        and (_names_something(statement.object) or not is_name)
     ):
-        return one
+        return statement
     return None
 
 

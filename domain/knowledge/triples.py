@@ -45,8 +45,8 @@ class Statement(NamedTuple):
 
         They are the first of the SHA-256 of its three parts in UTF-8, separated by NUL.
         """
-        said = "\0".join(self).encode("utf-8", "surrogatepass")
-        return sha256(said).hexdigest()[:_ID_DIGITS]
+        text = "\0".join(self).encode("utf-8", "surrogatepass")
+        return sha256(text).hexdigest()[:_ID_DIGITS]
 
 
 def confidence_of(kind: str) -> float:
@@ -54,7 +54,7 @@ def confidence_of(kind: str) -> float:
     return SURE if kind in SETTLED else LESS_SURE
 
 
-def ends_statement(new: Collection[Statement], held: Statement) -> bool:
+def ends_statement(new: Collection[Statement], old: Statement) -> bool:
     """
     Whether the statements *new* of one document end the statement *held*; parts are ids or texts.
 
@@ -62,15 +62,17 @@ def ends_statement(new: Collection[Statement], held: Statement) -> bool:
     ``replaced`` is no longer used by its replacement, nor by subjects that use the replacement according to the same
     document. Using one more thing ends nothing.
     """
-    return held not in new and any(_is_over(held, one, new) for one in new)
+    return old not in new and any(_is_over(old, statement, new) for statement in new)
 
 
-def _is_over(held: Statement, one: Statement, new: Collection[Statement]) -> bool:
-    if one.predicate == MIGRATED_TO:
-        return held.subject == one.subject and held.predicate in _LEFT and held.object != one.object
-    if one.predicate == REPLACED and held.object == one.object and held.predicate in _GIVEN_UP:
+def _is_over(old: Statement, statement: Statement, new: Collection[Statement]) -> bool:
+    if statement.predicate == MIGRATED_TO:
+        return old.subject == statement.subject and old.predicate in _LEFT and old.object != statement.object
+    if statement.predicate == REPLACED and old.object == statement.object and old.predicate in _GIVEN_UP:
         have_it = {
-            other.subject for other in new if other.object == one.subject and other.predicate in _GIVEN_UP
+            other.subject
+            for other in new
+            if other.object == statement.subject and other.predicate in _GIVEN_UP
         }
-        return held.subject in {one.subject, *have_it}
+        return old.subject in {statement.subject, *have_it}
     return False

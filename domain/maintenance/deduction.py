@@ -135,9 +135,9 @@ def draft_prompt(texts: Sequence[str]) -> str:
     )
 
 
-def judge_prompt(draft: Draft, said: Sequence[str], related: Sequence[str] = ()) -> str:
+def judge_prompt(draft: Draft, evidence_sentences: Sequence[str], related: Sequence[str] = ()) -> str:
     """Return the prompt that asks whether the sentences *said* support a draft; *related*: relations of the notes."""
-    listed = "\n".join(f"- {sentence}" for sentence in said)
+    listed = "\n".join(f"- {sentence}" for sentence in evidence_sentences)
     links = "\n\nThe notes are related: " + "; ".join(related) if related else ""
     return (
         "Does the conclusion follow from these sentences alone? Answer with JSON: "
@@ -163,13 +163,13 @@ def read_drafts(answer: Any) -> list[Draft] | None:
     listed = answer.get("deductions") if isinstance(answer, Mapping) else None
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         return None
-    return [_draft(one) for one in listed if isinstance(one, Mapping)][:MOST_DRAFTS]
+    return [_draft(entry) for entry in listed if isinstance(entry, Mapping)][:MOST_DRAFTS]
 
 
 def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that a draft cites, each once; indices out of range are ignored."""
-    found = {pool[number - 1].document_id: pool[number - 1] for number in _indices(draft, pool)}
-    return list(found.values())
+    candidates = {pool[number - 1].document_id: pool[number - 1] for number in _indices(draft, pool)}
+    return list(candidates.values())
 
 
 def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | None:
@@ -205,8 +205,8 @@ def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
 
 def supports(answer: Any) -> bool | None:
     """Return whether the model's answer says that the evidence suffices; ``None`` if it is not usable."""
-    said = answer.get("supported") if isinstance(answer, Mapping) else None
-    return said if isinstance(said, bool) else None
+    verdict = answer.get("supported") if isinstance(answer, Mapping) else None
+    return verdict if isinstance(verdict, bool) else None
 
 
 def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -> tuple[bool, Stats]:
@@ -216,18 +216,18 @@ def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Sta
     An answer that is not usable rejects nothing: the draft is accepted and counted as ``validatorFallbackAccepts``.
     """
     wrong = draft_fault(draft, pool)
-    said = None if wrong else supports(answer)
-    if wrong is None and said is False:
+    verdict = None if wrong else supports(answer)
+    if wrong is None and verdict is False:
         wrong = RejectionReason.UNSUPPORTED
     if wrong:
         return False, stats.plus("rejected", wrong)
-    return True, stats.plus("accepted", *(["validatorFallbackAccepts"] if said is None else []))
+    return True, stats.plus("accepted", *(["validatorFallbackAccepts"] if verdict is None else []))
 
 
 def rejection(before: Stats, after: Stats) -> str:
     """Return in words why the draft counted between *before* and *after* was rejected; empty if it was accepted."""
-    why = (one for one in RejectionReason if getattr(after, one) > getattr(before, one))
-    return next((one.in_words for one in why), "")
+    why = (reason for reason in RejectionReason if getattr(after, reason) > getattr(before, reason))
+    return next((reason.in_words for reason in why), "")
 
 
 def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
@@ -245,8 +245,8 @@ def _indices(draft: Draft, pool: Sequence[Candidate]) -> Iterator[int]:
     return (number for number in draft.source_indices if 0 < number <= len(pool))
 
 
-def _draft(one: Mapping[str, Any]) -> Draft:
-    conclusion, premises, indices = (one.get(name) for name in ("conclusion", "premises", "source_indices"))
+def _draft(entry: Mapping[str, Any]) -> Draft:
+    conclusion, premises, indices = (entry.get(name) for name in ("conclusion", "premises", "source_indices"))
     return Draft(
         " ".join(conclusion.split()) if isinstance(conclusion, str) else "",
         tuple(text for text in premises if isinstance(text, str)) if isinstance(premises, list) else (),

@@ -105,8 +105,8 @@ def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
     listed = answer.get("patterns") if isinstance(answer, Mapping) else None
     if not isinstance(listed, list):
         return None
-    found = [_pattern(one, count) for one in listed if isinstance(one, Mapping)]
-    return [one for one in found if one.observation and len(one.source_indices) >= _LEAST_SOURCES][
+    patterns = [_pattern(entry, count) for entry in listed if isinstance(entry, Mapping)]
+    return [entry for entry in patterns if entry.observation and len(entry.source_indices) >= _LEAST_SOURCES][
         :MOST_PATTERNS
     ]
 
@@ -129,8 +129,8 @@ def stated_text(document: Document, body: str) -> str:
     title = document.title
     if title.endswith("…"):
         title = next((line[2:] for line in lines if line.startswith("> ")), title)
-    said = [line.removeprefix("- ") for line in lines if line and not line.startswith(_NOT_STATED)]
-    return " ".join(" ".join([title, *said]).split())
+    statement = [line.removeprefix("- ") for line in lines if line and not line.startswith(_NOT_STATED)]
+    return " ".join(" ".join([title, *statement]).split())
 
 
 def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> list[Occurrence]:
@@ -141,8 +141,8 @@ def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> 
         again: Later times at which a document's own statement was repeated.
     """
     if CONSOLIDATED not in document.tags:
-        said = stated_text(document, body)
-        return [Occurrence(day[:10], said) for day in (document.authored_at, *again)]
+        statement = stated_text(document, body)
+        return [Occurrence(day[:10], statement) for day in (document.authored_at, *again)]
     listed = (line[2:].partition(": ") for line in body.splitlines() if line.startswith("- "))
     return [Occurrence(day, text) for day, _, text in listed]
 
@@ -150,7 +150,7 @@ def occurrences_of(document: Document, body: str, again: Sequence[str] = ()) -> 
 def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
     """Return the Markdown of a consolidated observation: its text, then each recording, latest first."""
     every = sorted(occasions, reverse=True)
-    listed = "\n".join(f"- {day}: {said}" for day, said in every)
+    listed = "\n".join(f"- {day}: {text}" for day, statement in every)
     return f"# {text}\n\n{_EVIDENCE}{len(every)} times:\n\n{listed}\n"
 
 
@@ -164,10 +164,10 @@ def consolidated_path(day: str, name: str) -> str:
     return f"{FOLDER}/{day}-{name}.md"
 
 
-def _pattern(one: Mapping[str, Any], count: int) -> Pattern:
-    text, indices = one.get("observation"), one.get("source_indices")
-    given = indices if isinstance(indices, list) else []
-    valid = [n for n in given if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
+def _pattern(entry: Mapping[str, Any], count: int) -> Pattern:
+    text, indices = entry.get("observation"), entry.get("source_indices")
+    numbers = indices if isinstance(indices, list) else []
+    valid = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
     return Pattern(" ".join(text.split()) if isinstance(text, str) else "", tuple(dict.fromkeys(valid)))
 
 

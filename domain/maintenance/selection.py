@@ -27,16 +27,16 @@ def stale_first(documents: Iterable[Document], recalled_at: Mapping[int, str], l
         limit: Maximum number of documents; none if below 1.
     """
 
-    def touched(one: Document) -> tuple[str, str, str, int]:
-        last = recalled_at.get(one.id) or one.last_accessed_at or one.authored_at
-        return one.collection, last, one.authored_at, one.id
+    def touched(document: Document) -> tuple[str, str, str, int]:
+        last = recalled_at.get(document.id) or document.last_accessed_at or document.authored_at
+        return document.collection, last, document.authored_at, document.id
 
     return sorted(documents, key=touched)[: max(limit, 0)]
 
 
 def newest_first(documents: Iterable[Document], limit: int) -> list[Document]:
     """Return at most *limit* documents, last written first, then highest id first; none if *limit* is below 1."""
-    newest = sorted(documents, key=lambda one: (one.authored_at, one.id), reverse=True)
+    newest = sorted(documents, key=lambda document: (document.authored_at, document.id), reverse=True)
     return newest[: max(limit, 0)]
 
 
@@ -53,5 +53,5 @@ def surprising_first(distances: Mapping[int, Sequence[float]], limit: int) -> li
     if len(distances) <= NEIGHBOURS:
         return []
     means = {number: sum(near) / len(near) for number, near in distances.items() if near}
-    told = [number for number, mean in means.items() if mean > LEAST_SURPRISAL]
-    return sorted(told, key=lambda number: (-means[number], number))[: max(limit, 0)]
+    surprising = [number for number, mean in means.items() if mean > LEAST_SURPRISAL]
+    return sorted(surprising, key=lambda number: (-means[number], number))[: max(limit, 0)]
