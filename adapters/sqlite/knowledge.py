@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import partialmethod
 from typing import Any
 
 from clawmem.adapters.sqlite.database import Bindings, Row
@@ -364,26 +365,6 @@ class SqliteRelations(Store):
             removed = self._db.change(_REMOVE_OTHERS, bindings)
             return removed + self._insert(_PUT_OWN, renewed)
 
-    def outbound(
-        self,
-        document_ids: Iterable[int],
-        kinds: Collection[RelationKind] = EVERY_KIND,
-        *,
-        limit: int,
-        scope: Scope = EVERYTHING,
-    ) -> list[Relation]:
-        return self._strongest("outbound", document_ids, kinds, limit, scope)
-
-    def inbound(
-        self,
-        document_ids: Iterable[int],
-        kinds: Collection[RelationKind] = EVERY_KIND,
-        *,
-        limit: int,
-        scope: Scope = EVERYTHING,
-    ) -> list[Relation]:
-        return self._strongest("inbound", document_ids, kinds, limit, scope)
-
     def forget(self, document_id: int) -> int:
         return self._db.change("delete from relations where source = ?1 or target = ?1", (document_id,))
 
@@ -394,9 +375,10 @@ class SqliteRelations(Store):
         self,
         direction: str,
         document_ids: Iterable[int],
-        kinds: Collection[RelationKind],
+        kinds: Collection[RelationKind] = EVERY_KIND,
+        *,
         limit: int,
-        scope: Scope,
+        scope: Scope = EVERYTHING,
     ) -> list[Relation]:
         near, far = _RELATION_ENDS[direction]
         documents, bindings = documents_in(scope)
@@ -405,6 +387,9 @@ class SqliteRelations(Store):
         nodes, names = json.dumps(sorted(set(document_ids))), json.dumps(sorted(kinds))
         values = {**bindings, "nodes": nodes, "kinds": names, "limit": max(limit, 0)}
         return [_relation(row) for row in self._db.rows(sql, values)]
+
+    outbound = partialmethod(_strongest, "outbound")
+    inbound = partialmethod(_strongest, "inbound")
 
     def _checked(self, relations: Iterable[Relation]) -> list[Relation]:
         checked = list(relations)
