@@ -19,7 +19,6 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from filelock import FileLock, Timeout
-from starlette.types import ASGIApp
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.announcement import (
@@ -103,32 +102,19 @@ def serve(
             places=places_in(environ),
         )
 
-        def vanish() -> None:
-            announcement_file(vault).unlink(missing_ok=True)
-            app.state.hang_up()
-
-        def appear() -> None:
-            write_whole(announcement_file(vault), json.dumps(here._asdict()).encode())
-            start_note(vault).unlink(missing_ok=True)
-            ready(here.url)
-
         # Configured before a library configures logging with colours and source locations.
         handlers = (
-            [RotatingFileHandler(choices.log, maxBytes=MOST_LOG_BYTES, backupCount=1)]
-            if choices.log
+            [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)]
+            if (log := choices.log)
             else None
         )
-        logging.basicConfig(
-            format="%(asctime)s %(name)s: %(message)s", level=logging.WARNING, handlers=handlers
-        )
+        layout = "%(asctime)s %(name)s: %(message)s"
+        logging.basicConfig(format=layout, level=logging.WARNING, handlers=handlers)
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
         app = application(runtime, names_of(here.host, here.port, choices.names), token)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises a signal again at the end
-        try:
-            with suppress(KeyboardInterrupt):
-                Server(app, appear, vanish, choices.idle_exit_s).run(sockets=[listener])
-        finally:
-            vanish()
+        with suppress(KeyboardInterrupt):
+            Server(app, vault, here, ready, choices.idle_exit_s).run(sockets=[listener])
 
 
 def token_for(vault: Path, environ: Mapping[str, str]) -> str:
@@ -214,20 +200,21 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
 
 class Server(uvicorn.Server):
     """
-    Uvicorn server that runs until it receives a signal, or has been idle for too long.
+    Uvicorn server that is announced while it accepts requests, and ends when it has been idle for too long.
 
     Args:
-        appear: Called when the server starts to accept requests.
-        vanish: Called when the server stops accepting requests; requests in progress are still answered.
+        app: Application made by `application`.
+        ready: Called with the URL when the server is ready.
         idle_exit_s: Seconds without a new request and without one in progress after which the server ends. Maintenance
             lanes and the watcher do not count.
     """
 
     def __init__(
         self,
-        app: ASGIApp,
-        appear: Callable[[], None],
-        vanish: Callable[[], None],
+        app: FastAPI,
+        vault: Path,
+        here: Announcement,
+        ready: Callable[[str], None],
         idle_exit_s: float | None = None,
     ) -> None:
         config = uvicorn.Config(
@@ -245,15 +232,16 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=DRAIN_S,
         )
         super().__init__(config)
-        self._appear = appear
-        self._vanish = vanish
+        self._app, self._vault, self._here, self._ready = app, vault, here, ready
         self._idle_exit_s = idle_exit_s
         self._answered, self._idle_since = 0, monotonic()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start answering requests, then announce the server."""
         await super().startup(sockets)
-        self._appear()
+        write_whole(announcement_file(self._vault), json.dumps(self._here._asdict()).encode())
+        start_note(self._vault).unlink(missing_ok=True)
+        self._ready(self._here.url)
 
     async def on_tick(self, counter: int) -> bool:
         """Return whether to shut down; called ten times a second."""
@@ -264,5 +252,6 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
-        self._vanish()
+        announcement_file(self._vault).unlink(missing_ok=True)
+        self._app.state.hang_up()
         await super().shutdown(sockets)
