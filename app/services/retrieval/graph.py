@@ -91,35 +91,6 @@ def fuse_by_intent(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(fused_documents(request, work, weights))
 
 
-class CachedQueryEmbedder:
-    """``Embedder`` that caches its last query vector, so that a server is not asked twice for it."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._last: tuple[str, Vector] | None = None
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the wrapped embedder."""
-        return self._embedder.fingerprint
-
-    @property
-    def dimensions(self) -> int:
-        """The dimensions of the wrapped embedder."""
-        return self._embedder.dimensions
-
-    def embed_query(self, text: str) -> Vector:
-        """Return the vector of *text*, cached if *text* is the last query."""
-        last = self._last
-        if last is None or last[0] != text:
-            last = self._last = (text, self._embedder.embed_query(text))
-        return last[1]
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of the wrapped embedder."""
-        return self._embedder.embed_documents(texts)
-
-
 class QuestionSimilarity:
     """
     The fragment of each document nearest to one question, and its cosine.

@@ -13,7 +13,6 @@ from clawmem.app.services.retrieval.expand import expansion_stage, variant_retri
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import (
     PURPOSE,
-    CachedQueryEmbedder,
     classify,
     follow_relations,
     fuse_by_intent,
@@ -133,13 +132,12 @@ def intent_search(
         models: The generator classifies questions whose words leave the intent open; the reranker reorders the best
             candidates before scoring.
     """
-    cached = CachedQueryEmbedder(embedder)
     legs = {
         "lexical": in_named_time(lexical_retriever(stores.lexical)),
-        "vector": in_named_time(vector_retriever(stores.vectors, stores.embeddings, cached)),
+        "vector": in_named_time(vector_retriever(stores.vectors, stores.embeddings, embedder)),
     }
     cache = AnswerCache(stores.answers, models.clock, PURPOSE) if models.clock else None
-    relations: Mapping[str, Stage] = {"graph": follow_relations(stores, cached)} if with_graph else {}
+    relations: Mapping[str, Stage] = {"graph": follow_relations(stores, embedder)} if with_graph else {}
     return Pipeline(
         stores,
         {

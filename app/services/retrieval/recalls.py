@@ -84,22 +84,29 @@ class Recalls:
             limit: Number of requested results.
             receipt: Returns the packed receipt; called only if receipts are recorded.
         """
-        kept = None
         try:
             now_ms = self.clock.now_ms()
             if self.forgets:
                 self._forget(now_ms)
             if self.enabled:
                 content = receipt() if receipt and self.keeps_receipts else None
-                kept = self.telemetry.record(
-                    _recall(answer, verb, ms, limit, now_ms)._replace(
-                        session_id=session_id, turn_index=turn_index, prompt_id=prompt_id
-                    ),
-                    content,
+                ranks = enumerate(answer.results, start=1)
+                recall = Recall(
+                    asked_at=iso_utc(now_ms),
+                    verb=verb,
+                    query_hash=query_hash(answer.query),
+                    took_ms=ms,
+                    limit=limit,
+                    degraded=tuple(answer.trace.degraded),
+                    hits=tuple(RecallHit(result.document.id, rank, result.score) for rank, result in ranks),
+                    session_id=session_id,
+                    turn_index=turn_index,
+                    prompt_id=prompt_id,
                 )
+                return self.telemetry.record(recall, content)
         except Exception:  # noqa: BLE001  errors of the recorder must not affect the answer
             return None
-        return kept
+        return None
 
     def _forget(self, now_ms: int) -> None:
         if self.receipts:
@@ -116,16 +123,3 @@ def _before(now_ms: int, days: int) -> str:
     if days <= 0:
         return iso_utc(now_ms)
     return iso_utc(now_ms // _DAY_MS * _DAY_MS - days * _DAY_MS)
-
-
-def _recall(answer: Answer, verb: str, ms: float, limit: int, now_ms: int) -> Recall:
-    results = enumerate(answer.results, start=1)
-    return Recall(
-        asked_at=iso_utc(now_ms),
-        verb=verb,
-        query_hash=query_hash(answer.query),
-        took_ms=ms,
-        limit=limit,
-        degraded=tuple(answer.trace.degraded),
-        hits=tuple(RecallHit(result.document.id, rank, result.score) for rank, result in results),
-    )

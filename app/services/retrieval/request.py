@@ -102,13 +102,23 @@ def read_request(
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
             0..1, or an invalid date.
     """
-    _refuse_words(query)
-    since, until = _moment(stated.get("since", "")), first_after(stated.get("until", ""))
+    if not query.strip():
+        raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
+    if len(query) > MAX_QUERY:
+        raise InvalidInput(
+            "INPUT_TOO_LONG",
+            f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
+        )
+    since = stated.get("since", "")
     request = RetrievalRequest(
         Question(query, now_ms, zone),
         limit=stated.get("limit", 10),
         min_score=stated.get("min_score", 0.0),
-        scope=Scope(frozenset(stated.get("collections", ())), since, until),
+        scope=Scope(
+            frozenset(stated.get("collections", ())),
+            iso_utc(_read_ms(since)) if since else None,
+            first_after(stated.get("until", "")),
+        ),
         unit=stated.get("unit", Unit.DOCUMENT),
         ranking=stated.get("ranking", Ranking.CALIBRATED),
         diverse=stated.get("diverse", True),
@@ -121,8 +131,12 @@ def read_request(
         candidate_limit=stated.get("candidate_limit"),
         show_all=stated.get("show_all", False),
     )
-    _refuse_shares(request.min_score, request.floor)
-    _refuse_limits(request.limit, request.candidate_limit)
+    for share, name in ((request.min_score, "minimum score"), (request.floor, "floor")):
+        if not 0.0 <= share <= 1.0:
+            raise InvalidInput("OUT_OF_BOUNDS", f"A {name} of {share} makes no sense; choose 0 to 1.")
+    for limit in (request.limit, request.candidate_limit):
+        if limit is not None and not 1 <= limit <= MAX_LIMIT:
+            raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
     return request
 
 
@@ -142,29 +156,6 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
     )
 
 
-def _refuse_words(query: str) -> None:
-    if not query.strip():
-        raise InvalidInput("INVALID_INPUT", "The question is empty. Give it a word to look for.")
-    if len(query) > MAX_QUERY:
-        raise InvalidInput(
-            "INPUT_TOO_LONG",
-            f"The question has {len(query)} characters; {MAX_QUERY} are the most. Shorten it.",
-        )
-
-
-def _refuse_shares(min_score: float, floor: float) -> None:
-    if not 0.0 <= min_score <= 1.0:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A minimum score of {min_score} makes no sense; choose 0 to 1.")
-    if not 0.0 <= floor <= 1.0:
-        raise InvalidInput("OUT_OF_BOUNDS", f"A floor of {floor} makes no sense; choose 0 to 1.")
-
-
-def _refuse_limits(*limits: int | None) -> None:
-    for limit in limits:
-        if limit is not None and not 1 <= limit <= MAX_LIMIT:
-            raise InvalidInput("OUT_OF_BOUNDS", f"A limit of {limit} cannot be met; choose 1 to {MAX_LIMIT}.")
-
-
 def first_after(text: str) -> str | None:
     """
     Return the first moment after the day or moment that *text* names, in record format; ``None`` for an empty text.
@@ -172,11 +163,9 @@ def first_after(text: str) -> str | None:
     Raises:
         InvalidInput: *text* is no date.
     """
-    return iso_utc(_read_ms(text) + _length_ms(text)) if text else None
-
-
-def _moment(text: str) -> str | None:
-    return iso_utc(_read_ms(text)) if text else None
+    if not text:
+        return None
+    return iso_utc(_read_ms(text) + (DAY_MS if len(text.strip()) == len("2026-03-31") else 1))
 
 
 def _read_ms(text: str) -> int:
@@ -184,7 +173,3 @@ def _read_ms(text: str) -> int:
     if ms is None:
         raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
     return ms
-
-
-def _length_ms(text: str) -> int:
-    return DAY_MS if len(text.strip()) == len("2026-03-31") else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -105,28 +105,15 @@ def vector_retriever(
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.question.text)
         found = answered({VECTOR: lambda: vectors.search(vector, depth, request.scope)})
-        missing = _missing_vectors(embeddings)
-        reasons = "; ".join(filter(None, (found.degraded, missing)))
-        return found._replace(degraded=reasons, note=_still_serving(embeddings, stored))
+        missing, note = "", ""
+        if count := embeddings.documents_without():
+            documents = "1 document has" if count == 1 else f"{count} documents have"
+            missing = f"{documents} text without vectors and may be missed. Run: clawmem embed"
+        if building := embeddings.building():
+            note = f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
+        return found._replace(degraded="; ".join(filter(None, (found.degraded, missing))), note=note)
 
     return search
-
-
-def _missing_vectors(embeddings: EmbeddingStore) -> str:
-    """Return a sentence about documents that vector search misses; empty if every document has its vectors."""
-    count = embeddings.documents_without()
-    if not count:
-        return ""
-    documents = "1 document has" if count == 1 else f"{count} documents have"
-    return f"{documents} text without vectors and may be missed. Run: clawmem embed"
-
-
-def _still_serving(embeddings: EmbeddingStore, stored: str) -> str:
-    """Return a note if vectors of another model are being built; else an empty text."""
-    building = embeddings.building()
-    if building is None:
-        return ""
-    return f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
 
 
 def temporal_retriever(documents: DocumentStore) -> Retriever:
@@ -142,7 +129,13 @@ def temporal_retriever(documents: DocumentStore) -> Retriever:
             return RetrieverResult({})
         written = documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
         hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
-        return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.question.zone)}")
+        first, end = (
+            datetime.fromisoformat(moment).astimezone(request.question.zone).date().isoformat()
+            if moment
+            else ""
+            for moment in (named.authored_from, named.authored_until)
+        )
+        return RetrieverResult({TIME: hits}, note=f"the time it names: {first} up to {end}")
 
     return search
 
@@ -152,14 +145,6 @@ def scope_within(scope: Scope, named: TimeRange) -> Scope:
     starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
     ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
     return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
-
-
-def _said(named: TimeRange, zone: tzinfo) -> str:
-    return f"{_day(named.authored_from, zone)} up to {_day(named.authored_until, zone)}"
-
-
-def _day(moment: str | None, zone: tzinfo) -> str:
-    return datetime.fromisoformat(moment).astimezone(zone).date().isoformat() if moment else ""
 
 
 def in_named_time(leg: Retriever) -> Retriever:
