@@ -8,14 +8,13 @@ from typing import NamedTuple
 from clawmem.domain.documents.identity import check_path, is_docid
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.title import EXTENSION
-from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
-_LINK = Pattern(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
-_BEHIND_TARGET = Pattern(r"\\?[|#^]")  # a table escapes the bar of a link
-_LINES = Pattern(r"\A(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
+_LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
+_BEHIND_TARGET = re.compile(r"\\?[|#^]")  # a table escapes the bar of a link
+_LINES = re.compile(r"\A(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
 
 
 class LineRange(NamedTuple):
@@ -58,8 +57,8 @@ def read_address(text: str) -> tuple[Address, ...]:
     """
     bare = _unquoted(text)
     check_path(bare)
-    if link := _LINK.compiled.fullmatch(bare):
-        target = _BEHIND_TARGET.compiled.split(link["target"], maxsplit=1)[0].strip()
+    if link := _LINK.fullmatch(bare):
+        target = _BEHIND_TARGET.split(link["target"], maxsplit=1)[0].strip()
         readings = [Address(target, is_link=True)]
     else:
         readings = [Address(bare), *_without_lines(bare)]
@@ -121,7 +120,7 @@ def _unquoted(text: str) -> str:
 
 
 def _without_lines(text: str) -> Iterator[Address]:
-    if match := _LINES.compiled.fullmatch(text):
+    if match := _LINES.fullmatch(text):
         last = match["last"]
         yield Address(
             _unquoted(match["name"]), LineRange(int(match["first"]), None if last is None else int(last))

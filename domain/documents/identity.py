@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterable
 from hashlib import sha256
 
-from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 MAX_PATH_LENGTH = 1000  # characters
 
-DOCID = Pattern(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
-VIRTUAL_PATH = Pattern(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
+DOCID = re.compile(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
+VIRTUAL_PATH = re.compile(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 
 
 def body_hash(body: str) -> str:
@@ -67,7 +66,7 @@ def is_docid(text: str) -> bool:
 
     The check keeps ``%`` and ``_`` out of prefix queries, where they would match arbitrary documents.
     """
-    return DOCID.compiled.fullmatch(text) is not None
+    return DOCID.fullmatch(text) is not None
 
 
 def normalise_docid(text: str) -> str:
@@ -92,7 +91,7 @@ def parse_virtual_path(text: str) -> tuple[str, str] | None:
     collapse, and a trailing one is dropped. ``clawmem://c`` and ``clawmem://c/`` name the root of a collection and
     give an empty path. Neither part is checked: see `check_path`.
     """
-    match = VIRTUAL_PATH.compiled.fullmatch(text)
+    match = VIRTUAL_PATH.fullmatch(text)
     if match is None:
         return None
     collection, *segments = filter(None, match["rest"].split("/"))

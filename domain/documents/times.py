@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from clawmem.domain.security.patterns import Pattern
-
 EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
 DAY_MS = 86_400_000
 _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 
-ISO = Pattern(
+ISO = re.compile(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
     r"(?:[Tt ](?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?"
     r" ?(?:[Zz]|(?P<sign>[+-])(?P<east_h>[0-9]{2})(?::?(?P<east_m>[0-5][0-9]))?)?)?"
@@ -40,7 +38,7 @@ def parse_iso(text: str) -> int | None:
     """
     if len(text) == _OWN_LENGTH and text[-1] == "Z" and text[10] == "T":
         return _parse_own(text)
-    match = ISO.compiled.fullmatch(text.strip())
+    match = ISO.fullmatch(text.strip())
     if match is None:
         return None
     try:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.references import Reference, ReferenceResolver
 from clawmem.app.services.documents.succession import successions_from
-from clawmem.domain.documents.link_targets import link_target
+from clawmem.domain.documents.links import link_target
 from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.documents import Claim, DocumentStore, LinkStore, NamedNote, StoredLink, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex

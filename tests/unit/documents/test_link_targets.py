@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.documents.link_targets import link_target
-from clawmem.domain.documents.links import link_key
+from clawmem.domain.documents.links import link_key, link_target
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind
 
 
