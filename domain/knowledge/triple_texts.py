@@ -17,18 +17,8 @@ SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
 MOST_DEPTH = 4  # nesting of lists
 
 _PARTS = ("subject", "predicate", "object")
-_ELEMENT = Pattern(
-    r"<triple\b(?P<head>[^<>]*)>(?P<rest>.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE
-)
+_ELEMENT = Pattern(r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE)
 _PART = Pattern(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
-_ATTRIBUTE = Pattern(r"\b(subject|predicate|object)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", flags=re.IGNORECASE)
-_BETWEEN = r"[][()\s|,;:=→>\"'*-]+"
-_LINE = Pattern(
-    rf"^\W*(?P<subject>[^\W_].*?){_BETWEEN}(?P<predicate>{'|'.join(PREDICATES).replace('_', '[ _-]')})"
-    rf"{_BETWEEN}(?P<object>.*[^\s|,;)\]\"'*.])\W*$",
-    flags=re.IGNORECASE,
-)
-_LONGEST_LINE = LONGEST_SUBJECT + LONGEST_OBJECT + 80
 _PLACEHOLDER = Pattern(
     r"\{\{|<!--|\$\{|^\W*$|^\W*(?:n/?a|none|null|unknown|todo|tbd|subject|predicate|object|entity|name|literal|value"
     r"|(?:subject|object|entity|canonical)[ _-](?:name|entity)|(?:entity|name)[ _-]or[ _-]literal)\W*$",
@@ -38,12 +28,11 @@ _PLACEHOLDER = Pattern(
 
 def read_triples(answer: Any) -> list[Statement]:
     """
-    Return the triples that a model wrote, in any of several forms: at most five, each once. Never raises.
+    Return the triples that a model wrote: at most five, each once. Never raises.
 
-    Accepted are ``<triple>`` elements with their parts as elements or attributes and, if there are none, lines of
-    ``subject predicate object`` with various separators; also lists of such texts, of objects with these members, and
-    of lists of three. A triple is dropped if its predicate is unknown or a part is a placeholder, too short, too
-    long or only stop words.
+    Accepted are objects with the members ``subject``, ``predicate`` and ``object``, lists of these three, texts with
+    ``<triple>`` elements, and lists of such. A triple is dropped if its predicate is unknown or a part is a
+    placeholder, too short, too long or only stop words.
     """
     statements = (statement for parts in _offered(answer) if (statement := _statement(*parts)))
     return list(dict.fromkeys(statements))[:MOST]
@@ -52,43 +41,26 @@ def read_triples(answer: Any) -> list[Statement]:
 def _offered(answer: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
     """Yield the three parts of everything that looks like a triple."""
     if isinstance(answer, str):
-        yield from _written(answer)
-    elif isinstance(answer, Mapping):
-        yield from _of_mapping(answer, depth)
-    elif isinstance(answer, list) and _are_parts(answer):
+        for element in _ELEMENT.compiled.finditer(answer):
+            named = {name.lower(): text for name, text in _PART.compiled.findall(element[1])}
+            if named.keys() >= set(_PARTS):
+                yield named["subject"], named["predicate"], named["object"]
+    elif isinstance(answer, list) and len(answer) == len(_PARTS) and all(map(_is_bare, answer)):
         yield answer[0], answer[1], answer[2]
+    elif isinstance(answer, Mapping):
+        parts = [answer.get(name) for name in _PARTS]
+        if all(isinstance(part, str) for part in parts):
+            yield str(parts[0]), str(parts[1]), str(parts[2])
+        if depth < MOST_DEPTH:
+            yield from _offered(answer.get("triples"), depth + 1)
     elif isinstance(answer, list) and depth < MOST_DEPTH:
         for entry in answer:
             yield from _offered(entry, depth + 1)
 
 
-def _of_mapping(answer: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, str, str]]:
-    parts = [answer.get(name) for name in _PARTS]
-    if all(isinstance(part, str) for part in parts):
-        yield str(parts[0]), str(parts[1]), str(parts[2])
-    for name in ("triples", "triple"):
-        if name in answer and depth < MOST_DEPTH:
-            yield from _offered(answer[name], depth + 1)
-
-
-def _are_parts(answer: list[Any]) -> bool:
-    """Whether a list is one triple, and not three texts that are a triple each."""
-    are_texts = len(answer) == len(_PARTS) and all(isinstance(part, str) for part in answer)
-    return are_texts and next(_written(answer[0]), None) is None
-
-
-def _written(text: str) -> Iterator[tuple[str, str, str]]:
-    elements = list(_ELEMENT.compiled.finditer(text))
-    for entry in elements:
-        parts = {
-            name.lower(): value or other for name, value, other in _ATTRIBUTE.compiled.findall(entry["head"])
-        }
-        parts |= {name.lower(): value for name, value in _PART.compiled.findall(entry["rest"])}
-        if parts.keys() >= set(_PARTS):
-            yield parts["subject"], parts["predicate"], parts["object"]
-    for line in () if elements else text.splitlines():
-        if len(line) <= _LONGEST_LINE and (found := _LINE.compiled.match(line)):
-            yield found["subject"], found["predicate"], found["object"]
+def _is_bare(part: object) -> bool:
+    """Whether *part* is a text without elements."""
+    return isinstance(part, str) and "<triple" not in part
 
 
 def _statement(subject: str, predicate: str, object_: str) -> Statement | None:

@@ -103,7 +103,6 @@ class TestCapture:
         [
             "<triples><triple><subject>ledger</subject><predicate>uses</predicate><object>MySQL</object></triple>",
             [["ledger", "uses", "MySQL"]],
-            ["ledger | uses | MySQL"],
         ],
     )
     def test_whatever_the_form(self, world: World, form: Any) -> None:

@@ -47,9 +47,7 @@ def test_anything_can_be_read(said: object) -> None:
         assert not any("\n" in part for part in one)
 
 
-@pytest.mark.parametrize(
-    "text", ["<triple " * 9000, "a uses " * 9000, "<triple>" * 9000, "ledger uses\n" * 5000]
-)
+@pytest.mark.parametrize("text", ["<triple " * 9000, "<triple>" * 9000])
 def test_a_long_answer_takes_no_long_time(text: str) -> None:
     """No text makes the reader go over it again and again."""
     began = time.process_time()
