@@ -25,22 +25,20 @@ from clawmem.ports.records import (
     Span,
 )
 
-_STAMP = "iif(source_size is null, null, json_array(source_size, source_mtime_ns))"
-_SELECT = (
-    f"select {', '.join(_STAMP if name == 'stamp' else name for name in Document._fields)} from documents"
-)
+_COLUMNS = ["source_size" if name == "stamp" else name for name in Document._fields]
+_SELECT = f"select {', '.join(_COLUMNS)}, source_mtime_ns from documents"
 # Keyed by position, because one query reads about a hundred documents.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "tags": lambda tags: () if tags == "[]" else tuple(json.loads(tags)),
     "aliases": lambda names: () if names == "[]" else tuple(json.loads(names)),
     "pinned": bool,
     "pinned_in_note": bool,
-    "stamp": lambda stamp: SourceStamp(*json.loads(stamp)) if stamp else None,
     "inactive": lambda reason: InactiveReason(reason) if reason else None,
     "origin": {origin.value: origin for origin in Origin}.__getitem__,
     "embed_state": {state.value: state for state in EmbedState}.__getitem__,
 }
 _READ = {Document._fields.index(name): read for name, read in _READERS.items()}
+_STAMP = Document._fields.index("stamp")
 _SAVED = (
     *(name for name in Document._fields if name not in ("stamp", "id")),
     "source_size",
@@ -317,7 +315,9 @@ def _values(document: Document) -> dict[str, Any]:
 
 
 def _document(row: Row) -> Document:
-    values = list(row)
+    *values, mtime_ns = row
+    if values[_STAMP] is not None:
+        values[_STAMP] = SourceStamp(values[_STAMP], mtime_ns)
     try:
         for place, read in _READ.items():
             values[place] = read(values[place])

@@ -74,7 +74,11 @@ def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
                 kept, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
         if aside:
-            _exchange(vault, draft, aside)
+            shutil.copy2(vault, aside)
+            if (log := Path(f"{vault}-wal")).exists():
+                log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
+            Path(f"{vault}-shm").unlink(missing_ok=True)
+            Path(draft).replace(vault)
     except PermissionError as error:
         raise VaultReadOnly(vault) from error
     except OSError as error:
@@ -219,12 +223,3 @@ def _readable(
         middle = (low + high + 1) // 2
         yield from _readable(old, sql, low, middle, halvings=halvings - 1)
         yield from _readable(old, sql, middle - 1, high, halvings=halvings - 1)
-
-
-def _exchange(vault: str, new: str, aside: str) -> None:
-    """Replace *vault* by the file *new*, and keep the old file and its log as *aside*."""
-    shutil.copy2(vault, aside)
-    if (log := Path(f"{vault}-wal")).exists():
-        log.replace(f"{aside}-wal")  # otherwise SQLite would replay it into the new file
-    Path(f"{vault}-shm").unlink(missing_ok=True)
-    Path(new).replace(vault)
