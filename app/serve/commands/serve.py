@@ -115,7 +115,7 @@ def _start(ctx: typer.Context, server: Announcement | None) -> None:
     options: list[str] = []
     for option in ctx.command.params:
         value = ctx.params[str(option.name)]
-        if option.name != "background" and value not in (None, False, ()):
+        if option.name != "background" and value is not False and value not in (None, ()):
             values = value if isinstance(value, (list, tuple)) else [value]
             options += [option.opts[0]] if value is True else [f"{option.opts[0]}={text}" for text in values]
     server = server or started_server(vault, options, os.environ)
