@@ -2,7 +2,7 @@
 Fusion of the scores of several indexes for the same text at several granularities.
 
 Each retriever's scores are scaled by its best result and added with fixed weights. On conversations, the sum of line,
-passage, section and document scores improves results more than any embedder and needs no model. Equal weights for
+passage and document scores improves results more than any embedder and needs no model. Equal weights for
 documents lost nothing on any development collection, so they are not tuned further.
 """
 
@@ -20,7 +20,7 @@ Item = TypeVar("Item", int, FragmentKey)
 Scores = dict[FragmentKey, float]
 HitsByRetriever = Mapping[str, Sequence[Hit]]
 
-LINE, PASSAGE, SECTION, DOCUMENT, VECTOR = "line", "passage", "section", "document", "vector"
+LINE, PASSAGE, DOCUMENT, VECTOR = "line", "passage", "document", "vector"
 SPEAKER = "speaker"  # the line's speaker is named in the question
 TIME = "time"  # the document was written in the time that the question names
 PRECISE = "precise"  # the text contains every word of a question that is a name
@@ -118,9 +118,6 @@ def fuse_documents(
     """
     Rank documents by the best fragment that each retriever found in them.
 
-    If the section retriever took part and found nothing in a document, the score of the whole document counts as its
-    section score, because a document without sections is its own section.
-
     Args:
         legs: Hits by retriever.
         labels: Speakers of the lines among the hits; a line that is missing has no speaker.
@@ -131,22 +128,31 @@ def fuse_documents(
     Returns:
         (document id, fused) by relevance descending, then id; at most `DEPTH`.
     """
-    scores = {name: {hit.key: hit.score for hit in hits} for name, hits in legs.items() if name in weights}
-    if LINE in scores:
-        scores[LINE] = _lifted(_spread_hits(scores[LINE]), labels, speakers)
-    for name in filter(lambda one: retriever_of(one) == VECTOR, scores):
-        scores[name] = {
-            key: score - _by_chance(lengths.get(key.document_id, 0)) for key, score in scores[name].items()
-        }
-    best = {name: _best_of_document(found) for name, found in scores.items()}
+    best: dict[str, dict[int, tuple[float, FragmentKey]]] = {}
+    for name, hits in legs.items():
+        if name not in weights:
+            continue
+        found = best[name] = {}
+        lines: Mapping[Any, float] = _of(legs, name) if name == LINE else {}
+        for key, score in ((hit.key, hit.score) for hit in hits):
+            number, seq = key
+            if name == LINE:  # plain tuples are cheaper to create than keys
+                beside = lines.get((number, seq - 1), 0.0) + lines.get((number, seq + 1), 0.0)
+                score += DOCUMENT_NEIGHBOUR_SHARE * beside
+                score *= 1 + SPEAKER_LIFT if _says(labels.get(key, ""), speakers) else 1.0
+            elif retriever_of(name) == VECTOR:
+                score -= CHANCE * math.log1p(lengths.get(number, 0) / CHANCE_LENGTH)
+            if number not in found or score > found[number][0]:
+                found[number] = (score, key)
     scaled = {
-        name: _scaled(name, {k: score for k, (score, _) in found.items()}) for name, found in best.items()
+        name: _scaled(name, {number: score for number, (score, _) in found.items()})
+        for name, found in best.items()
     }
-    if SECTION in scaled and DOCUMENT in scaled:
-        scaled[SECTION] = {**scaled[DOCUMENT], **scaled[SECTION]}
     relevance = _relevance(scaled, weights)
-    ranked = sorted(relevance, key=lambda document_id: (-relevance[document_id], document_id))
-    return [(d, Fused(_shown(best, d), relevance[d], _parts(scaled, d))) for d in ranked[:DEPTH]]
+    ranked = sorted(relevance, key=lambda number: (-relevance[number], number))[:DEPTH]
+    narrowest = [name for name in (LINE, PASSAGE, VECTOR, DOCUMENT, *best) if name in best]
+    shown = {n: next(best[name][n][1] for name in narrowest if n in best[name]) for n in ranked}
+    return [(n, Fused(shown[n], relevance[n], _parts(scaled, n))) for n in ranked]
 
 
 def fuse_lines(
@@ -213,13 +219,16 @@ def refine(
     }
     total = math.fsum(weights[name] for name in {*took_part, *scaled} & weights.keys()) or 1.0
     parts = {item: {**before, **_parts(scaled, item)} for item, before in found.items()}
-    return {item: (_mean(every, weights, total), every) for item, every in parts.items()}
-
-
-def _mean(parts: Mapping[str, float], weights: Mapping[str, float], total: float) -> float:
-    return min(
-        1.0, math.fsum(weights[name] * score for name, score in parts.items() if name in weights) / total
-    )
+    return {
+        item: (
+            min(
+                1.0,
+                math.fsum(weights[name] * score for name, score in own.items() if name in weights) / total,
+            ),
+            own,
+        )
+        for item, own in parts.items()
+    }
 
 
 def neighbours(hits: Iterable[Hit]) -> set[FragmentKey]:
@@ -250,44 +259,9 @@ def _of(legs: HitsByRetriever, name: str) -> Scores:
     return {hit.key: hit.score for hit in legs.get(name, ())}
 
 
-def _spread_hits(lines: Scores) -> Scores:
-    """Return scores as `spread` does, but only for the given lines."""
-    at: Mapping[Any, float] = lines  # looked up by plain tuples, which are cheaper to create than keys
-    return {
-        key: score
-        + DOCUMENT_NEIGHBOUR_SHARE * (at.get((key[0], key[1] - 1), 0.0) + at.get((key[0], key[1] + 1), 0.0))
-        for key, score in lines.items()
-    }
-
-
-def _by_chance(length: int) -> float:
-    return CHANCE * math.log1p(length / CHANCE_LENGTH)
-
-
-def _lifted(lines: Scores, labels: Mapping[FragmentKey, str], speakers: Collection[str]) -> Scores:
-    said = {key for key, label in labels.items() if _says(label, speakers)}
-    return {key: score * (1 + SPEAKER_LIFT) if key in said else score for key, score in lines.items()}
-
-
-def _best_of_document(scores: Scores) -> dict[int, tuple[float, FragmentKey]]:
-    best: dict[int, tuple[float, FragmentKey]] = {}
-    for key, score in scores.items():
-        before = best.get(key.document_id)
-        if before is None or score > before[0]:
-            best[key.document_id] = (score, key)
-    return best
-
-
 def _scaled(name: str, scores: Mapping[Item, float]) -> dict[Item, float]:
     # BM25 has a true zero. Cosines of one question are in a narrow band, so only their position in it matters.
     return min_max(scores, floor=None if retriever_of(name) in _WITHOUT_ZERO else 0.0)
-
-
-def _shown(best: Mapping[str, Mapping[int, tuple[float, FragmentKey]]], document_id: int) -> FragmentKey:
-    for name in (LINE, PASSAGE, VECTOR, SECTION, DOCUMENT, *best):
-        if document_id in best.get(name, {}):
-            return best[name][document_id][1]
-    raise KeyError(document_id)
 
 
 def _relevance(scaled: Mapping[str, Mapping[Item, float]], weights: Mapping[str, float]) -> dict[Item, float]:
@@ -309,9 +283,10 @@ def _onto_lines(
         span = spans.get(key)
         if span:
             wider.setdefault(key.document_id, []).append((span.start, span.end, score))
-    found = ((key, wider[key.document_id]) for key in lines if key.document_id in wider)
-    return {key: best for key, around in found if (best := _covering(spans[key], around))}
-
-
-def _covering(line: Span, wider: Iterable[tuple[int, int, float]]) -> float:
-    return max((score for start, end, score in wider if start < line.end and line.start < end), default=0.0)
+    best: Scores = {}
+    for key in lines:
+        line, around = spans[key], wider.get(key.document_id, ())
+        covering = (score for start, end, score in around if start < line.end and line.start < end)
+        if score := max(covering, default=0.0):
+            best[key] = score
+    return best

@@ -15,7 +15,6 @@ from clawmem.domain.retrieval.grains import (
     LINE,
     LINE_WEIGHTS,
     PASSAGE,
-    SECTION,
     SPEAKER,
     SPEAKER_LIFT,
     VECTOR,
@@ -56,15 +55,13 @@ KEYS = st.tuples(st.integers(1, 4), st.integers(0, 6))
 HITS = st.dictionaries(KEYS, SCORES, max_size=12).map(
     lambda found: [Hit(FragmentKey(*key), score) for key, score in found.items()]
 )
-LEGS = st.dictionaries(
-    st.sampled_from([LINE, PASSAGE, SECTION, DOCUMENT, VECTOR, "unknown"]), HITS, max_size=6
-)
+LEGS = st.dictionaries(st.sampled_from([LINE, PASSAGE, DOCUMENT, VECTOR, "unknown"]), HITS, max_size=6)
 ALL_LINES = spans(*(line(d, s, label="Ann" if s % 2 else "") for d in range(1, 5) for s in range(7)))
 ALL_LABELS = {key: span.label for key, span in ALL_LINES.items() if span.label}
 TENTHS = [n / 10 for n in range(1, 11)]
 SPEAKERS = st.sampled_from([(), ("ann",), ("bob",)])
 WEIGHTS = st.just(DOCUMENT_WEIGHTS) | st.fixed_dictionaries(
-    {name: st.floats(0.01, 10) for name in (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)}
+    {name: st.floats(0.01, 10) for name in (LINE, PASSAGE, DOCUMENT, VECTOR)}
 )
 
 
@@ -105,8 +102,8 @@ def test_the_cosine_of_a_long_document_counts_less() -> None:
 
 def test_relevance_is_never_above_one() -> None:
     """Not by a rounding error either, whatever the weights."""
-    names = (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)
-    tenths = [dict(zip(names, (a, b, 0.3, 0.7, c), strict=True)) for a, b, c in product(TENTHS, repeat=3)]
+    names = (LINE, PASSAGE, DOCUMENT, VECTOR)
+    tenths = [dict(zip(names, (a, b, 0.7, c), strict=True)) for a, b, c in product(TENTHS, repeat=3)]
     legs = {name: hits((1, 1, 1.0)) for name in names}
 
     assert all(fuse_documents(legs, weights=weights)[0][1].relevance <= 1.0 for weights in tenths)
@@ -122,16 +119,15 @@ def test_equal_fragments_of_a_document_show_the_first_that_was_found() -> None:
 @pytest.mark.parametrize(
     ("present", "shown"),
     [
-        ((LINE, PASSAGE, VECTOR, SECTION, DOCUMENT), LINE),
-        ((PASSAGE, VECTOR, SECTION, DOCUMENT), PASSAGE),
-        ((VECTOR, SECTION, DOCUMENT), VECTOR),
-        ((SECTION, DOCUMENT), SECTION),
+        ((LINE, PASSAGE, VECTOR, DOCUMENT), LINE),
+        ((PASSAGE, VECTOR, DOCUMENT), PASSAGE),
+        ((VECTOR, DOCUMENT), VECTOR),
         ((DOCUMENT,), DOCUMENT),
     ],
 )
 def test_the_narrowest_fragment_shows_why(present: tuple[str, ...], shown: str) -> None:
     """A line before a passage, a passage before a vector's find, the whole last."""
-    order = (LINE, PASSAGE, VECTOR, SECTION, DOCUMENT)
+    order = (LINE, PASSAGE, VECTOR, DOCUMENT)
     legs = {name: hits((1, order.index(name), 1.0)) for name in present}
 
     ((_, fused),) = fuse_documents(legs, weights=dict.fromkeys(order, 1.0))
