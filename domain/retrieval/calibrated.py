@@ -7,8 +7,6 @@ information can the age outweigh a moderate difference in relevance, and only am
 
 from __future__ import annotations
 
-import math
-
 from clawmem.domain.retrieval.composite import Signals
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
@@ -24,78 +22,42 @@ CURRENT_HALF_LIFE_DAYS = 180.0
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
 
-def calibrated(
+def parts(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
-) -> float:
+) -> dict[str, float]:
     """
-    Return the score of one document in [0, 1]: its relevance, slightly adjusted by its metadata.
+    Return the terms of the score of one document by name.
 
-    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.016 and +0.106, so a
-    relevance more than 0.122 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
-    `sort_score` and display this score.
+    Their sum never decreases with increasing relevance. Without an intent, metadata changes it by -0.016 to +0.106, so a
+    relevance more than 0.122 higher always wins.
+
+    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
+    0.25 instead of around zero, with *current_intent* from 0 to 0.20. Both count in full only from a relevance of
+    0.4, so that no document ranks high merely because it is new.
 
     Args:
         relevance: The fused score of this query, scaled to [0, 1]; other values are clamped, NaN counts as 0.
         signals: Metadata of the document: its type, age, accesses and pin. The others changed no judged question.
         recency_intent: The question asks for recent information (`TimeIntent.RECENT`).
         current_intent: It asks for the current state (`TimeIntent.CURRENT`); ignored with *recency_intent*.
-    """
-    return _unit(sort_score(relevance, signals, recency_intent=recency_intent, current_intent=current_intent))
-
-
-def sort_score(
-    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
-) -> float:
-    """Return the sum of `parts` without the clamp: strictly increasing with relevance, so that it orders ties."""
-    terms = parts(relevance, signals, recency_intent=recency_intent, current_intent=current_intent)
-    return math.fsum(terms.values())
-
-
-def parts(
-    relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
-) -> dict[str, float]:
-    """
-    Return the terms of the score by name, for an explanation; they sum to `sort_score`.
-
-    A neutral document has 0 in every term but ``relevance``: a note one half life old, not pinned. With *recency_intent* the term ``recency`` ranges from 0 to
-    0.25 instead of around zero, with *current_intent* from 0 to 0.20. Both count in full only from a relevance of
-    0.4, so that no document ranks high merely because it is new.
 
     Returns:
         ``relevance``, ``recency``, ``pin``, in this order.
     """
-    match = _unit(relevance)
-    return {
-        "relevance": match,
-        "recency": _recency(match, signals, recency_intent, current_intent),
-        "pin": PIN * match if signals.pinned else 0.0,
-    }
-
-
-def _recency(match: float, signals: Signals, recent: bool, current: bool) -> float:
+    match = min(1.0, relevance) if relevance > 0.0 else 0.0  # NaN is not above zero
     comparable = min(1.0, match / COMPARABLE)
-    if recent:
-        return INTENDED_RECENCY * comparable * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
-    if current:
-        return CURRENT_RECENCY * comparable * decay(signals.age_days, CURRENT_HALF_LIFE_DAYS)
-    return RECENCY * _centred(_freshness(signals))
-
-
-def _freshness(signals: Signals) -> float:
-    if half_life_days(signals.content_type) == FOREVER:
-        return 0.5  # neutral: the content type does not age
-    return recency(
-        signals.content_type,
-        signals.age_days,
-        access_count=signals.access_count,
-        days_since_access=signals.days_since_access,
-    )
-
-
-def _centred(share: float) -> float:
-    """Map [0, 1] to [-1, 1]; NaN (unknown) is neutral."""
-    return 0.0 if math.isnan(share) else 2 * _unit(share) - 1
-
-
-def _unit(value: float) -> float:
-    return min(1.0, value) if value > 0.0 else 0.0  # NaN is not above zero
+    if recency_intent:
+        age = INTENDED_RECENCY * comparable * decay(signals.age_days, INTENDED_HALF_LIFE_DAYS)
+    elif current_intent:
+        age = CURRENT_RECENCY * comparable * decay(signals.age_days, CURRENT_HALF_LIFE_DAYS)
+    elif half_life_days(signals.content_type) == FOREVER:
+        age = 0.0  # the content type does not age
+    else:
+        freshness = recency(
+            signals.content_type,
+            signals.age_days,
+            access_count=signals.access_count,
+            days_since_access=signals.days_since_access,
+        )
+        age = RECENCY * (2 * freshness - 1)
+    return {"relevance": match, "recency": age, "pin": PIN * match if signals.pinned else 0.0}

@@ -50,15 +50,18 @@ def rrf(
     Raises:
         ValueError: A weight names an unknown retriever.
     """
-    given = dict(weights or {})
-    _refuse_unknown(given, rankings)
+    weights = weights or {}
+    if unknown := sorted(weights.keys() - rankings.keys()):
+        raise ValueError(f"weights for unknown retrievers: {', '.join(unknown)}")
     damping = k if math.isfinite(k) and k > 0 else K
-    shares: dict[Key, list[float]] = {}
+    shares: defaultdict[Key, list[float]] = defaultdict(list)
     for retriever, ranking in rankings.items():
-        weight = _weight(given.get(retriever, 1.0))
+        weight = weights.get(retriever, 1.0)
+        if not (math.isfinite(weight) and weight >= 0):
+            weight = 1.0
         for rank, key in enumerate(dict.fromkeys(ranking) if weight else ()):
-            share = weight / (damping + rank + 1) + (_bonus(rank) if bonus else 0.0)
-            shares.setdefault(key, []).append(share)
+            extra = TOP_RANK_BONUS[rank] if bonus and rank < len(TOP_RANK_BONUS) else 0.0
+            shares[key].append(weight / (damping + rank + 1) + extra)
     total = _exact_sums(shares)
     return [(key, total[key]) for key in sorted(sorted(total), key=lambda key: -total[key])]
 
@@ -117,19 +120,6 @@ def weighted_sum(parts: Iterable[tuple[float, Mapping[Key, float]]]) -> dict[Key
 def _exact_sums(shares: Mapping[Key, Iterable[float]]) -> dict[Key, float]:
     """Return sums that are rounded once, at the end, and therefore do not depend on the order of the shares."""
     return {key: math.fsum(values) for key, values in shares.items()}
-
-
-def _refuse_unknown(weights: Mapping[str, float], rankings: Mapping[str, object]) -> None:
-    if unknown := sorted(weights.keys() - rankings.keys()):
-        raise ValueError(f"weights for unknown retrievers: {', '.join(unknown)}")
-
-
-def _weight(given: float) -> float:
-    return given if math.isfinite(given) and given >= 0 else 1.0
-
-
-def _bonus(rank: int) -> float:
-    return TOP_RANK_BONUS[rank] if rank < len(TOP_RANK_BONUS) else 0.0
 
 
 def blend(

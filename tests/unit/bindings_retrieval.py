@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,7 +10,7 @@ from zoneinfo import ZoneInfo
 from clawmem.domain.graph.merging import cooccurrence_score
 from clawmem.domain.maintenance import lease
 from clawmem.domain.retrieval.bm25 import lexical_score
-from clawmem.domain.retrieval.calibrated import calibrated, parts
+from clawmem.domain.retrieval.calibrated import parts
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.composite import Signals, published
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
@@ -79,7 +80,8 @@ def _scored(given: dict[str, Any]) -> dict[str, Any]:
 
 def _calibrated(given: dict[str, Any]) -> dict[str, Any]:
     arguments = _scored(_numbers(given))
-    return {"score": calibrated(**arguments), "parts": parts(**arguments)}
+    terms = parts(**arguments)
+    return {"score": min(1.0, max(0.0, math.fsum(terms.values()))), "parts": terms}
 
 
 def _mmr(given: dict[str, Any]) -> list[str]:

@@ -70,9 +70,7 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
                     listed, number, [older for older in listed if number in newer.get(older, ())], SUCCESSION
                 )
             trace.note(*_notes(listed, pairs))
-        families = _by_name(listed)
-        if asked.wanted is not Wanted.ANY:
-            families += _by_decision(listed)
+        families = _by_subject(listed, of_decisions=asked.wanted is not Wanted.ANY)
         if asked.wanted in (Wanted.FORMER, Wanted.EARLIEST) or asked.until is not None:
             families += _by_succession(listed, newer)
         now = iso_utc(request.question.now_ms)
@@ -162,34 +160,28 @@ def _notes(listed: Mapping[int, Candidate], pairs: Collection[Succession]) -> li
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _by_name(listed: Mapping[int, Candidate]) -> list[list[int]]:
-    """Return the documents of each subject by their names."""
-    families: dict[tuple[str, str, str], list[int]] = {}
+def _by_subject(listed: Mapping[int, Candidate], *, of_decisions: bool) -> list[list[int]]:
+    """Return the documents of each subject by their names, and the decisions about one, that match about equally well."""
+    families: dict[tuple[str, ...], list[int]] = {}
     for number, candidate in listed.items():
-        document = candidate.document
-        if document and (subject := subject_name(document.path)):
-            families.setdefault((document.collection, *subject), []).append(number)
-    return [_comparable(family, listed) for family in families.values()]
-
-
-def _by_decision(listed: Mapping[int, Candidate]) -> list[list[int]]:
-    """Return the decisions about each subject."""
-    about: dict[tuple[str, ...], list[int]] = {}
-    for number, candidate in listed.items():
-        document = candidate.document
-        if document and document.content_type == DECISION:
-            subjects = {(document.collection, *subject) for subject in decision_subjects(document.path)}
-            family = next((about[subject] for subject in sorted(subjects) if subject in about), [])
-            family.append(number)
-            about.update(dict.fromkeys(subjects - about.keys(), family))
-    families = {family[0]: family for family in about.values()}
-    return [_comparable(family, listed) for family in families.values()]
-
-
-def _comparable(family: Sequence[int], listed: Mapping[int, Candidate]) -> list[int]:
-    """Return those of *family* that do not match much worse than the best."""
-    best = max(listed[number].relevance for number in family)
-    return [number for number in family if listed[number].relevance >= COMPARABLE * best]
+        if (document := candidate.document) is None:
+            continue
+        subjects = (
+            set(decision_subjects(document.path))
+            if of_decisions and document.content_type == DECISION
+            else set()
+        )
+        if subject := subject_name(document.path):
+            subjects.add(subject)
+        keys = {(document.collection, *subject) for subject in subjects}
+        family = next((families[key] for key in sorted(keys) if key in families), [])
+        family.append(number)
+        families.update(dict.fromkeys(keys - families.keys(), family))
+    comparable = []
+    for family in {family[0]: family for family in families.values()}.values():
+        best = max(listed[number].relevance for number in family)
+        comparable.append([n for n in family if listed[n].relevance >= COMPARABLE * best])
+    return comparable
 
 
 def _by_succession(listed: Mapping[int, Candidate], newer: Newer) -> list[list[int]]:

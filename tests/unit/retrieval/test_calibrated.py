@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.calibrated import calibrated, parts, sort_score
+from clawmem.domain.retrieval.calibrated import parts
 from clawmem.domain.retrieval.composite import Signals
 
 NEUTRAL = Signals(search=0.0, content_type="note", age_days=60)
@@ -26,6 +27,16 @@ any_signals = st.builds(
     duplicates=st.integers(1, 1000),
     pinned=st.booleans(),
 )
+
+
+def sort_score(*arguments: Any, **intent: bool) -> float:
+    """Return the score by which documents are sorted."""
+    return math.fsum(parts(*arguments, **intent).values())
+
+
+def calibrated(*arguments: Any, **intent: bool) -> float:
+    """Return the score that is shown."""
+    return min(1.0, max(0.0, sort_score(*arguments, **intent)))
 
 
 def test_a_pin_decides_between_notes_that_match_alike() -> None:
