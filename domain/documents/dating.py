@@ -24,7 +24,7 @@ _FORMS = (
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
 _CLOCK = re.compile(
-    r"[ T,]*(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s?(?P<half>[ap]\.?m\.?)?",
+    r"[ T,]{0,3}(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s?(?P<half>[ap]\.?m\.?)?",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(r"[^\W\d]+,? (?=.*\d{4})")
