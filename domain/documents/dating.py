@@ -27,7 +27,7 @@ _CLOCK = re.compile(
     r"[ T,]{0,3}(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s?(?P<half>[ap]\.?m\.?)?",
     re.IGNORECASE,
 )
-_WEEKDAY = re.compile(r"[^\W\d]+,? (?=.*\d{4})")
+_WEEKDAY = re.compile(r"\A[^\W\d]{2,12},? (?=.{0,40}\d{4})")
 
 
 def written_time(text: str) -> int | None:
