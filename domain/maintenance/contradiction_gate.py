@@ -53,8 +53,8 @@ def heuristic(new: str, old: str) -> Contradiction:
     """
     if denies(new) is not denies(old):
         return Contradiction(True, BY_NEGATION, "one of them is a denial")
-    ours, theirs = numbers(new), numbers(old)
-    if ours and theirs and not ours & theirs:
+    new_numbers, old_numbers = numbers(new), numbers(old)
+    if new_numbers and old_numbers and not new_numbers & old_numbers:
         return Contradiction(True, BY_NUMBERS, "their numbers differ")
     return NOTHING
 
@@ -77,8 +77,8 @@ def contradiction(
 
     A verdict of a *model* takes precedence over the word rules.
     """
-    found = model or heuristic(new, old)
-    return found if found.contradictory and found.confidence >= least else NOTHING
+    verdict = model or heuristic(new, old)
+    return verdict if verdict.contradictory and verdict.confidence >= least else NOTHING
 
 
 def denies(text: str) -> bool:
@@ -92,7 +92,9 @@ def numbers(text: str) -> frozenset[str]:
 
     A negative number begins with ``-`` in any notation of the minus sign. A plus sign is dropped, ``±`` is kept.
     """
-    return frozenset(_sign(found) + found["digits"].translate(_ONE_DASH) for found in _NUMBER.finditer(text))
+    return frozenset(
+        _sign(number) + number["digits"].translate(_ONE_DASH) for number in _NUMBER.finditer(text)
+    )
 
 
 def _sign(number: re.Match[str]) -> str:

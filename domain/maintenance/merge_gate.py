@@ -89,24 +89,24 @@ class ObservationText(NamedTuple):
 
 
 def decide_merge(
-    one: ObservationText, other: ObservationText, *, normal: float = NORMAL, strict: float = STRICT
+    first: ObservationText, second: ObservationText, *, normal: float = NORMAL, strict: float = STRICT
 ) -> MergeDecision:
     """
-    Decide whether *one* and *other* say the same.
+    Decide whether *first* and *second* say the same.
 
     They do if nothing in them differs (`difference`) and the cosine of their character 3-grams is at least *normal*,
     or at least *strict* if one of them or both contain no names.
     """
-    ours, theirs, method = _anchors_of(one, other)
-    score = similarity(one.text, other.text)
-    threshold = normal if ours and theirs else strict
-    reason = difference(one, other, in_order=True)
+    first_names, second_names, method = _anchors_of(first, second)
+    score = similarity(first.text, second.text)
+    threshold = normal if first_names and second_names else strict
+    reason = difference(first, second, in_order=True)
     if not reason and score < threshold:
         reason = "their words differ"
     return MergeDecision(not reason, score, threshold, reason, method)
 
 
-def difference(one: ObservationText, other: ObservationText, *, in_order: bool = False) -> str:
+def difference(first: ObservationText, second: ObservationText, *, in_order: bool = False) -> str:
     """
     Return in a few words why two texts differ, regardless of any model's verdict; empty if they do not.
 
@@ -116,19 +116,19 @@ def difference(one: ObservationText, other: ObservationText, *, in_order: bool =
     Args:
         in_order: Whether all common long words must be in the same order, not only names.
     """
-    ours, theirs, _ = _anchors_of(one, other)
-    if ours and theirs and jaccard(ours, theirs) <= SAME_ANCHORS:
+    first_names, second_names, _ = _anchors_of(first, second)
+    if first_names and second_names and jaccard(first_names, second_names) <= SAME_ANCHORS:
         return "they name others"
-    counted, also = _values(one.text), _values(other.text)
-    if counted and also and counted != also:
+    first_values, second_values = _values(first.text), _values(second.text)
+    if first_values and second_values and first_values != second_values:
         return "their numbers differ"
-    if denies(one.text) is not denies(other.text):
+    if denies(first.text) is not denies(second.text):
         return "one of them is a denial"
-    if _opposed(one.text, other.text):
+    if _opposed(first.text, second.text):
         return "they hold opposite words"
-    directed = in_order or bool(_DIRECTED.search(one.text) or _DIRECTED.search(other.text))
+    directed = in_order or bool(_DIRECTED.search(first.text) or _DIRECTED.search(second.text))
     words = long_words if directed else _names
-    return "" if _same_order(words(one.text), words(other.text)) else "their words change places"
+    return "" if _same_order(words(first.text), words(second.text)) else "their words change places"
 
 
 def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> str:
@@ -141,31 +141,32 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
     """
     if len(sources) < 2:
         return "it rests on fewer than two observations"
-    for one, other in combinations(sources, 2):
-        if reason := difference(one, other):
+    for first, second in combinations(sources, 2):
+        if reason := difference(first, second):
             return reason
     if any(_from(pattern, source.text) < GROUNDED for source in sources):
         return "it says what one of them does not"
     if any(_from(source.text, pattern) < TAKEN_UP for source in sources):
         return "it does not say what one of them does"
-    held = " ".join(source.text for source in sources)
-    if _values(pattern) - _values(held) or lexical_anchors(pattern) - {*_words(held)} - lexical_anchors(held):
+    text = " ".join(source.text for source in sources)
+    names = lexical_anchors(pattern) - frozenset(_words(text)) - lexical_anchors(text)
+    if names or _values(pattern) - _values(text):
         return "it names what none of them does"
     return "one of them is a denial" if denies(pattern) is not denies(sources[0].text) else ""
 
 
-def similarity(one: str, other: str) -> float:
+def similarity(first: str, second: str) -> float:
     """
     Return the cosine of the counts of character 3-grams, in lower case and of ASCII letters and digits only.
 
     It is 1 for equal texts and 0 if one is empty. A text of fewer than three characters is one 3-gram.
     """
-    ours, theirs = _flat(one), _flat(other)
-    if not ours or not theirs:
+    first_text, second_text = _flat(first), _flat(second)
+    if not first_text or not second_text:
         return 0.0
-    if ours == theirs:
+    if first_text == second_text:
         return 1.0
-    left, right = _trigrams(ours), _trigrams(theirs)
+    left, right = _trigrams(first_text), _trigrams(second_text)
     shared = sum(count * right[gram] for gram, count in left.items())
     return shared / (_length(left) * _length(right))
 
@@ -175,26 +176,26 @@ def lexical_anchors(text: str) -> frozenset[str]:
     return frozenset(_names(text))
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """Return the Jaccard similarity of two sets; 0 if both are empty."""
-    either = len(one | other)
-    return len(one & other) / either if either else 0.0
+    either = len(first | second)
+    return len(first & second) / either if either else 0.0
 
 
 def _anchors_of(
-    one: ObservationText, other: ObservationText
+    first: ObservationText, second: ObservationText
 ) -> tuple[frozenset[str], frozenset[str], Method]:
-    if one.entities and other.entities:
-        return one.entities, other.entities, Method.ENTITIES
+    if first.entities and second.entities:
+        return first.entities, second.entities, Method.ENTITIES
     # A capitalised word at the start of a sentence is no name if it is in lower case elsewhere.
-    small = frozenset(_SMALL.findall(one.text)) | frozenset(_SMALL.findall(other.text))
-    ours, theirs = lexical_anchors(one.text) - small, lexical_anchors(other.text) - small
-    return ours, theirs, Method.LEXICAL if ours or theirs else Method.STRICTEST
+    small = frozenset(_SMALL.findall(first.text)) | frozenset(_SMALL.findall(second.text))
+    first_names, second_names = lexical_anchors(first.text) - small, lexical_anchors(second.text) - small
+    return first_names, second_names, Method.LEXICAL if first_names or second_names else Method.STRICTEST
 
 
 def _names(text: str) -> list[str]:
-    found = (name.lower() for name in _CAPITALISED.findall(text) if len(name) >= _SHORTEST_NAME)
-    return [name for name in found if name not in _COMMON]
+    names = (name.lower() for name in _CAPITALISED.findall(text) if len(name) >= _SHORTEST_NAME)
+    return [name for name in names if name not in _COMMON]
 
 
 def long_words(text: str) -> list[str]:
@@ -210,21 +211,22 @@ def _values(text: str) -> frozenset[str]:
     return numbers(text) | (frozenset(_words(text)) & _COUNTED)
 
 
-def _opposed(one: str, other: str) -> bool:
-    ours, theirs = frozenset(_words(one)), frozenset(_words(other))
+def _opposed(first: str, second: str) -> bool:
+    first_words, second_words = frozenset(_words(first)), frozenset(_words(second))
     return any(
-        len(pair & ours) == len(pair & theirs) == 1 and pair & ours != pair & theirs for pair in _OPPOSITES
+        len(pair & first_words) == len(pair & second_words) == 1 and pair & first_words != pair & second_words
+        for pair in _OPPOSITES
     )
 
 
-def _same_order(ours: Iterable[str], theirs: Iterable[str]) -> bool:
-    left, right = list(dict.fromkeys(ours)), list(dict.fromkeys(theirs))
+def _same_order(first_words: Iterable[str], second_words: Iterable[str]) -> bool:
+    left, right = list(dict.fromkeys(first_words)), list(dict.fromkeys(second_words))
     return [word for word in left if word in right] == [word for word in right if word in left]
 
 
 def _from(pattern: str, text: str) -> float:
-    wanted, held = ({word[:_STEM] for word in long_words(one)} for one in (pattern, text))
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    wanted, words = ({word[:_STEM] for word in long_words(text)} for text in (pattern, text))
+    return len(wanted & words) / len(wanted) if wanted else 0.0
 
 
 def _flat(text: str) -> str:
