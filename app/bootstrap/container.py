@@ -278,11 +278,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)
-    sync: SyncFolder = use_case(
-        "indexing.syncing:SyncFolder",
-        home=option.home,
-        own=option.own_files,
-    )
+    sync: SyncFolder = use_case("indexing.syncing:SyncFolder", home=option.home, own=option.own_files)
     lane = function("maintenance.lane:Lane")
     watching: VaultWatcher = use_case(
         "indexing.watching:VaultWatcher",
@@ -299,20 +295,14 @@ class UseCases(containers.DeclarativeContainer):
     stores = shared("retrieval.work:RetrievalStores")  # of every question
     question_models = use_case("retrieval.models:Models")
     query_of = function("retrieval.pipelines:query")
-    intent_search_of = function(
-        "retrieval.pipelines:intent_search",
-        models=question_models,
-    )
+    intent_search_of = function("retrieval.pipelines:intent_search", models=question_models)
     search = shared("retrieval.pipelines:search")
     vsearch = shared("retrieval.pipelines:vsearch")
     openclaw: Pipeline = shared("retrieval.openclaw:openclaw")
     query = Singleton(query_of, models=question_models)
     query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
-    query_plan = shared(
-        "retrieval.plan:QueryPlan",
-        planner=use_case("retrieval.plan:planner"),
-    )
+    query_plan = shared("retrieval.plan:QueryPlan", planner=use_case("retrieval.plan:planner"))
     memory_retrieve: MemoryRetrieve = shared(
         "retrieval.routes:MemoryRetrieve",
         pipelines=Dict(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -19,8 +18,13 @@ def lazy(place: str, extra: str = "") -> Callable[..., Any]:
     """
 
     def call(*arguments: Any, **named: Any) -> Any:
-        with needs_extra(place.split(".")[1], extra) if extra else nullcontext():
+        try:
             imported = imported_object(place)
+        except ModuleNotFoundError as missing:
+            package = missing.name or extra
+            if not extra or package.startswith("clawmem"):  # a bug of clawmem, not a missing extra
+                raise
+            raise ExtraMissing(package, extra=extra) from missing
         return imported(*arguments, **named)
 
     return call
@@ -30,19 +34,3 @@ def imported_object(place: str) -> Any:
     """Import ``module:name`` of this package, and return it."""
     module, _, name = place.partition(":")
     return getattr(import_module(f"clawmem.{module}"), name)
-
-
-@contextmanager
-def needs_extra(what: str, extra: str) -> Iterator[None]:
-    """
-    Import *what*, an optional part, inside the block.
-
-    Raises:
-        ExtraMissing: One of its packages is not installed.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").startswith("clawmem"):
-            raise  # a bug of clawmem, not a missing extra
-        raise ExtraMissing(what, extra=extra) from missing

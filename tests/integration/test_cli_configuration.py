@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,7 +12,7 @@ import pytest
 from command_line import write_file
 from command_process import Run
 
-from clawmem.app.bootstrap.lazy import needs_extra
+from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
 from clawmem.app.settings.config_file import remove_value, set_value
 from clawmem.app.settings.model import Settings, load_settings
@@ -271,9 +270,11 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in real.parent.iterdir()) == ["clawmem.yaml"]
 
 
-def test_a_missing_extra_names_what_to_install() -> None:
+def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"), needs_extra("lancedb", "lancedb"):
-        import_module("no_such_package")
-    with pytest.raises(ModuleNotFoundError), needs_extra("lancedb", "lancedb"):
-        import_module("clawmem.adapters.nothing")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    monkeypatch.delitem(sys.modules, "clawmem.adapters.duckdb.analytics", raising=False)
+    with pytest.raises(ExtraMissing, match=r"pip install '.\[duckdb\]'"):
+        lazy("adapters.duckdb.analytics:DuckdbAnalytics", "duckdb")()
+    with pytest.raises(ModuleNotFoundError):
+        lazy("adapters.nothing:Nothing", "duckdb")()

@@ -16,7 +16,7 @@ from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from clawmem.app.bench.retrieval import BenchReport
+    from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
     from clawmem.app.settings.model import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -71,16 +71,15 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
-    from clawmem.app.bootstrap.lazy import needs_extra
+    from clawmem.app.bootstrap.lazy import lazy
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.services.retrieval.request import Ranking
 
-    with needs_extra("ir-measures", "bench"):
-        from clawmem.app.bench.retrieval import BenchRetrieval
+    bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
     with open_services(settings) as services, progress("Asking") as step:
         embed = None if setup.mode == "search" else services.embed
         pipeline = services.pipeline(setup.mode)
-        bench = BenchRetrieval(services.update, embed, pipeline, services.clock.now_ms())
+        bench: BenchRetrieval = bench_retrieval(services.update, embed, pipeline, services.clock.now_ms())
         ranking = Ranking(settings.ranking)
         return bench(collection, turns=setup.turns, pooled=setup.pooled, ranking=ranking, progress=step)
 
