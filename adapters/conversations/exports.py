@@ -29,7 +29,7 @@ from clawmem.ports.imports import (
 from clawmem.ports.records import SourceFile
 
 UNKNOWN = "it has no known format of conversations"
-_JSON = re.compile(r"\s*(?:\{|\[\s*[{\]])")  # neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown
+_JSON = re.compile(r"\A\s*(?:\{|\[\s*[{\]])")  # neither "[2024-05-01 10:00] Ann: ..." nor a link of Markdown
 COMPANIONS = (  # files of exports without conversations, by the ends of their names
     "channels.json", "dms.json", "group_chats.json", "groups.json", "integration_logs.json", "message_feedback.json",
     "model_comparisons.json", "mpims.json", "settings.json", "shared_conversations.json", "shopping.json", "user.json",

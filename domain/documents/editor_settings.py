@@ -39,8 +39,10 @@ OBSIDIAN_FILES = tuple(_JSON)
 SETTINGS_FILES = (*OBSIDIAN_FILES, _LOGSEQ_FILE)
 
 _BACKUPS = ("/logseq/bak/", "/logseq/version-files/")
-_HIDDEN = re.compile(r":hidden[\s,]*\[([^\]]*)\]")  # a vector of strings; EDN counts commas as blanks
-_COMMENT = re.compile(r"^\s*;.*$", re.MULTILINE)
+_HIDDEN = re.compile(
+    r":hidden[\s,]{0,20}\[([^][]{0,10000})\]"
+)  # a vector of strings; EDN counts commas as blanks
+_COMMENT = re.compile(r"^[ \t]*;.*$", re.MULTILINE)
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NESTED_REPETITION = re.compile(r"[*+}]\)\s*[*+{]")  # takes exponential time in a regular expression
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from clawmem.domain.documents.markdown import column_names
 
-_DELIMITER = re.compile(r"[ \t|:-]*-[ \t|:-]*")
+_DELIMITERS = frozenset(" \t|:-")
 MOST_ROWS = 2000  # lines above a row that are searched for its header
 
 
 def is_delimiter(line: str) -> bool:
     """Whether *line* is the delimiter row between the header and the rows of a table."""
-    return "|" in line and _DELIMITER.fullmatch(line) is not None
+    return "|" in line and "-" in line and _DELIMITERS.issuperset(line)
 
 
 def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:

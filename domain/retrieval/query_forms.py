@@ -8,6 +8,7 @@ identifiers of a longer question, whose words must be adjacent.
 """
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.text.vocabulary import FORMER, NEWEST, STOP_WORDS, function_words
@@ -58,7 +59,7 @@ _IDENTIFIER = re.compile(
 )
 _PHRASE = re.compile(r"(?<!\w)[\"“„«](?P<phrase>[^\"“”„«»\n]{3,200})[\"”“»](?!\w)")
 # A minus before the last words excludes them; elsewhere it marks an option of a command ("kubectl get pods -n prod").
-_EXCLUDED = re.compile(r"(?:\s-[^\W\d_]{3,40})+\s*\Z")
+_EXCLUDED = re.compile(r"-[^\W\d_]{3,40}")
 
 
 class QueryForms(NamedTuple):
@@ -83,8 +84,10 @@ def query_forms(query: str) -> QueryForms:
     precise form keeps them, because they may be part of a name (``before_compaction``). Words keep their order, each once.
     Words at the end with a leading minus are excluded if the rest has words: "apple -laptop".
     """
-    minus = _EXCLUDED.search(query)
-    text = query[: minus.start()] if minus and words(query[: minus.start()]) else query
+    tokens = query.split()
+    excluded = len(list(takewhile(_EXCLUDED.fullmatch, reversed(tokens))))
+    rest = query.rsplit(maxsplit=excluded)[0] if 0 < excluded < len(tokens) else query
+    text = rest if words(rest) else query
     every = list(dict.fromkeys(words(text)))
     is_name = is_precise(text)
     left_out = _NO_NAME_WORDS if is_name else UNSEARCHED_WORDS | function_words(every)
