@@ -92,7 +92,7 @@ def query_forms(query: str) -> QueryForms:
     is_name = is_precise(text)
     left_out = _NO_NAME_WORDS if is_name else UNSEARCHED_WORDS | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
-    phrases = _phrases(text)
+    phrases = _phrases(text, with_numbers=is_name)
     adjacent = {word for phrase in phrases for word in phrase.split()}
     singles = [word for word in every if word not in adjacent] if is_name else []
     required = (
@@ -107,11 +107,16 @@ def query_forms(query: str) -> QueryForms:
     )
 
 
-def _phrases(text: str) -> list[str]:
-    """Return the words of quoted phrases and of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, adjacent."""
+def _phrases(text: str, *, with_numbers: bool) -> list[str]:
+    """
+    Return the words of quoted phrases and of identifiers such as ``auth_session`` and ``2.10.3-rc.1``, adjacent.
+
+    Abbreviations ("i.e.") are none, and numbers and dates ("5.3.0") only where the whole text is a name.
+    """
     quoted = [match["phrase"] for match in _PHRASE.finditer(text)]
     names = [name for name in identifiers(text) if re.search(r"[_\d:\\@#]|\w\.\w", name)]
-    phrases = [words(phrase) for phrase in (*quoted, *names)]
+    least = r"\d|\w\w" if with_numbers else r"[^\W\d_]{2}"
+    phrases = [words(phrase) for phrase in (*quoted, *(name for name in names if re.search(least, name)))]
     return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if 1 < len(phrase) <= MAX_TERMS))
 
 
