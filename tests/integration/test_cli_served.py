@@ -50,6 +50,8 @@ ANSWERED = (
     ("list", "-c", "notes"),
     ("why",),
     ("status",),
+    ("budget",),
+    ("profile",),
     ("index-stats",),
     ("collection", "list"),
     ("diary", "read"),
