@@ -39,11 +39,11 @@ def written_time(text: str) -> int | None:
     weekday, and seconds or milliseconds since the epoch.
     """
     text = text.strip().strip("[]").strip()
+    if text.isdecimal() and len(text) in (10, 13):
+        return int(text) * (1000 if len(text) == 10 else 1)
     ms = parse_iso(text)
     if ms is not None:
         return ms
-    if text.isdecimal() and len(text) in (10, 13):
-        return int(text) * (1000 if len(text) == 10 else 1)
     for candidate in (text, _WEEKDAY.sub("", text, count=1)):
         for pattern in _DATES:
             match = pattern.match(candidate)
