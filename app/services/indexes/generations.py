@@ -90,14 +90,12 @@ class Generations:
     def _begun(self, role: Role, engine: str, anew: bool) -> IndexRecord:
         """Return the build to resume, or register a new one; other unfinished builds are discarded."""
         begun = [record for record in self.unfinished() if record.role is role]
-        usable = [r for r in begun if r.engine == engine and not anew and self._is_of_use(r)]
+        knows = self._stores.outbox.knows
+        usable = [r for r in begun if r.engine == engine and not (anew or r.outdated) and knows(r.since)]
         for record in begun:
             if record not in usable[-1:]:
                 self._give_up(record)
         return usable[-1] if usable else self._registered(role, engine)
-
-    def _is_of_use(self, record: IndexRecord) -> bool:
-        return not record.outdated and self._stores.outbox.knows(record.since)
 
     def _registered(self, role: Role, engine: str) -> IndexRecord:
         with self._stores.transactions.writing():

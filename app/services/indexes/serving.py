@@ -60,7 +60,8 @@ class ExternalIndex(Generic[Index]):
 
     def record(self) -> IndexRecord | None:
         """Return the registry record of the serving index; ``None`` while the vault's own index serves."""
-        return next((r for r in self._of_role() if r.state is IndexState.SERVING), None)
+        records = self._outbox.indexes()
+        return next((r for r in records if r.role is self.role and r.state is IndexState.SERVING), None)
 
     def index(self) -> Index | None:
         """
@@ -79,7 +80,9 @@ class ExternalIndex(Generic[Index]):
         if record.outdated:
             raise IndexDamaged(record.engine, "its vectors are another model's than those that serve now")
         with self._opening:  # else each retriever of the first query would open one
-            self._refuse_while_resting()
+            if self._lost and monotonic() < self._lost[1]:
+                error = self._lost[0]
+                raise IndexUnavailable(error.path, error.reason) from error
             if self._opened is None or self._opened[0] != record.generation:
                 with self.watched():
                     self._opened = record.generation, cast("Index", self._engines.open(record))
@@ -94,11 +97,6 @@ class ExternalIndex(Generic[Index]):
             # A query sends several requests, and each would wait for the timeout of a hanging store.
             self._lost = error, monotonic() + REST_S
             raise
-
-    def _refuse_while_resting(self) -> None:
-        if self._lost and monotonic() < self._lost[1]:
-            error = self._lost[0]
-            raise IndexUnavailable(error.path, error.reason) from error
 
     def unseen(self, index: Index) -> tuple[int, ...]:
         """
@@ -127,9 +125,6 @@ class ExternalIndex(Generic[Index]):
         opened, self._opened = self._opened, None
         if opened:
             opened[1].close()
-
-    def _of_role(self) -> Iterator[IndexRecord]:
-        return (record for record in self._outbox.indexes() if record.role is self.role)
 
 
 class IndexRouter(Generic[Search]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from clawmem.app.services.documents.references import Reference, ReferenceResolv
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.documents.links import link_target
 from clawmem.domain.retrieval.succession import circles
-from clawmem.ports.documents import Claim, DocumentStore, LinkStore, NamedNote, StoredLink, SuccessionStore
+from clawmem.ports.documents import Claim, DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document
@@ -134,8 +134,13 @@ class LinkTargets:
                 notes = self.documents.many({link.document_id for link in outdated})
                 named = self.links.named({link.link.key for link in outdated})
                 aimed = [
-                    link._replace(target_id=_target(link, notes[link.document_id], named))
+                    link._replace(
+                        target_id=link_target(
+                            link.link, note.collection, note.path, named.get(link.link.key, ())
+                        )
+                    )
                     for link in outdated
+                    for note in [notes[link.document_id]]
                 ]
                 self.links.aim(new for new, old in zip(aimed, outdated, strict=True) if new != old)
                 self._relate({link.document_id for link in outdated} | set(changed))
@@ -160,7 +165,3 @@ def _relation(source: Document, target: int, context: str, count: int) -> Relati
     weight = 1 / math.sqrt(count)
     metadata = {"context": context}
     return Relation(source.id, target, RelationKind.LINKS_TO, weight, ORIGIN, source.modified_at, metadata)
-
-
-def _target(one: StoredLink, note: Document, named: Mapping[str, Sequence[NamedNote]]) -> int | None:
-    return link_target(one.link, note.collection, note.path, named.get(one.link.key, ()))

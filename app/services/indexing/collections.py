@@ -118,7 +118,10 @@ def leftover_collections(documents: DocumentStore, configured: Collection[str]) 
     Documents that a program stored have no file; their collections need no configuration.
     """
     strangers = [name for name in documents.collections() if name not in {*configured, *RESERVED}]
-    counts = {name: _served_files(documents, name) for name in strangers}
+    counts = {
+        name: sum(one.inactive is None and one.stamp is not None for one in documents.sources(name).values())
+        for name in strangers
+    }
     return {name: count for name, count in counts.items() if count}
 
 
@@ -161,8 +164,3 @@ def distrust_stamps(documents: DocumentStore, transactions: Transactions, name: 
 
     for _ in apply_in_chunks(transactions, known, forget_time):
         pass
-
-
-def _served_files(documents: DocumentStore, name: str) -> int:
-    known = documents.sources(name).values()
-    return sum(document.inactive is None and document.stamp is not None for document in known)

@@ -157,7 +157,8 @@ class EmbedPending:
                         return report
             if not fillings[-1].building or self._has_ended(fillings[-1], report):
                 break
-        self._discard()
+        while self._embeddings.discard(DISCARDED_AT_ONCE):
+            pass
         self._sketch(report, progress)
         return report
 
@@ -199,7 +200,8 @@ class EmbedPending:
         with self._transactions.writing():
             report.cleaned = self._embeddings.clean()
             self._choose_space(asked, force)
-        return [*self._serving(asked), *self._unfinished()] or [self._filler(self._embedder)]
+        building = [self._filler(self._embedder, building=True)] if self._embeddings.building() else []
+        return [*self._serving(asked), *building] or [self._filler(self._embedder)]
 
     def _unforced(self) -> Embedder:
         """Return the model of a run without force."""
@@ -239,10 +241,6 @@ class EmbedPending:
 
     def _no_other(self, fingerprint: str) -> Embedder:
         raise ModelMismatch(fingerprint, self._chosen.fingerprint)
-
-    def _unfinished(self) -> list[SpaceFiller]:
-        building = self._embeddings.building()
-        return [self._filler(self._embedder, building=True)] if building else []
 
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
         """Sketch lines after all vectors are complete, as search works without sketches."""
@@ -284,10 +282,6 @@ class EmbedPending:
             and self._embeddings.fingerprint() == self._embedder.fingerprint
         ):
             report.stopped, report.error = False, None
-
-    def _discard(self) -> None:
-        while self._embeddings.discard(DISCARDED_AT_ONCE):
-            pass
 
 
 def _reads_too_little(counts: EmbeddingCounts) -> bool:

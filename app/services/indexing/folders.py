@@ -66,7 +66,11 @@ def scan_folder(
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
     only = folder.only if only is None else only
-    above = None if only is None else {path[:end] for path in only for end in _ends_of_folders(path)}
+    above = (
+        None
+        if only is None
+        else {path[:end] for path in only for end, sign in enumerate(path) if sign == "/"}
+    )
 
     def enter(path: str) -> bool:
         if is_excluded(path) or (above is not None and path not in above):
@@ -90,10 +94,6 @@ def scan_folder(
 def misnamed_sentence(path: str) -> str:
     """Describe a file or folder that cannot be indexed because of its name, and name the remedy."""
     return f"{path} was skipped: its name is not UTF-8. Rename it."
-
-
-def _ends_of_folders(path: str) -> list[int]:
-    return [place for place, character in enumerate(path) if character == "/"]
 
 
 def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Document]:

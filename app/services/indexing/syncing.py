@@ -192,12 +192,9 @@ def is_own(path: Path, own: Sequence[Path]) -> Restriction | None:
     """Return a restriction if *path* is one of the files *own*, a file derived from one, or below such a folder."""
     for file in own:
         for one in (path, *path.parents):
-            if one.parent == file.parent and _is_named_like(one.name, file.name):
+            names = (file.name, *(file.name + ending for ending in _BESIDE))
+            if one.parent == file.parent and (one.name in names or one.name.startswith(f"{file.name}.")):
                 return Restriction.OWN
         if file.parent.name == "clawmem" and path.is_relative_to(file.parent):
             return Restriction.OWN
     return None
-
-
-def _is_named_like(name: str, own: str) -> bool:
-    return name in (own, *(own + ending for ending in _BESIDE)) or name.startswith(f"{own}.")

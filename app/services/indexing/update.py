@@ -14,7 +14,7 @@ from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Remova
 from clawmem.app.services.indexing.publish import Publisher, SavedDocument, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
-from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
+from clawmem.domain.documents.standing import is_current, is_forgotten, version_of
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -341,7 +341,7 @@ class _Pass:
         """
         if not self._folder.is_configured():
             raise CollectionRemoved
-        if self._version(change.file.path) != version_of(change.known):
+        if version_of(self._documents.at(self._folder.name, change.file.path)) != version_of(change.known):
             return _Outcome.OUTDATED
         if change.past and version_of(self._documents.get(change.past.id)) != version_of(change.past):
             return _Outcome.OUTDATED
@@ -403,9 +403,6 @@ class _Pass:
             return
         known = self._documents.at(self._folder.name, path)
         self._visit(change.file, known, change.attempt + 1)
-
-    def _version(self, path: str) -> FileVersion | None:
-        return version_of(self._documents.at(self._folder.name, path))
 
     def _miss(self, problem: str) -> None:
         """Report a file or folder that could not be read."""

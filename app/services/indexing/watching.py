@@ -242,7 +242,8 @@ class _Turn:
         self._judge(folder.name, report.problems)
         changed = bool(report.added or report.updated or report.removed)
         if changed:
-            self._watched.tell(WatchEvent("pass", _line(report), report))
+            counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
+            self._watched.tell(WatchEvent("pass", f"{report.collection}: {counts}", report))
         return changed
 
     def _judge(self, name: str, problems: list[str]) -> None:
@@ -279,8 +280,3 @@ def issue_project(path: str) -> str:
     project, found, file = path.partition(f"/{ISSUES}")
     is_inside = bool(found) and (not file or (file.startswith("/") and file.endswith(".jsonl")))
     return project if is_inside else ""
-
-
-def _line(report: PassReport) -> str:
-    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
-    return f"{report.collection}: {counts}"
