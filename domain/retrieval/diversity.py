@@ -47,33 +47,34 @@ def diversify(
         raise ValueError(f"threshold must lie in [0, 1], not {threshold}")
     if len(items) <= 2:
         return list(items)
-    kept: list[Item] = []
-    tail: list[Item] = []
-    seen: list[Features] = []
-    for place, item in enumerate(items):
-        if enough is not None and len(kept) >= enough:
-            return [*kept, *items[place:], *tail]
-        features = _features(text_of(item))
-        if any(_is_alike(features, other, threshold) for other in seen):
-            tail.append(item)
-        else:
-            kept.append(item)
-            seen.append(features)
-    return kept + tail
+    distinct, copies, rest = _separated(items, text_of, threshold, enough)
+    return [*distinct, *rest, *copies]
 
 
 def without_copies(
     items: Sequence[Item], text_of: Callable[[Item], str], *, threshold: float = LIKENESS
 ) -> list[Item]:
     """Return *items* without those whose Jaccard likeness to an earlier one exceeds *threshold*, in their order."""
-    kept: list[Item] = []
-    seen: list[Features] = []
-    for item in items:
+    return _separated(items, text_of, threshold, None)[0]
+
+
+def _separated(
+    items: Sequence[Item], text_of: Callable[[Item], str], threshold: float, enough: int | None
+) -> tuple[list[Item], list[Item], Sequence[Item]]:
+    """Return the items that are like no earlier one, their near-duplicates, and those after *enough* of the first."""
+    distinct: list[Item] = []
+    copies: list[Item] = []
+    known: list[Features] = []
+    for place, item in enumerate(items):
+        if enough is not None and len(distinct) >= enough:
+            return distinct, copies, items[place:]
         features = _features(text_of(item))
-        if not any(_is_alike(features, other, threshold) for other in seen):
-            kept.append(item)
-            seen.append(features)
-    return kept
+        if any(_is_alike(features, other, threshold) for other in known):
+            copies.append(item)
+        else:
+            distinct.append(item)
+            known.append(features)
+    return distinct, copies, ()
 
 
 def _features(text: str) -> Features:
