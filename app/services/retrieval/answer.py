@@ -111,11 +111,7 @@ class Result(ResultFields):
         """Whether *found* is part of instructions in an unverified document; neighbouring lines are checked as well."""
         if is_verified(self.document.origin):
             return False
-        lines = [f"{line}\n" for line in self.body.split("\n")]
-        first = max(0, found.start_line - self.document.body_line)
-        start = sum(map(len, lines[:first]))
-        end = start + sum(map(len, lines[first : first + found.line_count]))
-        return injection_within(self.body, start, end)
+        return injection_within(self.body, *self._place(found))
 
     @cached_property
     def _shown(self) -> Snippet:
@@ -145,13 +141,16 @@ class Result(ResultFields):
         asked = self.question
         if self.unit is Unit.LINE or asked is None:
             return self._cut(self._offsets(), max_length)
-        if entry := self._entry(asked):
+        named = asked.named_time
+        if named and (entry := entry_of(self.body, named, now_ms=asked.now_ms, zone=asked.zone)):
             found = self._cut(entry, max_length, clipped=True)
             return self._with_value(asked, found, entry, max_length)
         found = self._cut(None if self.purpose else self._offsets(), max_length)
         own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
         if not holds_any(own, self.words):
-            found = self._elsewhere(max_length) or found
+            elsewhere = self._cut(None, max_length)
+            is_elsewhere = holds_any(elsewhere.text, self.words)
+            found = elsewhere if is_elsewhere else self._in_front_matter(max_length) or found
         if self.purpose or found.start_line < self.document.body_line:
             return found
         section = section_around(self.body, self._place(found)[0])
@@ -172,12 +171,6 @@ class Result(ResultFields):
         names = " ".join(document_names(self.document)).lower()
         return [word for word in self.words if word not in names]
 
-    def _entry(self, asked: Question) -> Place | None:
-        """Return the section of the time that the question names."""
-        if asked.named_time is None:
-            return None
-        return entry_of(self.body, asked.named_time, now_ms=asked.now_ms, zone=asked.zone)
-
     def _with_value(self, asked: Question, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
         demands = asked.demands
@@ -193,7 +186,7 @@ class Result(ResultFields):
     def _place(self, found: Snippet) -> Place:
         """Return the offsets of the lines of *found* in the body."""
         lines = self.body.split("\n")
-        first = found.start_line - self.document.body_line
+        first = max(0, found.start_line - self.document.body_line)
         start = sum(len(line) + 1 for line in lines[:first])
         return start, start + sum(len(line) + 1 for line in lines[first : first + found.line_count])
 
@@ -207,13 +200,6 @@ class Result(ResultFields):
             first_line=self.document.body_line,
             clipped=clipped or self.unit is Unit.LINE,
         )
-
-    def _elsewhere(self, max_length: int) -> Snippet | None:
-        """Return lines with words of the question, for a fragment that contains none."""
-        found = self._cut(None, max_length)
-        if holds_any(found.text, self.words):
-            return found
-        return self._in_front_matter(max_length)
 
     def _offsets(self) -> tuple[int, int] | None:
         span = self.span

@@ -21,6 +21,7 @@ from clawmem.domain.retrieval.by_date import (
     newest_first,
     period_name,
 )
+from clawmem.domain.retrieval.excerpts import entry_of
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
@@ -32,6 +33,7 @@ from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Te
 
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
 MOST_HOLDING = 1000  # best documents per word of the topic
+MOST_ENTRIES = 100  # lines with the date of a day
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 LINES_OF_TIME = 3  # notes of a time among lines
 APART = 0.15  # difference in relevance between these: more than metadata can change
@@ -71,7 +73,7 @@ def select_by_date(stores: RetrievalStores) -> Stage:
                 confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
             by_date, most = DateOrder(tuple(order[:MOST_BROUGHT]), confidence), 1
         elif (question.named_time or is_narrowed(request)) and not question.topic:
-            matching_notes = written_in(stores, request)
+            matching_notes = written_in(stores, request, work)
             undated = {number for number, document in matching_notes.items() if has_time_of_file(document)}
             if is_line:
                 matching_notes = {n: d for n, d in matching_notes.items() if n not in undated}
@@ -186,11 +188,23 @@ def coverage(
     return {n: math.fsum(weight for weight, holding in holders if n in holding) / whole for n in documents}
 
 
-def written_in(stores: RetrievalStores, request: RetrievalRequest) -> dict[int, Document]:
-    """Return the active notes in scope that were written in the time that the question names."""
-    named = request.question.named_time
+def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -> dict[int, Document]:
+    """
+    Return the active notes in scope that were written in the time that the question names.
+
+    To those of a day belong notes with a section whose heading is its date, such as 2026-03-31.
+    """
+    question, named = request.question, request.question.named_time
     scope = scope_within(request.scope, named) if named else request.scope
-    ids = stores.documents.ids(scope)  # the scope has only documents of the types, tags and properties
+    ids = {*stores.documents.ids(scope)}  # the scope has only documents of the types, tags and properties
+    day = period_name(named) if named else ""
+    if named and len(day) == len("2026-03-31"):
+        dated = LexicalQuery(tuple(map(Term, day.split("-"))), every=True)
+        hits = stores.lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
+        bodies = work.texts.bodies(hit.key.document_id for hit in hits)
+        ids |= {
+            n for n, b in bodies.items() if entry_of(b, named, now_ms=question.now_ms, zone=question.zone)
+        }
     return {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
 
 
