@@ -40,7 +40,7 @@ def _files() -> Iterator[VectorFile]:
     for path in files("clawmem").joinpath("contracts", "vectors").iterdir():
         if path.name.endswith(".json"):
             read = json.loads(path.read_text("utf-8"))
-            cases = tuple(Case(one["name"], one["input"], one["expected"]) for one in read["cases"])
+            cases = tuple(Case(value["name"], value["input"], value["expected"]) for value in read["cases"])
             yield VectorFile(read["policy"], read.get("tolerance", 0.0), cases)
 
 
@@ -85,18 +85,18 @@ class PortReport:
     @property
     def failures(self) -> list[Verdict]:
         """The failed cases."""
-        return [one for one in self.verdicts if one.outcome is Outcome.FAILED]
+        return [verdict for verdict in self.verdicts if verdict.outcome is Outcome.FAILED]
 
     def by_policy(self) -> dict[str, PortReport]:
         """Return one report per policy."""
         parted: dict[str, list[Verdict]] = {}
-        for one in self.verdicts:
-            parted.setdefault(one.policy, []).append(one)
+        for verdict in self.verdicts:
+            parted.setdefault(verdict.policy, []).append(verdict)
         return {policy: PortReport(verdicts) for policy, verdicts in parted.items()}
 
     def count(self, outcome: str) -> int:
         """Return the number of cases with this outcome."""
-        return sum(one.outcome == outcome for one in self.verdicts)
+        return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
 
 class JudgePort:

@@ -71,8 +71,8 @@ def _differing_lists(
 ) -> Iterator[Difference]:
     if len(got) != len(expected):
         yield Difference(path, f"expected a list of {len(expected)}, got one of {len(got)}")
-    for place, (one, other) in enumerate(zip(got, expected, strict=False)):
-        yield from _differing(f"{path}[{place}]", one, other, tolerance)
+    for place, (value, other) in enumerate(zip(got, expected, strict=False)):
+        yield from _differing(f"{path}[{place}]", value, other, tolerance)
 
 
 def _member(path: str, key: str) -> str:

@@ -20,7 +20,10 @@ SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a 
 
 def answer_text(answer: SearchAnswer) -> str:
     """Return the results one below another, each with its place and the lines that answer; for agents."""
-    plan = (f"{one.priority}. {one.type}: {one.query} ({one.result_count})" for one in answer.plan or ())
+    plan = (
+        f"{clause.priority}. {clause.type}: {clause.query} ({clause.result_count})"
+        for clause in answer.plan or ()
+    )
     head = [*_route_lines(answer), *plan, *map(session_line, answer.sessions or ())]
     if not answer.results:
         head += [f"Nothing found for: {answer.query}"]
@@ -54,7 +57,7 @@ def is_unlikely(answer: Result) -> bool:
     """
     if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
         return False
-    words = {one.likelihood for one in answer.results if one.likelihood is not None}
+    words = {result.likelihood for result in answer.results if result.likelihood is not None}
     return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
 
 

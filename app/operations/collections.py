@@ -201,7 +201,14 @@ def _collections_text(result: Collections) -> str | list[Table]:
     if not result.collections:
         return NONE_YET
     rows = [
-        (one.name, one.documents, one.trust, one.pattern or "", one.path or "") for one in result.collections
+        (
+            collection.name,
+            collection.documents,
+            collection.trust,
+            collection.pattern or "",
+            collection.path or "",
+        )
+        for collection in result.collections
     ]
     return [table(("name", "documents", "trust", "pattern", "path"), rows)]
 
@@ -255,7 +262,9 @@ def collection_add(
     """Add a folder as a collection; 'clawmem update' then reads it."""
     settings, folder = services.settings, existing_folder(path)
     check_pattern(pattern)
-    known = {other: (one.path, one.pattern) for other, one in settings.collections.items()}
+    known = {
+        other: (collection.path, collection.pattern) for other, collection in settings.collections.items()
+    }
     name = name_for(folder, pattern, name, known, moved=move)
     warning = _breadth_warning(folder, settings.home.resolve())
     if (warning and confirm is not True) or confirm is False:
@@ -322,7 +331,7 @@ def collection_remove(
 def list_trust(services: Services) -> TrustInCollections:
     """List the collections of the config file with their trust."""
     configured = services.settings.collections.items()
-    return TrustInCollections(trust={name: one.trust for name, one in configured})
+    return TrustInCollections(trust={name: collection.trust for name, collection in configured})
 
 
 @operation(

@@ -66,8 +66,8 @@ def _contexts(services: Services) -> dict[str, str]:
     """Return every description by its place."""
     settings = services.settings
     found = {EVERYTHING: settings.global_context} if settings.global_context.strip() else {}
-    for name, one in settings.collections.items():
-        for prefix, text in one.context.items():
+    for name, collection in settings.collections.items():
+        for prefix, text in collection.context.items():
             found[f"{name}/{prefix.strip('/')}".rstrip("/")] = text
     return found
 
@@ -81,7 +81,7 @@ def _place(services: Services, text: str) -> str:
     if name in collections:
         return f"{name}/{prefix}".rstrip("/")
     path = Path(text).expanduser().absolute()
-    above = [one for one, folder in collections.items() if path.is_relative_to(folder.path)]
+    above = [collection for collection, folder in collections.items() if path.is_relative_to(folder.path)]
     if not above:
         raise NotFound("collection", name or text, suggestions=sorted(collections))
     inner = max(above, key=lambda one: len(collections[one].path.parts))
@@ -91,7 +91,7 @@ def _place(services: Services, text: str) -> str:
 def _key(services: Services, name: str, prefix: str) -> str:
     """Return the key of the config file for *prefix*, with slashes in the spelling of the file."""
     known = services.settings.collections[name].context
-    return next((one for one in known if one.strip("/") == prefix), prefix or EVERYTHING)
+    return next((text for text in known if text.strip("/") == prefix), prefix or EVERYTHING)
 
 
 def _check_presence(services: Services, name: str, prefix: str) -> None:
@@ -101,7 +101,7 @@ def _check_presence(services: Services, name: str, prefix: str) -> None:
 
 
 def _text(result: Contexts) -> str | list[Table]:
-    rows = [(one.place, one.text) for one in result.contexts]
+    rows = [(context.place, context.text) for context in result.contexts]
     return [table(("place", "description"), rows)] if rows else NONE_YET
 
 

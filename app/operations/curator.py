@@ -139,16 +139,16 @@ def _reflection_text(result: Reflection) -> Iterator[str]:
     yield f"{len(result.decisions)} decisions in {result.days} days"
     for phrase in result.phrases:
         yield f"  said {phrase.times} times: {phrase.text}"
-    for one in result.antipatterns:
-        yield f"  tried in vain: {title_to_read(one['title'], one['origin'])} ({one['file']})"
+    for antipattern in result.antipatterns:
+        yield f"  tried in vain: {title_to_read(antipattern['title'], antipattern['origin'])} ({antipattern['file']})"
     for pair in result.together:
         yield f"  {pair.count} times of use together: {', '.join(pair.files)}"
 
 
 def _consolidation_text(result: ArchivedDuplicates) -> Iterator[str]:
     yield f"{len(result.archived)} {'would be ' if result.dry_run else ''}archived"
-    for one in result.archived:
-        yield f"  {one.file} says what {one.kept} says ({one.overlap:.0%} of the words)"
+    for file in result.archived:
+        yield f"  {file.file} says what {file.kept} says ({file.overlap:.0%} of the words)"
 
 
 def _report_text(result: CuratorReport) -> Iterator[str]:
@@ -171,9 +171,9 @@ def reflect(
     found = reflection_of(services.vault.documents, services.vault.usage, services.clock, days)
     return Reflection(
         days=found.days,
-        decisions=[one.display_path for one in found.decisions],
-        phrases=[RepeatedPhrase(**one._asdict()) for one in found.phrases],
-        antipatterns=[titled_file(one) for one in found.antipatterns],
+        decisions=[document.display_path for document in found.decisions],
+        phrases=[RepeatedPhrase(**phrase._asdict()) for phrase in found.phrases],
+        antipatterns=[titled_file(document) for document in found.antipatterns],
         together=[
             UsedTogether(files=[pair.one.display_path, pair.other.display_path], count=pair.count)
             for pair in found.together
@@ -202,9 +202,11 @@ def consolidate(
         services.curator.archive_duplicates(found, services.caller)
     files = [
         DuplicateFile(
-            file=one.document.display_path, kept=one.kept.display_path, overlap=round(one.overlap, 4)
+            file=duplicate.document.display_path,
+            kept=duplicate.kept.display_path,
+            overlap=round(duplicate.overlap, 4),
         )
-        for one in found
+        for duplicate in found
     ]
     return ArchivedDuplicates(dry_run=dry_run, archived=files)
 
@@ -213,7 +215,9 @@ def consolidate(
 def curate(services: Services) -> CuratorReport:
     """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
     settings = services.settings
-    problems = [f"{one.check}: {one.detail} {one.way_out}" for one in services.doctor() if not one.ok]
+    problems = [
+        f"{check.check}: {check.detail} {check.way_out}" for check in services.doctor() if not check.ok
+    ]
     policy = read_policy(settings.lifecycle)
     found = services.curator.examine(policy, settings.collections, problems)
     place = settings.vault.with_name(CURATOR_REPORT)

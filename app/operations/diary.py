@@ -72,7 +72,10 @@ def _written_text(result: WrittenEntry) -> str:
 
 
 def _entries_text(result: Entries) -> str:
-    lines = [f"{one.authored_at[:16].replace('T', ' ')}  {one.agent}: {one.text}\n" for one in result.entries]
+    lines = [
+        f"{entry.authored_at[:16].replace('T', ' ')}  {entry.agent}: {entry.text}\n"
+        for entry in result.entries
+    ]
     return "\n".join(lines) or "The diary is empty."
 
 
@@ -121,5 +124,5 @@ def diary_read(
     ] = "",
 ) -> Entries:
     """Return the last entries of the diary, newest first."""
-    entries = [_entry(one) for one in services.diary.read(last_n, agent)]
+    entries = [_entry(entry) for entry in services.diary.read(last_n, agent)]
     return Entries(count=len(entries), entries=entries)

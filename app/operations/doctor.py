@@ -37,8 +37,8 @@ class Examination(Result):
 
 
 def _doctor_text(result: Examination) -> Iterator[str]:
-    yield from (one.line for one in result.findings)
-    wrong = sum(not one.ok for one in result.findings)
+    yield from (check.line for check in result.findings)
+    wrong = sum(not check.ok for check in result.findings)
     yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
 
 
@@ -60,4 +60,4 @@ def doctor(services: Services) -> Examination:
     agents = services.client_checks(os.environ) if services.caller == PERSON else []
     machine = [*disk_findings(settings.vault), *server_findings(settings.vault)]
     findings = [*machine, *services.doctor(), private, swept, *clients, *agents]
-    return Examination(ok=all(one.ok for one in findings), findings=findings)
+    return Examination(ok=all(check.ok for check in findings), findings=findings)

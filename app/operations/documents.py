@@ -136,7 +136,7 @@ class Texts(Result):
     @property
     def remarks(self) -> Sequence[str]:
         """Return why names and documents were left out."""
-        return [one.message for one in self.errors]
+        return [failure.message for failure in self.errors]
 
 
 def text_of(
@@ -202,7 +202,9 @@ def _failure(one: LookupFailure) -> Failure:
 
 
 def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> NotFound:
-    error = NotFound("document", pattern, suggestions=[name for one in missed for name in one.suggestions])
+    error = NotFound(
+        "document", pattern, suggestions=[name for failure in missed for name in failure.suggestions]
+    )
     if missed:
         error.args = (" ".join(map(str, missed)),)
     return error
@@ -214,7 +216,9 @@ def _heading(one: Text) -> str:
 
 
 def _texts_text(result: Texts) -> str:
-    return "\n".join(with_successor(_heading(one), one.superseded_by) for one in result.documents)
+    return "\n".join(
+        with_successor(_heading(document), document.superseded_by) for document in result.documents
+    )
 
 
 def _context_comment(one: Content) -> str:
@@ -264,7 +268,8 @@ def get(
         **backlinks_of(services, document),
         note=_note_about(services, document),
         entities=[
-            MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
+            MentionedEntity(name=without_orders(entity.name, document.origin), type=entity.kind)
+            for entity in mentions
         ],
     )
 
@@ -293,7 +298,11 @@ def multi_get(
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
+    if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
         raise _nothing_found(pattern, found.errors)
-    documents = [text_of(Text, one, is_numbered=line_numbers, max_lines=max_lines) for one in found.excerpts]
-    return Texts(count=len(documents), documents=documents, errors=[_failure(one) for one in found.errors])
+    documents = [
+        text_of(Text, excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts
+    ]
+    return Texts(
+        count=len(documents), documents=documents, errors=[_failure(failure) for failure in found.errors]
+    )

@@ -125,7 +125,7 @@ def enrich(
         enrich_documents = services.enrich(ask=None if no_model else services.ask_of(**calls))
         report = enrich_documents(limit, anew=all, progress=step)
     costs = [
-        ModelCost(**{name: getattr(one, name) for name in ModelCost.model_fields})
-        for one in services.vault.ledger.totals()
+        ModelCost(**{name: getattr(cost, name) for name in ModelCost.model_fields})
+        for cost in services.vault.ledger.totals()
     ]
     return Enriched(**asdict(report), warnings=_warnings(services, report, anew=all), costs=costs)

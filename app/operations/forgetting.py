@@ -47,7 +47,7 @@ def forget_source(
     """
     configured = services.settings.collections
     imported = documents_of_source(services.vault.documents, configured, source)
-    documents = [one for one in imported if collection in ("", one.collection)]
+    documents = [document for document in imported if collection in ("", document.collection)]
     if not documents:
         listed = imported_sources(services.vault.documents, configured)
         known = {one.source for one in listed if collection in ("", one.collection)}
@@ -58,7 +58,9 @@ def forget_source(
     done = _forgotten_parts(services, documents, source)
     with services.progress("Looking for traces"):
         probes = services.prove(done)
-    read_again(services.vault.captures, services.vault.transactions, {one.collection for one in documents})
+    read_again(
+        services.vault.captures, services.vault.transactions, {document.collection for document in documents}
+    )
     return ForgottenSource(
         source=source,
         documents=len(documents),
@@ -99,15 +101,18 @@ def _forgotten_parts(services: Services, documents: Sequence[Document], source: 
 
 def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
     """Return the error that names what would be forgotten."""
-    size, days = sum(one.body_length for one in documents), [one.authored_at[:10] for one in documents]
+    size, days = (
+        sum(document.body_length for document in documents),
+        [document.authored_at[:10] for document in documents],
+    )
     choices = {
-        "pinned": sum(one.is_pinned for one in documents),
-        "not served": sum(one.inactive is not None for one in documents),
+        "pinned": sum(document.is_pinned for document in documents),
+        "not served": sum(document.inactive is not None for document in documents),
     }
     chosen = "".join(f", {count:,} of them {what}" for what, count in choices.items() if count)
     line = (
         f"{plural(len(documents), 'document')} from {source} in "
-        f"{' and '.join(sorted({one.collection for one in documents}))}{chosen}, {size:,} characters, "
+        f"{' and '.join(sorted({document.collection for document in documents}))}{chosen}, {size:,} characters, "
         f"written {min(days)} to {max(days)}, and every memory derived from that."
     )
     return ConfirmationMissing(
@@ -204,8 +209,10 @@ def _folder_without_file(services: Services, note: Document) -> Folder | None:
     """Return the folder of *note* if its file is not there any more, though the folder is."""
     if note.stamp is None or note.inactive is not None:
         return None
-    away = (one for one in services.folders if one.name == note.collection and Path(one.root).is_dir())
-    return next((one for one in away if not Path(one.root, note.path).is_file()), None)
+    away = (
+        folder for folder in services.folders if folder.name == note.collection and Path(folder.root).is_dir()
+    )
+    return next((folder for folder in away if not Path(folder.root, note.path).is_file()), None)
 
 
 def _names_docid(address: str, document: Document) -> bool:
@@ -220,7 +227,7 @@ def would_forget(services: Services, found: ForgetPreview) -> WouldForget:
         authored_at=found.document.authored_at,
         bytes=found.size,
         derived=len(found.derived),
-        derived_files=[one.display_path for one in found.derived],
+        derived_files=[document.display_path for document in found.derived],
     )
 
 
@@ -234,7 +241,7 @@ def preview_lines(found: ForgetPreview) -> Sequence[str]:
     if not found.derived:
         return [*lines, "No memories were derived from it."]
     more = len(found.derived) - MAX_NAMED
-    named = ", ".join(one.display_path for one in found.derived[:MAX_NAMED])
+    named = ", ".join(note.display_path for note in found.derived[:MAX_NAMED])
     were = "was" if len(found.derived) == 1 else "were"
     return [
         *lines,
@@ -296,10 +303,10 @@ def memory_forget(
         **place,
         changed=True,
         file_remains=note.stamp is not None,
-        also_forgotten=[one.display_path for one in done.documents if one.id != note.id],
-        rebuilt=[one.display_path for one in done.rebuilt],
+        also_forgotten=[document.display_path for document in done.documents if document.id != note.id],
+        rebuilt=[document.display_path for document in done.rebuilt],
         said_in=list(done.traces.said_in),
-        retained_in={one.display_path: str(one.inactive) for one in done.traces.kept_in},
+        retained_in={document.display_path: str(document.inactive) for document in done.traces.kept_in},
         left=done.left,
         probes=services.prove(done) if prove else None,
     )

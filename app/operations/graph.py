@@ -80,9 +80,9 @@ def _link(step: CausalStep, docid: str) -> CausalLink:
 def _graphs_text(result: Graphs) -> str:
     made = {"temporal": result.temporal, "semantic": result.semantic}
     lines = [
-        f"{kind}: {plural(one.relations, 'relation')}, {one.changed} changed."
-        for kind, one in made.items()
-        if one
+        f"{kind}: {plural(counts.relations, 'relation')}, {counts.changed} changed."
+        for kind, counts in made.items()
+        if counts
     ]
     return "\n".join(lines)
 
@@ -91,7 +91,7 @@ def _causes_text(result: CausalLinks) -> str:
     source = result.source
     if not result.links:
         return f"No causes or effects of {source.file} are known."
-    lines = [line for one in result.links for line in _link_lines(one)]
+    lines = [line for link in result.links for line in _link_lines(link)]
     return "\n".join([f"{source.file} ({title_to_read(source.title, source.origin)})", *lines])
 
 

@@ -77,9 +77,9 @@ def _moment(entry: timelines.Entry) -> TimelineDocument:
 
 def _marked(result: Timeline) -> Iterator[tuple[str, TimelineDocument]]:
     """Yield the documents of a timeline in their order, with a mark before the document asked for."""
-    yield from (("", one) for one in result.before)
+    yield from (("", document) for document in result.before)
     yield ">", result.focus
-    yield from (("", one) for one in result.after)
+    yield from (("", document) for document in result.after)
 
 
 def _title(one: TimelineDocument) -> str:
@@ -88,16 +88,16 @@ def _title(one: TimelineDocument) -> str:
 
 def _timeline_text(result: Timeline) -> str:
     lines = [
-        f"{mark or ' '} {one.authored_at[:16]} {one.file} ({one.docid}) {_title(one)}"
-        for mark, one in _marked(result)
+        f"{mark or ' '} {document.authored_at[:16]} {document.file} ({document.docid}) {_title(document)}"
+        for mark, document in _marked(result)
     ]
     return "\n".join([*lines, *_within(result)])
 
 
 def _timeline_parts(result: Timeline) -> list[Part]:
     rows = [
-        (mark, one.docid, one.authored_at[:16].replace("T", " "), one.file, _title(one))
-        for mark, one in _marked(result)
+        (mark, document.docid, document.authored_at[:16].replace("T", " "), document.file, _title(document))
+        for mark, document in _marked(result)
     ]
     order = table(("", "docid", "written", "file", "title"), rows)
     return [order, *_within(result)]

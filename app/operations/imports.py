@@ -49,7 +49,7 @@ def _usual(home: Path, tool: str) -> Path:
     usual = STORES[tool].usual
     if not usual:
         raise StoreUnreadable(tool, "its usual place", "it has none")
-    return next((home / one for one in usual if (home / one).exists()), home / usual[0])
+    return next((home / text for text in usual if (home / text).exists()), home / usual[0])
 
 
 def _text(result: ImportedMemories) -> Iterator[str]:

@@ -55,9 +55,9 @@ class Differences(Result):
         if self.differences:
             number = plural(len(self.differences), "difference")
             remarks.append(f"{number} between files, records and indexes.")
-        if any(one.endswith(OF_FILES) for one in self.differences):
+        if any(difference.endswith(OF_FILES) for difference in self.differences):
             remarks[-1] += " To read the changed files, run: clawmem update"
-        if any(one.endswith(GONE) for one in self.differences):
+        if any(difference.endswith(GONE) for difference in self.differences):
             remarks[-1] += "  (with --allow-empty for a folder that was emptied on purpose)"
         return remarks
 
@@ -106,7 +106,7 @@ def verify(services: Services) -> Differences:
     lag = lag_sentences(lagging_indexes(services))
     files = services.files
     skipped = [
-        one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
+        file for folder in services.folders for file in skipped_files(services.vault.documents, files, folder)
     ]
     rebuilt = [str(role) for role in services.indexes.healed]
     found = [*lag, *services.verify()] or services.forgotten_places.warnings()

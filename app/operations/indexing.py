@@ -135,7 +135,7 @@ class Reading(Upkeep):
     @property
     def exit_code(self) -> int:
         """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
-        is_whole = not self.failed and not any(one.unread for one in self.collections)
+        is_whole = not self.failed and not any(report.unread for report in self.collections)
         return 0 if is_whole and not model_failed(self.embed) else INCOMPLETE
 
     @property
@@ -178,15 +178,20 @@ def _pulled(services: Services) -> dict[str, str]:
     """Run the update commands of the collections; return the reason for each collection whose command failed."""
     if services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
-    commands = {name: one for name, one in services.settings.collections.items() if one.update}
-    outcomes = {name: services.run_command(str(one.update), one.path) for name, one in commands.items()}
+    commands = {
+        name: collection for name, collection in services.settings.collections.items() if collection.update
+    }
+    outcomes = {
+        name: services.run_command(str(collection.update), collection.path)
+        for name, collection in commands.items()
+    }
     return {name: reason for name, reason in outcomes.items() if reason}
 
 
 def sums_of(services: Services, passes: list[PassReport]) -> dict[str, Any]:
     """Return the fields of a `Reading` that follow from its passes."""
     sums = {
-        name: sum(getattr(one, name) for one in passes)
+        name: sum(getattr(report, name) for report in passes)
         for name in ("added", "updated", "unchanged", "removed")
     }
     return {
@@ -258,9 +263,9 @@ def update(
     With a model server vectors are made only on request or where the config file says autoEmbed.
     """
     failed = _pulled(services) if pull else {}
-    folders = [one for one in _folders(services, collection) if one.name not in failed]
+    folders = [folder for folder in _folders(services, collection) if folder.name not in failed]
     passes = read_folders(services, folders, allow_empty=allow_empty)
-    embedded = embed_after(services, [one.name for one in folders], asked=embed)
+    embedded = embed_after(services, [folder.name for folder in folders], asked=embed)
     return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
 
 
@@ -289,7 +294,7 @@ def reindex(
     folders = _folders(services, collection)
     passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
     enriched = enriching.enrich(services, all=True) if enrich else None
-    embedded = embed_after(services, [one.name for one in folders])
+    embedded = embed_after(services, [folder.name for folder in folders])
     return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
 
 

@@ -157,14 +157,14 @@ def _version(services: Services, one: Version, origin: Origin) -> NoteVersion:
 
 def _entities_text(result: Entities) -> str:
     lines = [
-        f"{one.name} ({one.kind}, in {plural(one.mention_count, 'document')}): {one.id}"
-        for one in result.entities
+        f"{entity.name} ({entity.kind}, in {plural(entity.mention_count, 'document')}): {entity.id}"
+        for entity in result.entities
     ]
     return "\n".join(lines) or "No entity found. Entities come from: clawmem enrich"
 
 
 def _facts_text(result: Facts) -> str:
-    lines = [line for one in result.facts for line in lines_to_read(_fact_line(one), one.origin)]
+    lines = [line for fact in result.facts for line in lines_to_read(_fact_line(fact), fact.origin)]
     counts = f"All entities: {result.stats.current_facts} facts hold, {result.stats.expired_facts} ended."
     return "\n".join([*(lines or [f"No facts about {result.entity.name} are known."]), counts])
 
@@ -179,7 +179,7 @@ def _fact_line(fact: Fact) -> str:
 
 def _evolution_text(result: Evolution) -> str:
     """Return each version as a few lines; those about a text of others are quoted."""
-    lines = [line for one in result.timeline for line in _version_lines(one)]
+    lines = [line for version in result.timeline for line in _version_lines(version)]
     if not lines:
         return f"There is no note about {result.document.file} yet. Run: clawmem enrich"
     return "\n".join(lines_to_read("\n".join(lines), result.document.origin))
@@ -272,7 +272,7 @@ def kg_query(
         entity=_entity(known.entity),
         direction=direction,
         as_of=as_of or None,
-        facts=[_fact(one, known) for one in known.triples],
+        facts=[_fact(triple, known) for triple in known.triples],
         stats=FactCounts(
             total_triples=known.total,
             current_facts=known.current,
@@ -302,8 +302,8 @@ def memory_evolution_status(
     """
     document = services.lookup.find(docid)
     timeline = [
-        _version(services, one, document.origin)
-        for one in versions(services.vault.documents, services.vault.notes, document.id, limit)
+        _version(services, version, document.origin)
+        for version in versions(services.vault.documents, services.vault.notes, document.id, limit)
     ]
     return Evolution(
         document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline

@@ -89,7 +89,7 @@ class LaneReport(Result):
     @property
     def exit_code(self) -> int:
         """Return 1 if a run failed."""
-        return FAILED if any(one.status is RunStatus.FAILED for one in self.runs) else 0
+        return FAILED if any(run.status is RunStatus.FAILED for run in self.runs) else 0
 
 
 class UndoneMerge(Result):
@@ -106,14 +106,16 @@ def report_of(services: Services, ticked: LaneTick, *, dry_run: bool = False) ->
 
 def runs_of(vault: Vault, runs: Sequence[Run]) -> list[LaneRun]:
     """Return *runs* with the notes of their decisions; a forgotten note appears as its id."""
-    decisions = [one for run in runs for one in run.metrics.get("decisions", ())]
-    numbers = {number for one in decisions for number in (*one["documents"], one.get("made", 0))}
-    known = {number: one for number, one in vault.documents.many(numbers).items() if one.title}
+    decisions = [value for run in runs for value in run.metrics.get("decisions", ())]
+    numbers = {
+        number for decision in decisions for number in (*decision["documents"], decision.get("made", 0))
+    }
+    known = {number: document for number, document in vault.documents.many(numbers).items() if document.title}
     return [
         LaneRun(
             **asdict(run),
             summary=summarize_run(run),
-            decisions=[_decision(one, known) for one in run.metrics.get("decisions", ())],
+            decisions=[_decision(value, known) for value in run.metrics.get("decisions", ())],
         )
         for run in runs
     ]
@@ -155,25 +157,25 @@ def _status_text(result: LaneStatus) -> Iterator[Part]:
 
 def _runs_table(runs: Sequence[LaneRun]) -> Table:
     rows = [
-        (_when(one), one.lane, one.phase, one.status, one.reason, one.selected, one.created, one.rejected)
-        for one in runs
+        (_when(run), run.lane, run.phase, run.status, run.reason, run.selected, run.created, run.rejected)
+        for run in runs
     ]
     return table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
 
 
 def _journal_text(result: Journal) -> Iterator[str]:
-    for one in result.runs:
-        yield f"{_when(one)} {one.lane} {one.summary}"
-        yield from _decision_lines(one)
+    for run in result.runs:
+        yield f"{_when(run)} {run.lane} {run.summary}"
+        yield from _decision_lines(run)
 
 
 def report_text(result: LaneReport) -> Iterator[str]:
     """Yield the attempt as one line, then its decisions."""
     if result.dry_run:
         yield DRY_RUN
-    yield f"{result.lane}: {'; '.join(one.summary for one in result.runs)}"
-    for one in result.runs:
-        yield from _decision_lines(one)
+    yield f"{result.lane}: {'; '.join(run.summary for run in result.runs)}"
+    for run in result.runs:
+        yield from _decision_lines(run)
 
 
 def _decision_lines(one: LaneRun) -> Iterator[str]:
@@ -200,16 +202,16 @@ def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
     The last runs follow.
     """
     plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
-    held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
+    held = {lane.value: vault.leases.current(lane.lease, now_ms=now_ms) for lane in LaneName}
     lanes = services.lanes
     found = trends(vault.documents, services.observations.newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
-        on=[one.value for one in plan.hosted],
-        due_s={one.value: round(lanes.left_ms(one) / 1000) for one in LaneName},
+        on=[lane.value for lane in plan.hosted],
+        due_s={lane.value: round(lanes.left_ms(lane) / 1000) for lane in LaneName},
         calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
         daily_calls=plan.daily_calls,
-        trends=dict(Counter(one.trend.value for one in found)),
+        trends=dict(Counter(trend.trend.value for trend in found)),
         runs=runs_of(vault, vault.journal.runs(limit)),
     )
 
@@ -248,7 +250,7 @@ def lanes_run(
         return report_of(services, services.lanes.tick(lane, now=now))
     with open_copy(services.settings) as copied:
         ticked = copied.lanes.tick(lane, now=now)
-        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
+        marked = (replace(run, metrics={**run.metrics, "dry_run": True}) for run in ticked.runs)
         return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
 
 
@@ -261,4 +263,4 @@ def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     """
     target = services.lookup.target(note)
     restored = services.consolidation.restore(target.id, services.caller)
-    return UndoneMerge(undone=target.display_path, restored=[one.display_path for one in restored])
+    return UndoneMerge(undone=target.display_path, restored=[document.display_path for document in restored])

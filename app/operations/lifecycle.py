@@ -137,23 +137,23 @@ def report_of(swept: SweepOutcome, note: str = "") -> SweepReport:
 
 
 def _paths(documents: Iterable[Document]) -> list[str]:
-    return [one.display_path for one in documents]
+    return [document.display_path for document in documents]
 
 
 def _documents(documents: list[Document], problems: Iterable[str] = ()) -> ArchivedDocuments:
-    listed = [titled_file(one) for one in documents]
+    listed = [titled_file(document) for document in documents]
     return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
 
 
 def _acts(services: Services, entries: Iterable[ActEntry]) -> list[RecordedAct]:
     several = list(entries)
-    known = services.vault.documents.many({one.document_id for one in several})
+    known = services.vault.documents.many({act.document_id for act in several})
     paths = {number: document.display_path for number, document in known.items()}
     return [
         RecordedAct(
-            id=one.id, act=str(one.act), file=paths.get(one.document_id), by=one.by, at=one.at, why=one.why
+            id=act.id, act=str(act.act), file=paths.get(act.document_id), by=act.by, at=act.at, why=act.why
         )
-        for one in several
+        for act in several
     ]
 
 
@@ -189,16 +189,19 @@ def sweep_text(result: SweepReport) -> str:
 
 
 def _documents_text(nothing: str, result: ArchivedDocuments) -> str:
-    lines = [f"{one['file']}  {title_to_read(one['title'], one['origin'])}" for one in result.documents]
+    lines = [
+        f"{document['file']}  {title_to_read(document['title'], document['origin'])}"
+        for document in result.documents
+    ]
     return "\n".join(lines) or ("" if result.problems else nothing)
 
 
 def _acts_text(result: Acts) -> str:
     lines = [
         "  ".join(
-            filter(None, (str(one.id), one.at[:16].replace("T", " "), one.act, one.by, one.file, one.why))
+            filter(None, (str(act.id), act.at[:16].replace("T", " "), act.act, act.by, act.file, act.why))
         )
-        for one in result.acts
+        for act in result.acts
     ]
     return "\n".join(lines) or "Nothing was done to any note yet."
 

@@ -93,7 +93,7 @@ def backlink_remarks(file: str, backlinks: Sequence[LinkRecord], count: int) -> 
     """Return a sentence about the notes that link to *file*; none without such notes."""
     if not backlinks:
         return []
-    sources = [*dict.fromkeys(f"{one.source}:{one.line}" for one in backlinks)]
+    sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in backlinks)]
     more = f" and {plural(count - len(backlinks), 'more link')}" if count > len(backlinks) else ""
     return [f"Links to {file}: {', '.join(sources)}{more}."]
 
@@ -141,12 +141,12 @@ def _text(result: Links) -> str:
 
 
 def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[str]:
-    for one in links:
-        place = f"{one.target}:{one.target_line}" if one.target_line else one.target
-        head = f"{one.source}:{one.line}" if by_source else place
-        what = f"{one.written}: {one.problem}" if one.problem else "" if head else one.written
+    for link in links:
+        place = f"{link.target}:{link.target_line}" if link.target_line else link.target
+        head = f"{link.source}:{link.line}" if by_source else place
+        what = f"{link.written}: {link.problem}" if link.problem else "" if head else link.written
         yield f"  {' '.join(filter(None, (head, what)))}"
-        yield from (f"    {line}" for line in lines_to_read(one.context, one.origin) if line)
+        yield from (f"    {line}" for line in lines_to_read(link.context, link.origin) if line)
 
 
 @operation(Effect.READS, name="links", text=_text, route="/links")
@@ -183,7 +183,7 @@ def find_links(
     omitted = omitted_links_of(services.vault.documents, document) if len(links) >= MAX_LINKS else 0
     reference = DocumentReference(**place_of(services, document))
     if broken:
-        found = _listed(reference, [one for one in links if one.problem], [], limit)
+        found = _listed(reference, [link for link in links if link.problem], [], limit)
         return found.model_copy(update={"only_broken": True, "omitted": omitted})
     found = _listed(
         reference, links, links_to(services.vault.documents, services.vault.links, document), limit

@@ -82,14 +82,14 @@ def _ordered(
     if sort == TITLE:
         return sorted(documents, key=lambda one: one.title.casefold(), reverse=reverse)
     by_document = next(found for name, found in values.items() if name.casefold() == sort.casefold())
-    keys = {one.id: sort_key(by_document.get(one.id, ())) for one in documents}
+    keys = {document.id: sort_key(by_document.get(document.id, ())) for document in documents}
     missing = sort_key(())
     having = sorted(
-        (one for one in documents if keys[one.id] != missing),
+        (document for document in documents if keys[document.id] != missing),
         key=lambda one: keys[one.id],
         reverse=reverse,
     )
-    return [*having, *(one for one in documents if keys[one.id] == missing)]
+    return [*having, *(document for document in documents if keys[document.id] == missing)]
 
 
 def _properties_of(document: Document, values: PropertyValues) -> dict[str, list[str]]:
@@ -112,7 +112,7 @@ def _values(one: ListedDocument, name: str) -> str:
 
 
 def _names(result: Listing) -> list[str]:
-    return [*dict.fromkeys(name for one in result.documents for name in one.properties)]
+    return [*dict.fromkeys(name for document in result.documents for name in document.properties)]
 
 
 def _empty(result: Listing) -> str:
@@ -124,9 +124,11 @@ def _empty(result: Listing) -> str:
 
 def _listing_text(result: Listing) -> str:
     lines = []
-    for one in result.documents:
-        properties = "".join(f" | {name}: {_values(one, name)}" for name in one.properties)
-        lines.append(f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}{properties}")
+    for document in result.documents:
+        properties = "".join(f" | {name}: {_values(document, name)}" for name in document.properties)
+        lines.append(
+            f"{document.authored_at[:10]} {document.file} ({document.docid}) {_title(document)}{properties}"
+        )
     return "\n".join(lines) or _empty(result)
 
 
@@ -137,14 +139,14 @@ def _listing_parts(result: Listing) -> list[Part]:
     has_type = any(name.casefold() == "type" for name in names)  # the content type is read from this property
     rows = [
         (
-            one.docid,
-            one.authored_at[:10],
-            *(() if has_type else (one.content_type,)),
-            *(_values(one, name) for name in names),
-            one.file,
-            _title(one),
+            document.docid,
+            document.authored_at[:10],
+            *(() if has_type else (document.content_type,)),
+            *(_values(document, name) for name in names),
+            document.file,
+            _title(document),
         )
-        for one in result.documents
+        for document in result.documents
     ]
     return [table(("docid", "written", *(() if has_type else ("type",)), *names, "file", "title"), rows)]
 
@@ -180,7 +182,7 @@ def list_documents(
     matching = (
         documents_with(vault.documents, vault.properties, scope, tags, where) if tags or where else None
     )
-    asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
+    asked = [*(read_filter(text).name for text in where), *([] if order in ("", TITLE) else [order])]
     names = {name.casefold(): name for name in asked}  # a name in another case is the same property
     values = {name: vault.properties.named(name) for name in names.values()}
     most = None if order or reverse else limit
@@ -194,14 +196,14 @@ def list_documents(
         total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),
         documents=[
             ListedDocument(
-                **place_from(one, ids[one.id]),
-                content_type=one.content_type,
-                authored_at=one.authored_at,
-                modified_at=one.modified_at,
-                properties=_properties_of(one, values),
-                superseded_by=successor_of(newer.get(one.id)),
+                **place_from(document, ids[document.id]),
+                content_type=document.content_type,
+                authored_at=document.authored_at,
+                modified_at=document.modified_at,
+                properties=_properties_of(document, values),
+                superseded_by=successor_of(newer.get(document.id)),
             )
-            for one in documents
+            for document in documents
         ],
         is_filtered=matching is not None,
         known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},

@@ -116,10 +116,10 @@ class Mined(Upkeep):
     def remarks(self) -> Sequence[str]:
         """Return a warning for each source whose conversations are in the collection under another name."""
         return [
-            f"{plural(one.repeated, 'conversation')} of {name} came from another source before, so that each is found twice. "
+            f"{plural(source.repeated, 'conversation')} of {name} came from another source before, so that each is found twice. "
             f"To keep one copy, run: clawmem mine --forget {name}"
-            for name, one in self.sources.items()
-            if one.repeated
+            for name, source in self.sources.items()
+            if source.repeated
         ]
 
     @property
@@ -222,16 +222,16 @@ def mined_text(result: Mined) -> list[Part]:
     if result.forgotten:
         return forgotten_source_text(result.forgotten)
     lines: list[Part] = [
-        f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
+        f"{name}: {_counted(source, is_dry=result.dry_run)}" for name, source in result.sources.items()
     ]
     if result.skipped:
         lines.append(f"{plural(result.skipped, 'file')} unchanged since the last import.")
     lines += _some(result.faults)
     if result.foreign:
         lines.append(f"{plural(len(result.foreign), 'file')} without a conversation:")
-        lines += [f"  {one}" for one in _some(result.foreign)]
+        lines += [f"  {verbatim}" for verbatim in _some(result.foreign)]
         lines.append(CHAT_NEEDS)
-        if not result.sources and any(one.endswith(".md") for one in result.foreign):
+        if not result.sources and any(text.endswith(".md") for text in result.foreign):
             lines.append(NOTES_NEED)
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
@@ -274,13 +274,13 @@ def _sources_text(result: Sources) -> list[Part]:
         return ["Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL"]
     rows = [
         (
-            one.source,
-            one.collection,
-            one.conversations or "",
-            one.documents,
-            *(moment[:10] for moment in (one.first, one.last, one.imported_at)),
+            source.source,
+            source.collection,
+            source.conversations or "",
+            source.documents,
+            *(moment[:10] for moment in (source.first, source.last, source.imported_at)),
         )
-        for one in result.sources
+        for source in result.sources
     ]
     return [table(("source", "collection", "conversations", "documents", "from", "to", "imported"), rows)]
 

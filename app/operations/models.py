@@ -130,7 +130,7 @@ def _check_text(result: CheckedModel) -> Iterator[str]:
 @operation(Effect.READS, text=_list_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
 def models_list(services: Services) -> LocalModels:
     """List the known models: installed or not, and which one is used."""
-    return LocalModels(models=[_record(one) for one in services.model_selection.installed().all()])
+    return LocalModels(models=[_record(state) for state in services.model_selection.installed().all()])
 
 
 @operation(Effect.REPEATABLE, text=_added_text, is_tool=False, opens=Opening.NOTHING)
@@ -156,7 +156,7 @@ def models_add(
     with services.progress("Reading" if source else f"Downloading {_size(size)}"):
         models.add(name, source)
     now = services.model_selection.installed()  # the settings may select the new model
-    return next(_record(one) for one in now.all() if one.name == name)
+    return next(_record(state) for state in now.all() if state.name == name)
 
 
 @operation(Effect.DESTROYS, text=_removed_text, is_tool=False, opens=Opening.NOTHING)

@@ -132,7 +132,7 @@ class AgentFiles(NamedTuple):
             )
         changes = {
             "workspace": _existing(workspace, is_folder=True) if workspace else before.workspace,
-            "extra": before.extra if extra is None else [_existing(one) for one in extra if one],
+            "extra": before.extra if extra is None else [_existing(text) for text in extra if text],
             "sessions": before.sessions if sessions is None else sessions,
             "chunking": Chunking(tokens=tokens, overlap=overlap),
         }
@@ -366,7 +366,7 @@ def _synced(
     passes = _memory(services, agent, settings).sync(force=rebuilt, all_sessions=all_sessions)
     if settings.indexed != settings.chunking:
         files.write(settings.model_copy(update={"indexed": settings.chunking}))
-    warnings, embedded = [one for report in passes for one in report.problems], 0
+    warnings, embedded = [problem for report in passes for problem in report.problems], 0
     try:
         report = embed_texts(services)
         embedded = report.embedded
@@ -404,8 +404,8 @@ def _answer_text(answer: AgentAnswer) -> str:
     if not answer.results:
         return "Nothing in the memory scores high enough."
     lines = []
-    for one in answer.results:
-        lines += [f"{one.path}:{one.start_line}-{one.end_line}  {one.score:.2f}", one.snippet.strip(), ""]
+    for hit in answer.results:
+        lines += [f"{hit.path}:{hit.start_line}-{hit.end_line}  {hit.score:.2f}", hit.snippet.strip(), ""]
     return "\n".join(lines).rstrip()
 
 
@@ -471,7 +471,7 @@ def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
     )
     found = services.openclaw(asked)
     degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
-    hits = [_shown(one) for one in memory.hits(found)]
+    hits = [_shown(hit) for hit in memory.hits(found)]
     return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
 
 

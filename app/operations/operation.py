@@ -128,7 +128,7 @@ class Option(NamedTuple):
 
 def option_of(field: FieldInfo) -> Option:
     """Return how *field* is spelt on the command line; of several spellings the last."""
-    return next((one for one in reversed(field.metadata) if isinstance(one, Option)), Option())
+    return next((option for option in reversed(field.metadata) if isinstance(option, Option)), Option())
 
 
 class Attachment(NamedTuple):

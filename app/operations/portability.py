@@ -122,7 +122,7 @@ def free_target(services: Services, file: Path, *, force: bool, is_folder: bool 
         FileNotCreated: There is no such folder.
     """
     target = file.expanduser().absolute()
-    if target.resolve() in {one.resolve() for one in files_of_vault(services.settings.vault)}:
+    if target.resolve() in {path.resolve() for path in files_of_vault(services.settings.vault)}:
         raise InvalidInput("INVALID_INPUT", f"{target} belongs to the vault itself. Choose another file.")
     if _is_note(services, target):
         raise InvalidInput("INVALID_INPUT", f"{target} is one of your notes. Choose another file.")
@@ -140,11 +140,11 @@ def free_target(services: Services, file: Path, *, force: bool, is_folder: bool 
 def _refuse_folder(services: Services, target: Path, *, is_folder: bool) -> None:
     if not is_folder:
         raise InvalidInput("INVALID_INPUT", f"{target} is a folder. Choose the name of a file.")
-    for one in services.folders:
-        if target.resolve().is_relative_to(Path(one.root).resolve()):
+    for folder in services.folders:
+        if target.resolve().is_relative_to(Path(folder.root).resolve()):
             raise InvalidInput(
                 "INVALID_INPUT",
-                f"{target} belongs to the collection {one.name}, which would index the new files as more notes. "
+                f"{target} belongs to the collection {folder.name}, which would index the new files as more notes. "
                 "Choose another folder.",
             )
 

@@ -78,7 +78,7 @@ def _list_text(result: Receipts) -> str | list[Table]:
     if not result.receipts:
         return NONE_YET
     names = tuple(ReceiptLine.model_fields)
-    rows = [{**dict(one), "question": one.question or UNREADABLE} for one in result.receipts]
+    rows = [{**dict(line), "question": line.question or UNREADABLE} for line in result.receipts]
     return [table(names, [["" if row[name] is None else row[name] for name in names] for row in rows])]
 
 

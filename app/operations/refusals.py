@@ -44,7 +44,9 @@ def refusal_of_errors(
 
 
 def _faults(errors: Sequence[ErrorDetails], spelling: Callable[[str], str]) -> list[str]:
-    return [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])} {fault_of(one)}".strip() for one in errors]
+    return [
+        f"{spelling('.'.join(map(str, error['loc']))[:SHOWN])} {fault_of(error)}".strip() for error in errors
+    ]
 
 
 def error_record(error: ClawmemError) -> dict[str, Any]:

@@ -113,11 +113,11 @@ def _section(result: UsageReport, section: Section) -> Iterator[Part]:
     cut = f" ({len(shown)} of {len(records)}; --json has all)" if len(shown) < len(records) else ""
     columns = section.columns.split()
     yield f"\n{section.title}{cut}"
-    yield table(_headings(columns), [[_cell(one, record[one]) for one in columns] for record in shown])
+    yield table(_headings(columns), [[_cell(text, record[text]) for text in columns] for record in shown])
 
 
 def _headings(columns: Sequence[str]) -> list[str]:
-    return [HEADINGS.get(one, one.replace("_at", "").replace("_", " ")) for one in columns]
+    return [HEADINGS.get(column, column.replace("_at", "").replace("_", " ")) for column in columns]
 
 
 def _cell(column: str, value: Any) -> str:
@@ -174,6 +174,6 @@ def report(
         documents=found.documents,
         recalls=found.recalls,
         top=top,
-        tables={question.value: one.records() for question, one in found.tables.items()},
+        tables={question.value: table.records() for question, table in found.tables.items()},
         files=[*found.files, *drawn],
     )

@@ -110,9 +110,13 @@ def _moved(settings: Settings) -> list[str]:
 def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreReport:
     found = _make(services, reader, target)
     with open_services(_alone(services.settings, target), create=False) as opened:
-        then = {one.question: one for one in found.questions}
+        then = {question.question: question for question in found.questions}
         now = asked(opened.query_without_models, [*then], found.asked_at)
-        changed = [f"The answer to {one.question!r} differs." for one in now if one != then[one.question]]
+        changed = [
+            f"The answer to {question.question!r} differs."
+            for question in now
+            if question != then[question.question]
+        ]
         return _counted(opened, services.settings).model_copy(
             update={
                 "vault": "",
@@ -145,14 +149,14 @@ def _counted(services: Services, settings: Settings) -> RestoreReport:
         forgotten_since=forgotten_elsewhere(services, settings),
         vault=str(services.settings.vault),
         documents=sum(services.vault.documents.collections().values()),
-        forgotten=sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn),
+        forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in withdrawn),
     )
 
 
 def forgotten_elsewhere(services: Services, settings: Settings) -> list[str]:
     """Return the served documents that another vault of this machine has forgotten."""
     others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
-    return sorted({one for other in others for one in _forgotten_in(_alone(settings, other), services)})
+    return sorted({text for other in others for text in _forgotten_in(_alone(settings, other), services)})
 
 
 def forgotten_sentence(files: Sequence[str], whole: str) -> str:
@@ -164,19 +168,26 @@ def forgotten_sentence(files: Sequence[str], whole: str) -> str:
 
 def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
     """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
-    places = {(one.collection, one.path): one.at for one in unopened_services(other).forget_log.read().places}
+    places = {
+        (place.collection, place.path): place.at
+        for place in unopened_services(other).forget_log.read().places
+    }
     left = []
-    for one in every_served(services.vault.documents):
-        if places.get((one.collection, one.path), "") > one.indexed_at:
-            yield one.display_path
+    for document in every_served(services.vault.documents):
+        if places.get((document.collection, document.path), "") > document.indexed_at:
+            yield document.display_path
         else:
-            left.append(one)
+            left.append(document)
     if is_there(other.vault):
         with (
             suppress(ClawmemError),
             open_services(other, read_only=True) as opened,
         ):  # doctor examines a damaged vault
-            yield from (one.display_path for one in left if opened.vault.forgotten_texts.holds(one.hash))
+            yield from (
+                document.display_path
+                for document in left
+                if opened.vault.forgotten_texts.holds(document.hash)
+            )
 
 
 def _refuse_content(services: Services, bundle: Path) -> None:

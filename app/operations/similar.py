@@ -73,7 +73,7 @@ def find_similar(
     document = services.lookup.find(file)
     now_ms = services.clock.now_ms()
     found = services.find_similar(document, now_ms=now_ms, limit=limit, as_of=as_of)
-    results = [found_document(one, services.settings, compact=compact) for one in found.answer.results]
+    results = [found_document(result, services.settings, compact=compact) for result in found.answer.results]
     return SimilarDocuments(
         reference=DocumentReference(**place_of(services, document)),
         count=len(results),

@@ -71,7 +71,7 @@ def operations_in(module: str) -> tuple[AnyOperation, ...]:
 
 def all_operations() -> list[AnyOperation]:
     """Return every operation."""
-    return [one for module in VERBS for one in operations_in(module)]
+    return [operation for module in VERBS for operation in operations_in(module)]
 
 
 def operation_named(name: str) -> AnyOperation:
@@ -81,7 +81,7 @@ def operation_named(name: str) -> AnyOperation:
     Raises:
         NotFound: There is no such operation.
     """
-    known = {one.name: one for one in all_operations()}
+    known = {operation.name: operation for operation in all_operations()}
     if name not in known:
         raise NotFound("operation", name)
     return known[name]

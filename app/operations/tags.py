@@ -37,12 +37,12 @@ class Tags(Result):
 
 
 def _text(result: Tags) -> str:
-    return "\n".join(f"#{one.tag} ({one.count})" for one in result.tags) or NO_TAGS
+    return "\n".join(f"#{count.tag} ({count.count})" for count in result.tags) or NO_TAGS
 
 
 def _parts(result: Tags) -> list[Part]:
     return (
-        [table(("notes", "tag"), [(str(one.count), one.tag) for one in result.tags])]
+        [table(("notes", "tag"), [(str(count.count), count.tag) for count in result.tags])]
         if result.tags
         else [NO_TAGS]
     )

@@ -104,8 +104,8 @@ def _status_rows(result: VaultStatus) -> Iterator[tuple[str, object]]:
     vectors = f"{counts.stored} stored, {counts.pending} pending, {counts.failed} failed"
     yield "vault", f"{info.location} ({size})"
     yield "documents", result.documents
-    for one in result.collections:
-        yield f"  {one.name}", one.documents
+    for collection in result.collections:
+        yield f"  {collection.name}", collection.documents
     yield "types", _counted(result.content_types)
     yield "newest", result.newest or "none"
     yield "words", info.lexical_method
@@ -162,11 +162,11 @@ def ago(moment: str, now: str) -> str:
 
 
 def _statistics_text(result: Statistics) -> list[Table]:
-    sessions = ", ".join(one.id[:8] for one in result.recent_sessions)
+    sessions = ", ".join(session.id[:8] for session in result.recent_sessions)
     rows = {**dict(result), "recent_sessions": sessions}.items()
     return [
         table(
-            ("what", "value"), [(name, _counted(one) if isinstance(one, dict) else one) for name, one in rows]
+            ("what", "value"), [(name, _counted(row) if isinstance(row, dict) else row) for name, row in rows]
         )
     ]
 

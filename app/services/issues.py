@@ -220,7 +220,7 @@ def issue_properties(issue: Issue, project: str) -> list[tuple[str, str]]:
         ("closed", issue.closed_at),
         ("project", project),
     )
-    return [*((name, value) for name, value in named if value), *(("tags", one) for one in issue.labels)]
+    return [*((name, value) for name, value in named if value), *(("tags", label) for label in issue.labels)]
 
 
 def dependency_kind(type: str) -> RelationKind:

@@ -59,15 +59,15 @@ class SessionFiles:
             self.fault = str(error)
             return Scan((), root_exists=False)
         known = self._documents.sources(self._collection)
-        files = (self._file(one, known) for one in found)
-        return Scan(tuple(one for one in files if one and wanted(one.path)))
+        files = (self._file(session, known) for session in found)
+        return Scan(tuple(file for file in files if file and wanted(file.path)))
 
     def read(self, root: str, path: str) -> bytes:
         messages = self._sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
         if not messages:
             raise SourceMissing(path, "there is no such session")
-        texts = redact_parts([one.text for one in messages])
-        said = [one._replace(text=text) for one, text in zip(messages, texts, strict=True)]
+        texts = redact_parts([message.text for message in messages])
+        said = [message._replace(text=text) for message, text in zip(messages, texts, strict=True)]
         return session_text(said).encode("utf-8", "replace")
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
@@ -117,11 +117,13 @@ class SaveSession:
             FileNotCreated: The note cannot be written.
         """
         messages = self.transcripts.read(transcript).messages
-        said = [AgentMessage(one.speaker.value, one.text) for one in messages][-LAST_MESSAGES:]
+        said = [AgentMessage(message.speaker.value, message.text) for message in messages][-LAST_MESSAGES:]
         text = session_text(said)
         if not text:
             return ""
-        at_ms = next((ms for one in reversed(messages) if (ms := parse_iso(one.at))), self.clock.now_ms())
+        at_ms = next(
+            (ms for message in reversed(messages) if (ms := parse_iso(message.at))), self.clock.now_ms()
+        )
         content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
         path = session_path(at_ms, topic_slug(said))
         if self._is(workspace, path, content):
@@ -214,7 +216,7 @@ class AgentMemory:
 
     def hits(self, answer: Answer) -> list[MemoryHit]:
         """Return the results of a search as OpenClaw reports them."""
-        return [self._hit(one) for one in answer.results]
+        return [self._hit(result) for result in answer.results]
 
     def find(self, path: str) -> Document:
         """
@@ -251,7 +253,7 @@ class AgentMemory:
 
     def _roots(self) -> dict[str, str | None]:
         """Return the prefix of the paths of each collection; ``None`` for those of the workspace itself."""
-        extra = {one.name: one.root for one in self._folders()[1:]}
+        extra = {folder.name: folder.root for folder in self._folders()[1:]}
         return {MEMORY: None, SESSIONS: SESSIONS, **extra}
 
     def _folders(self) -> list[Folder]:

@@ -36,9 +36,9 @@ VALUED = frozenset({VAULT, BACKEND})
 def vault_in(front: Sequence[str]) -> Path | None:
     """Return the vault that the global options name; of several the last."""
     named = [
-        one.partition("=")[2] or following
-        for one, following in zip_longest(front, front[1:], fillvalue="")
-        if one.partition("=")[0] == VAULT
+        text.partition("=")[2] or following
+        for text, following in zip_longest(front, front[1:], fillvalue="")
+        if text.partition("=")[0] == VAULT
     ]
     return Path(named[-1]) if named and named[-1] else None
 
@@ -48,13 +48,13 @@ def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     front: list[str] = []
     rest: list[str] = []
     waiting = iter(arguments)
-    for one in waiting:
-        if one == "--":
-            rest += [one, *waiting]
-        elif one in FLAGS or one.partition("=")[0] in VALUED:
-            front += [one, *islice(waiting, int(one in VALUED))]
+    for text in waiting:
+        if text == "--":
+            rest += [text, *waiting]
+        elif text in FLAGS or text.partition("=")[0] in VALUED:
+            front += [text, *islice(waiting, int(text in VALUED))]
         else:
-            rest.append(one)
+            rest.append(text)
     return front, rest
 
 

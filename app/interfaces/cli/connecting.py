@@ -92,7 +92,7 @@ def request_of(ctx: typer.Context, **chosen: Any) -> Request:
 def _complete_request(ctx: typer.Context, name: str, **chosen: Any) -> Request:
     """Return the request for the client *name* that names vault and places explicitly where they are chosen."""
     is_clean = CLIENTS[name].starts_clean
-    places = {one: os.environ[one] for one in PLACES if os.environ.get(one)}
+    places = {text: os.environ[text] for text in PLACES if os.environ.get(text)}
     is_chosen = is_clean or _named_vault(ctx) or os.environ.get("INDEX_PATH") or "XDG_CACHE_HOME" in places
     vault = str(settings_of(ctx).vault.resolve()) if is_chosen else ""
     server = server_entry(ctx, starts_clean=is_clean)
@@ -118,7 +118,8 @@ class Connection(NamedTuple):
     def record(self) -> dict[str, Any]:
         """Return the connection for JSON."""
         files = [
-            {"file": one.file, "changed": one.changed, "backup": one.backup or None} for one in self.changes
+            {"file": change.file, "changed": change.changed, "backup": change.backup or None}
+            for change in self.changes
         ]
         return {"client": self.name, "changed": self.changed, "files": files}
 
@@ -203,9 +204,9 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False, dry_run: bool = Fals
         show_json({"found": found, "known": known, **shown})
     elif not found:
         show(f"No agent was found. Known: {', '.join(known)}. Connect one: clawmem setup NAME")
-    elif any("waiting" in one for one in outcomes):
+    elif any("waiting" in outcome for outcome in outcomes):
         show("Nothing was changed. Connect all of them: clawmem setup --yes")
-    if (yes or dry_run or _is_terminal()) and any("error" in one for one in outcomes):
+    if (yes or dry_run or _is_terminal()) and any("error" in outcome for outcome in outcomes):
         raise typer.Exit(ConfigError.exit_code)
 
 
@@ -250,12 +251,12 @@ def refuse_dry_run(name: str) -> None:
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
     findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
-    is_well = all(one.ok and not one.way_out for one in findings)
+    is_well = all(check.ok and not check.way_out for check in findings)
     if wants_json(ctx):
-        show_json({"ok": is_well, "findings": [asdict(one) for one in findings]})
+        show_json({"ok": is_well, "findings": [asdict(check) for check in findings]})
     else:
-        for one in findings:
-            show(one.line)
+        for check in findings:
+            show(check.line)
         if not findings:
             show("No agent is connected. Connect one: clawmem setup")
     if not is_well:

@@ -80,7 +80,9 @@ def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -
     """Return the exact address of the candidate that the user chooses on a terminal; ``None`` without a choice."""
     if isinstance(error, NotServed):
         return None
-    chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
+    chosen = _chosen(
+        ctx, text, [candidate for candidate in error.candidates if isinstance(candidate, Candidate)]
+    )
     return chosen.address if chosen else None
 
 
@@ -91,12 +93,12 @@ def may_ask(ctx: typer.Context) -> bool:
 
 def _chosen(ctx: typer.Context, text: str, candidates: Sequence[Candidate]) -> Candidate | None:
     """Ask which of *candidates* is meant; return ``None`` without a terminal or without a choice."""
-    offered = [one for one in candidates if one.docid]
+    offered = [candidate for candidate in candidates if candidate.docid]
     if not (offered and may_ask(ctx)):
         return None
     show(f"{text!r} does not name one note exactly. Choose one:")
-    for number, one in enumerate(offered, 1):
-        show(f"  {number}  {one}")
+    for number, candidate in enumerate(offered, 1):
+        show(f"  {number}  {candidate}")
     said = typer.prompt("Number (Enter for none)", default="", show_default=False).strip()
     number = int(said) if said.isdecimal() else 0
     return offered[number - 1] if 1 <= number <= len(offered) else None

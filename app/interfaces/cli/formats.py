@@ -73,7 +73,7 @@ def parts_in(shape: str, documents: Documents, roots: Mapping[str, str]) -> tupl
         roots: The folder of each collection by name.
     """
     if shape == "paths":
-        files = {one.file: file_of(_name(one), roots) for one in documents}
+        files = {reference.file: file_of(_name(reference), roots) for reference in documents}
         lines = {name: file for name, file in files.items() if file and _is_line(file)}
         asides = [
             f"{name} is in no folder of the config file and was left out."
@@ -101,7 +101,7 @@ def _is_line(file: str) -> bool:
 
 def file_of(name: str, roots: Mapping[str, str]) -> str | None:
     """Return the absolute path of the file with the *name* ``collection/path``; ``None`` without a folder."""
-    above = [one for one in roots if name.startswith(f"{one}/")]
+    above = [root for root in roots if name.startswith(f"{root}/")]
     collection = max(above, key=len, default=None)
     return None if collection is None else f"{roots[collection]}/{name.removeprefix(f'{collection}/')}"
 
@@ -111,14 +111,14 @@ def _table(documents: Documents) -> list[Part]:
     columns = ("place", "docid", "confidence", "written", *names, "title")
     rows = [
         (
-            _place(one),
-            one.docid,
-            confidence_text(getattr(one, "confidence", None)),
-            (getattr(one, "authored_at", None) or "")[:10],
-            *(_property(one, name) for name in names),
-            title_to_read(one.title, one.origin),
+            _place(reference),
+            reference.docid,
+            confidence_text(getattr(reference, "confidence", None)),
+            (getattr(reference, "authored_at", None) or "")[:10],
+            *(_property(reference, name) for name in names),
+            title_to_read(reference.title, reference.origin),
         )
-        for one in documents
+        for reference in documents
     ]
     # documents listed without a question have no confidence
     used = [
@@ -129,7 +129,7 @@ def _table(documents: Documents) -> list[Part]:
 
 
 def _property_names(documents: Documents) -> list[str]:
-    return [*dict.fromkeys(name for one in documents for name in getattr(one, "properties", ()))]
+    return [*dict.fromkeys(name for reference in documents for name in getattr(reference, "properties", ()))]
 
 
 def _property(one: DocumentReference, name: str) -> str:
@@ -137,7 +137,7 @@ def _property(one: DocumentReference, name: str) -> str:
 
 
 def _json_lines(documents: Documents) -> list[Part]:
-    return [json_part(one.record(), indent=None) for one in documents]
+    return [json_part(reference.record(), indent=None) for reference in documents]
 
 
 def _csv(documents: Documents) -> list[Part]:
@@ -145,8 +145,8 @@ def _csv(documents: Documents) -> list[Part]:
         f"property {name}": name for name in _property_names(documents)
     }  # may be called as another column is
     records = [
-        {**_flat(one.record()), **{column: _property(one, name) for column, name in own.items()}}
-        for one in documents
+        {**_flat(reference.record()), **{column: _property(reference, name) for column, name in own.items()}}
+        for reference in documents
     ]
     names = {name for record in records for name in record} or set(COLUMNS).difference(["body"])
     columns = [*(name for name in COLUMNS if name in names), *own]
@@ -165,7 +165,7 @@ def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _markdown(documents: Documents) -> list[Part]:
-    return [printable("\n".join(_item(one))) for one in documents]
+    return [printable("\n".join(_item(reference))) for reference in documents]
 
 
 def _item(one: DocumentReference) -> list[str]:

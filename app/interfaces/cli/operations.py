@@ -237,7 +237,7 @@ def _typed(annotation: Any) -> Any:
     several = (
         get_args(annotation) if isinstance(annotation, UnionType) or get_origin(annotation) is Union else ()
     )
-    [kind, *_] = [one for one in several if one is not NoneType] or [annotation]
+    [kind, *_] = [value for value in several if value is not NoneType] or [annotation]
     kind = kind if kind in (bool, int, float, str) else str
     return kind | None if NoneType in several else kind
 

@@ -132,7 +132,7 @@ for _name, _title in CLIENT_TITLES.items():
 
 def _chosen(profile: str | None, also: Sequence[str] | None) -> dict[str, str]:
     """Return the profile and the optional hooks of a command line; raise `InvalidInput` for unknown ones."""
-    optional = [one_of("--with", one, OPTIONAL_HOOKS) for one in ",".join(also or ()).split(",") if one]
+    optional = [one_of("--with", text, OPTIONAL_HOOKS) for text in ",".join(also or ()).split(",") if text]
     return {
         "profile": one_of("--profile", profile, PROFILES) if profile else "",
         "optional": ",".join(optional),

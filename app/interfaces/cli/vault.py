@@ -73,8 +73,8 @@ def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) 
     from clawmem.app.bootstrap.opening import unopened_services
 
     settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
-    for known, one in settings.collections.items():
-        if one.path.resolve() == folder and name in (None, known):
+    for known, collection in settings.collections.items():
+        if collection.path.resolve() == folder and name in (None, known):
             return known
     services, request = (
         unopened_services(settings),

@@ -100,8 +100,8 @@ class CaptureJobs:
         documents = self._services.vault.documents
         ids = {
             hit.document_id
-            for one in self._services.vault.telemetry.of_session(session_id)
-            for hit in one.hits
+            for recall in self._services.vault.telemetry.of_session(session_id)
+            for hit in recall.hits
         }
         shown = sorted(ids)[-MOST_DOCUMENTS:]
         for document in documents.many(shown).values():

@@ -110,10 +110,10 @@ SILENCE = HookOutput()
 def joined(outputs: Sequence[HookOutput]) -> HookOutput:
     """Return one output for the *outputs* of several hooks of an event: their texts, in order."""
     return HookOutput(
-        context="\n\n".join(filter(None, (one.context for one in outputs))),
-        system_message="\n".join(filter(None, (one.system_message for one in outputs))),
-        suppress=bool(outputs) and all(one.suppress for one in outputs),
-        answers=next(filter(None, (one.answers for one in outputs)), ""),
+        context="\n\n".join(filter(None, (output.context for output in outputs))),
+        system_message="\n".join(filter(None, (output.system_message for output in outputs))),
+        suppress=bool(outputs) and all(output.suppress for output in outputs),
+        answers=next(filter(None, (output.answers for output in outputs)), ""),
     )
 
 

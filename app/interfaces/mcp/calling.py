@@ -175,7 +175,7 @@ def _text(text: str) -> TextContent:
 
 def _is_no_boolean(schema: Mapping[str, Any], value: object) -> bool:
     """Whether *schema* allows only booleans and null, and *value* is neither; the library would convert ``"yes"``."""
-    types = {one.get("type") for one in schema.get("anyOf", [schema])}
+    types = {item.get("type") for item in schema.get("anyOf", [schema])}
     return "boolean" in types <= {"boolean", "null"} and not (value is None or isinstance(value, bool))
 
 

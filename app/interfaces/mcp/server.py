@@ -250,9 +250,9 @@ def add_operation(
     tool.__name__ = operation.name
     names = {name: tool_name for tool_name, name in fields.items()}
     parameters = [
-        one.replace(name=names[one.name])
-        for one in parameters_of(operation.request, _annotated)
-        if one.name in names
+        parameter.replace(name=names[parameter.name])
+        for parameter in parameters_of(operation.request, _annotated)
+        if parameter.name in names
     ]
     is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
     if is_of_any_vault and not (has_own_vault or is_daily):

@@ -108,7 +108,7 @@ async def _page(runtime: Runtime, after: int) -> list[dict[str, Any]]:
     def read(services: Services) -> list[dict[str, Any]]:
         stored = services.vault.documents
         found: Iterable[Document] = stored.following(after, PAGE)
-        return [{**_document(one), "body": stored.body(one.id) or ""} for one in found]
+        return [{**_document(document), "body": stored.body(document.id) or ""} for document in found]
 
     return await runtime.dispatcher.read(read)
 
@@ -180,7 +180,7 @@ def _known_name(name: str) -> str:
     if operation.reads and not operation.in_own_process:
         return name
     routes = [f"{operation.method} {operation.route}"] if operation.route else []
-    commands = [f"clawmem {one.words}" for one in operation.commands]
+    commands = [f"clawmem {command.words}" for command in operation.commands]
     raise InvalidInput(
         "INVALID_INPUT", f"Operation {name} cannot be run here. Use: {', or '.join([*routes, *commands])}"
     )

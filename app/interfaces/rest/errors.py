@@ -105,7 +105,7 @@ async def _known(request: Request, error: ClawmemError) -> Refusal:
 
 async def _invalid(request: Request, error: RequestValidationError) -> Refusal:
     """Return a response that names the wrong parameters, without the part of the request that holds them."""
-    faults: list[Any] = [{**one, "loc": one["loc"][1:] or one["loc"]} for one in error.errors()]
+    faults: list[Any] = [{**value, "loc": value["loc"][1:] or value["loc"]} for value in error.errors()]
     return await _known(request, refusal_of_errors(faults, hint=HINT))
 
 

@@ -141,7 +141,7 @@ class ImportMemories:
                 return Outcome.UNCHANGED
             if is_forgotten_text(self.documents, self.forgotten_texts, digest):
                 return Outcome.FORGOTTEN
-            others = [one for one in self.documents.holding(digest) if one.inactive is None]
+            others = [document for document in self.documents.holding(digest) if document.inactive is None]
             if others or seen.get(digest, path) != path:
                 return Outcome.DUPLICATE
             return Outcome.UPDATED if known else Outcome.IMPORTED
@@ -208,13 +208,13 @@ class ImportMemories:
         now = iso_utc(self.clock.now_ms())
         relations = []
         for memory in memories:
-            for one in memory.relations:
-                source, target = numbers.get(memory.id), numbers.get(one.target)
+            for relation in memory.relations:
+                source, target = numbers.get(memory.id), numbers.get(relation.target)
                 if source is None or target is None or source == target:
                     report.unmatched["relation to an item without a counterpart"] += 1
                     continue
-                kind, weight = imported_kind(one.kind), min(1.0, max(_LEAST_WEIGHT, one.weight))
-                said = {"reasoning": "", "kind": one.kind}
+                kind, weight = imported_kind(relation.kind), min(1.0, max(_LEAST_WEIGHT, relation.weight))
+                said = {"reasoning": "", "kind": relation.kind}
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
         with self.transactions.writing():
             report.details["relations"] += self.relations.put(relations)

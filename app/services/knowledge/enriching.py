@@ -60,13 +60,15 @@ class RelationBuilder:
             why = {"reasoning": link.reasoning} if link.reasoning else {}
             one = Relation(document_id, target, link.kind, link.confidence, BY_MODEL, at, why)
             said[link.kind].append(one)
-        self._make_room(document_id, {one.target for one in said[RelationKind.SEMANTIC]})
+        self._make_room(document_id, {relation.target for relation in said[RelationKind.SEMANTIC]})
         renew = self._stores.relations.renew
         return sum(renew(kind, BY_MODEL, [document_id], said[kind]) for kind in LINK_KINDS)
 
     def _make_room(self, document_id: int, targets: set[int]) -> None:
         there = self._stores.relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
-        kept = [one for one in there if one.origin == BY_VECTORS and one.target not in targets]
+        kept = [
+            relation for relation in there if relation.origin == BY_VECTORS and relation.target not in targets
+        ]
         self._stores.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], kept)
 
     def _by_names(self, document_id: int, at: str) -> Iterator[Relation]:
@@ -162,7 +164,7 @@ class Enrich:
         """
         by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
         queue = by_model if self._ask else by_rules
-        waiting = [one for one in queue if only is None or one in only]
+        waiting = [index for index in queue if only is None or index in only]
         numbers = (self._newest(waiting) if newest else waiting)[:limit]
         resolve = self._look_around(numbers)
         report, due, patience = EnrichReport(), set(by_rules), PATIENCE
@@ -192,8 +194,10 @@ class Enrich:
 
     def _newest(self, numbers: Sequence[int]) -> list[int]:
         documents = self._stores.documents.many(numbers).values()
-        ready = [one for one in documents if not waits_for_vectors(self._stores.embeddings, one)]
-        return [one.id for one in newest_first(ready, len(ready))]
+        ready = [
+            document for document in documents if not waits_for_vectors(self._stores.embeddings, document)
+        ]
+        return [document.id for document in newest_first(ready, len(ready))]
 
     def _look_around(self, numbers: Sequence[int]) -> Resolve:
         """Collect listed people and certain names from all documents first, so that each profits from the others."""
@@ -300,11 +304,11 @@ class Enrich:
     def _triples(
         self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
     ) -> Iterator[Triple]:
-        for one, said in statements:
+        for statement, said in statements:
             yield Triple(
-                resolve.spoken_of(one.subject),
-                one.predicate,
-                one.object if one.predicate in LITERAL else resolve.spoken_of(one.object),
+                resolve.spoken_of(statement.subject),
+                statement.predicate,
+                statement.object if statement.predicate in LITERAL else resolve.spoken_of(statement.object),
                 reading.document.id,
                 valid_from=reading.document.authored_at[:DAY],
                 confidence=confidence_of(reading.document.content_type),
@@ -324,11 +328,11 @@ class Enrich:
         document_id = reading.document.id
         if reading.has_own_mentions:
             return 0
-        for one in entities:
-            if not is_generic(one.kind):
-                merge_concept(self._stores.entities, one)
-        before = {one.id for one in self._stores.entities.mentions(document_id)}
-        after = {one.id for one in entities}
+        for entity in entities:
+            if not is_generic(entity.kind):
+                merge_concept(self._stores.entities, entity)
+        before = {entity.id for entity in self._stores.entities.mentions(document_id)}
+        after = {entity.id for entity in entities}
         if before != after:
             self._stores.entities.set_mentions(document_id, entities)
         return len(after - before)

@@ -83,17 +83,17 @@ def entity_named(entities: EntityStore, name: str) -> Entity:
     found = [known[name]] if name in known else list(known.values()) or entities.search(name, SUGGESTIONS)
     if not found:
         raise NotFound(
-            "entity", name, suggestions=[one.name for one in entities_like(entities, name, SUGGESTIONS)]
+            "entity", name, suggestions=[entity.name for entity in entities_like(entities, name, SUGGESTIONS)]
         )
     if len(found) > 1:
-        raise Ambiguous(name, sorted(one.id for one in found))
+        raise Ambiguous(name, sorted(entity.id for entity in found))
     return found[0]
 
 
 def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
     """Return the entities whose names are spelled like *name* or a part of it, most similar first."""
     known = entities.frequent(LOOKED_AT)
-    names = [folded(one.name) for one in known]
+    names = [folded(entity.name) for entity in known]
     near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)
     return [known[at] for _, _, at in near]
 
@@ -115,7 +115,7 @@ def versions(documents: DocumentStore, notes: NoteStore, document_id: int, limit
     """Return the last *limit* versions of the note about a served document, newest first."""
     history = notes.history(document_id)
     causes = documents.many({note.cause for note in history if note.cause is not None})
-    served = {number: one for number, one in causes.items() if one.inactive is None}
+    served = {number: document for number, document in causes.items() if document.inactive is None}
     pairs = zip(history, [None, *history], strict=False)
     every = [Version(note, before, served.get(note.cause or 0)) for note, before in pairs]
     return every[::-1][: max(limit, 0)]

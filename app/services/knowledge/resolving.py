@@ -45,8 +45,12 @@ def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int)
     if document is None or document.inactive or waits_for_vectors(embeddings, document):
         return None
     body = documents.body(document_id) or ""
-    listed = [one for one in documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
-    people = people_of({one.label: one.text.partition(": ")[2] for one in listed})
+    listed = [
+        fragment
+        for fragment in documents.fragments(document_id)
+        if fragment.kind is FragmentKind.FRONT_MATTER
+    ]
+    people = people_of({fragment.label: fragment.text.partition(": ")[2] for fragment in listed})
     return Reading(document, redact(document.title), redact(body), tuple(people))
 
 
@@ -101,13 +105,15 @@ class Resolve:
         """
         known = self._near(name.name)
         if name.kind in (CONCEPT, PERSON):
-            persons = {one.name for one in known if one.kind == PERSON} | set(self.people)
+            persons = {entity.name for entity in known if entity.kind == PERSON} | set(self.people)
             if person := full_name(name.name, persons):
                 name = Name(person, PERSON)
         named = self._named_so(name.name, beside)
         if is_generic(name.kind) and (only := only_one(name.name, named)):
             return only
-        alike = [one for one in (*named.values(), *known) if is_same(name, Name(one.name, one.kind))]
+        alike = [
+            entity for entity in (*named.values(), *known) if is_same(name, Name(entity.name, entity.kind))
+        ]
         if not alike:
             return Entity(entity_id(name.name, name.kind), name.name, name.kind)
         best = max(alike, key=lambda one: _likeness(name, one))
@@ -127,20 +133,20 @@ class Resolve:
         if self.named.get(name, 0) >= SEVERAL or full_name(name, self.people):
             return True
         known = self.entities.known(ids_of(name)).values()
-        if any(one.mention_count >= SEVERAL for one in known):
+        if any(entity.mention_count >= SEVERAL for entity in known):
             return True
         found = self.entities.search(name, LOOKED_AT)
-        return full_name(name, [one.name for one in found if one.kind == PERSON]) is not None
+        return full_name(name, [entity.name for entity in found if entity.kind == PERSON]) is not None
 
     def _named_so(self, name: str, beside: Mapping[str, Entity] = MappingProxyType({})) -> dict[str, Entity]:
         """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
         ids = ids_of(name)
-        return self.entities.known(ids) | {one: beside[one] for one in ids if one in beside}
+        return self.entities.known(ids) | {text: beside[text] for text in ids if text in beside}
 
     def _near(self, name: str) -> list[Entity]:
         beginnings = {word[:BEGINNING] for word in name_words(name)}
-        found = (one for text in sorted(beginnings) for one in self.entities.search(text, LOOKED_AT))
-        return list({one.id: one for one in found}.values())
+        found = (entity for text in sorted(beginnings) for entity in self.entities.search(text, LOOKED_AT))
+        return list({entity.id: entity for entity in found}.values())
 
 
 def merge_concept(entities: EntityStore, entity: Entity) -> None:
@@ -151,7 +157,7 @@ def merge_concept(entities: EntityStore, entity: Entity) -> None:
     """
     concept = entity_id(entity.name, CONCEPT)
     known = entities.known(ids_of(entity.name))
-    if concept in known and all(one in (concept, entity.id) for one in known):
+    if concept in known and all(text in (concept, entity.id) for text in known):
         entities.merge(concept, entity)
 
 

@@ -133,7 +133,7 @@ class ContradictionFinder:
         with self.stores.transactions.writing():
             fence()
             served = self.stores.documents.many(ends).values()
-            if any(one.inactive is not None for one in served):
+            if any(document.inactive is not None for document in served):
                 return 0
             self.stores.relations.put([edge])
             if policy is Policy.SUPERSEDE:
@@ -153,12 +153,12 @@ def _pairs(
 ) -> Iterator[tuple[Observation, Observation]]:
     """Yield each pair once, the later observation first."""
     seen: set[frozenset[int]] = set()
-    for one in every:
-        for other in among.near(one, without=grouped):
-            pair = frozenset((one.id, other.id))
+    for observation in every:
+        for other in among.near(observation, without=grouped):
+            pair = frozenset((observation.id, other.id))
             if pair not in seen:
                 seen.add(pair)
-                yield (one, other) if one.when > other.when else (other, one)
+                yield (observation, other) if observation.when > other.when else (other, observation)
 
 
 def _judged(newer: Observation, older: Observation, ask: CarefulAsk) -> Contradiction | None:
@@ -252,16 +252,16 @@ class Consolidation:
         there = Observations(
             self._stores.documents, self._stores.entities, documents if among is None else among
         )
-        every = [there[one.id] for one in documents if is_free(one)]
+        every = [there[document.id] for document in documents if is_free(document)]
         every.sort(key=lambda one: one.when, reverse=True)
         groups = self._groups(every, there, ask, decisions)
         merge = _noted if dry_run else self._merge
         created = [merge(group, decisions, fence, tell) for group in groups]
-        grouped = {one.id for group in groups for one in group.members}
+        grouped = {observation.id for group in groups for observation in group.members}
         contradicting = ContradictionFinder(
             self._stores, self._clock, decisions, tell, self._policy, self._least
         )
-        rest = [one for one in every if one.id not in grouped]
+        rest = [observation for observation in every if observation.id not in grouped]
         contradictions = contradicting(rest, there, grouped, ask, fence, dry_run=dry_run)
         return ConsolidationReport(
             len(every),
@@ -294,7 +294,7 @@ class Consolidation:
             document = self._stores.documents.get(document_id)
             if held and document is not None and patterns.CONSOLIDATED in document.tags:
                 self._stores.publisher.withdraw([document_id], InactiveReason.SUPERSEDED)
-            self._stores.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in restored)
+            self._stores.acts.add(ActEntry(note.id, Act.RESTORE, by, self._now(), why) for note in restored)
         return restored
 
     def _groups(
@@ -302,16 +302,16 @@ class Consolidation:
     ) -> list[Group]:
         grouping = ObservationGrouper(self._stores.journal, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []
-        taken = {one.id for group in by_model for one in group.members}
+        taken = {observation.id for group in by_model for observation in group.members}
         return [*by_model, *grouping.by_words(every, among, taken)]
 
     def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
         """Write the document that replaces *group* and return its id; 0 if a member changed or was forgotten."""
-        ids = [one.id for one in group.members]
+        ids = [observation.id for observation in group.members]
         with self._stores.transactions.writing():
             fence()
             served = self._stores.documents.many(ids).values()
-            if any(one.inactive is not None for one in served) or self._is_forgotten(group):
+            if any(document.inactive is not None for document in served) or self._is_forgotten(group):
                 decisions.add(Verdict.REFUSE, ids, CHANGED)
                 return 0
             created = self._merged.write(group, _path(group))
@@ -352,7 +352,9 @@ class Consolidation:
 
 def _noted(group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
     """Record the merge decision of *group* without any effect, for a dry run."""
-    decisions.add(Verdict.MERGE, [one.id for one in group.members], group.why, **_figures(group))
+    decisions.add(
+        Verdict.MERGE, [observation.id for observation in group.members], group.why, **_figures(group)
+    )
     return 0
 
 
@@ -362,6 +364,6 @@ def _figures(group: Group) -> dict[str, float]:
 
 def _path(group: Group) -> str:
     """Return a path derived from the members alone, so that a forgotten document is not written again."""
-    names = "\0".join(sorted(one.document.path for one in group.members))
+    names = "\0".join(sorted(observation.document.path for observation in group.members))
     name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)

@@ -83,18 +83,18 @@ class Decisions:
 
     def refused(self) -> Counter[str]:
         """Return the number of refusals by reason."""
-        return Counter(one.why for one in self if one.verdict is Verdict.REFUSE)
+        return Counter(decision.why for decision in self if decision.verdict is Verdict.REFUSE)
 
     def count(self, *verdicts: Verdict) -> int:
         """Return the number of decisions whose verdict is one of *verdicts*."""
-        return sum(one.verdict in verdicts for one in self)
+        return sum(decision.verdict in verdicts for decision in self)
 
     def in_journal(self) -> dict[str, Any]:
         """Return all decisions except refusals, the first `MOST_REFUSALS` refusals, and the count of all."""
-        others = [one for one in self if one.verdict is not Verdict.REFUSE]
-        refusals = (one for one in self if one.verdict is Verdict.REFUSE)
+        others = [decision for decision in self if decision.verdict is not Verdict.REFUSE]
+        refusals = (decision for decision in self if decision.verdict is Verdict.REFUSE)
         kept = [*others, *islice(refusals, MOST_REFUSALS)]
-        return {"decided": len(self._every), "decisions": [one.as_json() for one in kept]}
+        return {"decided": len(self._every), "decisions": [decision.as_json() for decision in kept]}
 
 
 Tell = Callable[[Decisions], None]
@@ -180,7 +180,7 @@ class ObservationSelector:
     def surprising(self, limit: int, fence: Fence) -> ObservationSelection:
         """Select the observations with the most distant neighbours; the stale ones if too few have vectors."""
         served = self._served()
-        pool = {one.id: one for one in stale_first(served, self.recalled_at(), SCORED)}
+        pool = {document.id: document for document in stale_first(served, self.recalled_at(), SCORED)}
         ranked = surprising_first(self._distances(frozenset(pool), fence), limit)
         if not ranked:
             return self.stale(limit)._replace(selector=SURPRISAL_FALLBACK)

@@ -214,14 +214,16 @@ class Doctor:
     def _links(self) -> CheckResult:
         """Broken links are no failure: people link to notes that they have yet to write."""
         broken = [
-            f"{one.source.display_path}:{one.link.line} {written_link(one.link)}"
-            for one in broken_links(self.documents, self.links)
+            f"{link.source.display_path}:{link.link.line} {written_link(link.link)}"
+            for link in broken_links(self.documents, self.links)
         ]
         total = self.links.count()
         detail = f"{total} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        if crowded := [one.display_path for one in notes_with_omitted_links(self.documents, self.links)]:
+        if crowded := [
+            document.display_path for document in notes_with_omitted_links(self.documents, self.links)
+        ]:
             detail += (
                 f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
             )

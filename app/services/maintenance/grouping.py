@@ -53,7 +53,7 @@ class Observations:
     def __init__(self, store: DocumentStore, entities: EntityStore, documents: Sequence[Document]) -> None:
         self._store = store
         self._entities = entities
-        self._documents = {one.id: one for one in documents if is_free(one)}
+        self._documents = {document.id: document for document in documents if is_free(document)}
         self._read: dict[int, Observation] = {}
 
     def __getitem__(self, document_id: int) -> Observation:
@@ -69,7 +69,7 @@ class Observations:
 
     @cached_property
     def _nearby(self) -> StatementIndex:
-        return StatementIndex((one.id, self._short(one)) for one in self._documents.values())
+        return StatementIndex((document.id, self._short(document)) for document in self._documents.values())
 
     def _short(self, document: Document) -> str:
         is_whole = patterns.CONSOLIDATED in document.tags and not document.title.endswith("…")
@@ -77,7 +77,7 @@ class Observations:
 
     def _observation(self, document: Document) -> Observation:
         text = patterns.stated_text(document, self._store.body(document.id) or "")
-        entities = frozenset(one.id for one in self._entities.mentions(document.id))
+        entities = frozenset(entity.id for entity in self._entities.mentions(document.id))
         return Observation(document, ObservationText(text, entities))
 
 
@@ -118,7 +118,9 @@ class ObservationGrouper:
     def __init__(self, journal: Journal, thresholds: Thresholds, decisions: Decisions) -> None:
         undone = journal.replacements(undone=True)
         # These pairs were merged and then restored by the user: never merge them again.
-        self._apart = frozenset(frozenset(pair) for one in undone for pair in combinations(one.replaced, 2))
+        self._apart = frozenset(
+            frozenset(pair) for replacement in undone for pair in combinations(replacement.replaced, 2)
+        )
         self._thresholds = thresholds
         self._decisions = decisions
 
@@ -130,7 +132,7 @@ class ObservationGrouper:
             for pattern in _patterns(shown, ask):
                 members = tuple(shown[number - 1] for number in sorted(pattern.source_indices))
                 if not self._refused(pattern.observation, members, taken):
-                    taken |= {one.id for one in members}
+                    taken |= {observation.id for observation in members}
                     groups.append(Group(pattern.observation, members, BY_MODEL))
         return groups
 
@@ -138,11 +140,11 @@ class ObservationGrouper:
         """Group each of *every* with similar ones from *among*; any two members of a group pass the merge gate."""
         groups: list[Group] = []
         taken = set(taken)
-        for one in every:
-            if one.id in taken:
+        for observation in every:
+            if observation.id in taken:
                 continue
-            members, scores = [one], [1.0]
-            for other in among.near(one):
+            members, scores = [observation], [1.0]
+            for other in among.near(observation):
                 found = [] if other.id in taken else self._scores(members, other)
                 if len(found) == len(members):
                     members.append(other)
@@ -154,8 +156,8 @@ class ObservationGrouper:
         return groups
 
     def _refused(self, text: str, members: Sequence[Observation], taken: set[int]) -> bool:
-        ids = [one.id for one in members]
-        reason = replacement_objection(text, [one.said for one in members])
+        ids = [observation.id for observation in members]
+        reason = replacement_objection(text, [observation.said for observation in members])
         if taken.intersection(ids):
             reason = "it is part of another group"
         elif any(frozenset(pair) in self._apart for pair in combinations(ids, 2)):
@@ -185,7 +187,7 @@ class ObservationGrouper:
 
 
 def _patterns(shown: Sequence[Observation], ask: CarefulAsk) -> list[patterns.Pattern]:
-    answer = ask(patterns.PATTERNS, patterns.prompt([one.said.text for one in shown]))
+    answer = ask(patterns.PATTERNS, patterns.prompt([observation.said.text for observation in shown]))
     return patterns.read_patterns(answer, len(shown)) or []
 
 
@@ -205,17 +207,19 @@ class MergedObservations:
     def write(self, group: Group, path: str) -> int:
         """Write the document at *path* with the text and all occasions of *group*; return its id."""
         newest = group.members[0].document
-        occasions = sorted(occasion for one in group.members for occasion in self._occasions(one))
+        occasions = sorted(
+            occasion for observation in group.members for occasion in self._occasions(observation)
+        )
         created = self._memories.write(
             path,
             patterns.consolidated_title(group.text),
             patterns.consolidated_body(group.text, occasions),
             newest.content_type,
-            max(one.document.confidence for one in group.members),
+            max(observation.document.confidence for observation in group.members),
             max(newest.authored_at, occasions[-1].day),
             tags=_tags(group),
             domain=newest.domain,
-            sources=[one.document for one in group.members],
+            sources=[observation.document for observation in group.members],
             origin=Origin.MODEL if group.why == BY_MODEL else Origin.ASSISTANT,
         )
         self._captures.count_as(created, len(occasions))
@@ -232,13 +236,17 @@ def serve_again(
 ) -> list[Document]:
     """Serve superseded documents again and return them ordered by id. To be called inside `Transactions.writing`."""
     found = documents.many(document_ids).values()
-    back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)
+    back = sorted(
+        (note for note in found if note.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id
+    )
     for document in back:
         publisher.publish_again(document)
     return back
 
 
 def _tags(group: Group) -> tuple[str, ...]:
-    shared: Iterable[str] = set.intersection(*(set(one.document.tags) for one in group.members))
+    shared: Iterable[str] = set.intersection(
+        *(set(observation.document.tags) for observation in group.members)
+    )
     kept = sorted(tag for tag in shared if tag.startswith(("type:", "concept:")))
     return (patterns.CONSOLIDATED, *kept)

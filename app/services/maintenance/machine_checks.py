@@ -119,7 +119,7 @@ def _elsewhere(settings: _ClientSettings, project: Path | None) -> list[tuple[st
     if project is None:
         return []
     files = [_ClientSettings(project / PROJECT, name) for name in PROJECT_FILES]
-    return [ours for one in files if one.file != settings.file for ours in installed(one.hooks)]
+    return [ours for file in files if file.file != settings.file for ours in installed(file.hooks)]
 
 
 def _beside_plugin(where: str, ours: list[tuple[str, str]]) -> CheckResult:

@@ -142,13 +142,13 @@ class ObservationTrend(NamedTuple):
 
 def trends(store: DocumentStore, documents: Iterable[Document], now_ms: int) -> list[ObservationTrend]:
     """Return the trends of the consolidated ones among *documents*, in their order."""
-    consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
-    return [_trending(store, one, now_ms) for one in consolidated]
+    consolidated = (document for document in documents if patterns.CONSOLIDATED in document.tags)
+    return [_trending(store, document, now_ms) for document in consolidated]
 
 
 def _trending(documents: DocumentStore, document: Document, now_ms: int) -> ObservationTrend:
     occasions = patterns.occurrences_of(document, documents.body(document.id) or "")
-    days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
+    days = sorted(occurrence.day for occurrence in occasions) or [document.authored_at[:10]]
     first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
     return ObservationTrend(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))
 
@@ -239,10 +239,10 @@ class Phases:
             among=chosen.among,
             tell=lambda decisions: tell(consolidating(chosen, decisions)),
         )
-        standing = (one.id for one in chosen.among if CONSOLIDATED in one.tags)
+        standing = (document.id for document in chosen.among if CONSOLIDATED in document.tags)
         served = self.documents.many([*standing, *found.created]).values()
-        still = (one for one in served if one.inactive is None)
-        counted = Counter(one.trend.value for one in trends(self.documents, still, self.clock.now_ms()))
+        still = (document for document in served if document.inactive is None)
+        counted = Counter(trend.trend.value for trend in trends(self.documents, still, self.clock.now_ms()))
         about = {**chosen.told, "dry_run": dry_run, "trends": dict(counted)}
         return consolidated(found, about)
 

@@ -77,7 +77,7 @@ class Status:
             VaultError: the vault cannot be read.
         """
         receipts = self.receipts.counts()
-        served = [(one.content_type, one.authored_at) for one in every_served(self.documents)]
+        served = [(document.content_type, document.authored_at) for document in every_served(self.documents)]
         collections = dict(self.documents.collections())
         return StatusReport(
             info=self.storage.info(),
@@ -119,7 +119,7 @@ def numbers(
 ) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
-    served = [(one.review_by, one.access_count) for one in every_served(documents)]
+    served = [(document.review_by, document.access_count) for document in every_served(documents)]
     return VaultStatistics(
         told,
         stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),

@@ -59,7 +59,7 @@ class _Run(NamedTuple):
 
     def decide(self, verdict: Verdict, draft: Draft, why: str, **details: int) -> None:
         """Record a decision about the sources of *draft*, without the text that the model wrote."""
-        cited = [one.document_id for one in deduction.sources(draft, self.pool.candidates)]
+        cited = [candidate.document_id for candidate in deduction.sources(draft, self.pool.candidates)]
         self.decisions.add(verdict, cited, why, draft=self.number, **details)
 
 
@@ -102,7 +102,7 @@ class Synthesis:
         if len(pool.candidates) < deduction.LEAST_SOURCES:
             return stats
         ask = CarefulAsk(self.ask, fence)
-        prompt = deduction.draft_prompt([one.text[:_SHOWN] for one in pool.candidates])
+        prompt = deduction.draft_prompt([candidate.text[:_SHOWN] for candidate in pool.candidates])
         drafts = deduction.read_drafts(ask(deduction.DRAFTS, prompt))
         stats = replace(stats, drafted=len(drafts or ()))
         decisions = Decisions()
@@ -128,8 +128,8 @@ class Synthesis:
 
     def _question(self, draft: Draft, pool: _Pool) -> str:
         cited = deduction.sources(draft, pool.candidates)
-        ids = [one.document_id for one in cited]
-        titles = {one.id: one.title for one in self.documents.many(ids).values()}
+        ids = [candidate.document_id for candidate in cited]
+        titles = {document.id: document.title for document in self.documents.many(ids).values()}
         edges = self.relations.outbound(ids, limit=RELATED)
         related = [f"{titles[e.source]!r} {e.kind} {titles[e.target]!r}" for e in edges if e.target in titles]
         return deduction.judge_prompt(draft, deduction.evidence(draft.conclusion, cited), related[:RELATED])
@@ -142,7 +142,7 @@ class Synthesis:
         path = f"{FOLDER}/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
         with self.transactions.writing():
             run.fence()
-            served = [one for one in self.documents.many(ids).values() if one.inactive is None]
+            served = [note for note in self.documents.many(ids).values() if note.inactive is None]
             there = self.documents.at(COLLECTION, path)
             if len(served) < len(ids) or (there and there.inactive is InactiveReason.FORGOTTEN):
                 run.decide(Verdict.REFUSE, draft, CHANGED)
@@ -164,7 +164,8 @@ class Synthesis:
                 origin=Origin.MODEL,
             )
             edges = [
-                Relation(one, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now) for one in ids
+                Relation(number, made, RelationKind.SUPPORTING, deduction.CONFIDENCE, ORIGIN, now)
+                for number in ids
             ]
             self.relations.put([*edges, *self._against(draft, made, run.pool, now)])
             stats = replace(stats.plus("created"), nullCalls=run.ask.null_calls)
@@ -187,16 +188,16 @@ class Synthesis:
     def _pool(self, choose: Choose) -> _Pool:
         earlier = self.documents.latest(Scope(frozenset({COLLECTION})))
         since = iso_utc(self.clock.now_ms() - RECENT_MS)
-        drawn = [one for one in earlier if one.content_type == TYPE]
-        used = self._used([one.id for one in drawn])
+        drawn = [note for note in earlier if note.content_type == TYPE]
+        used = self._used([note.id for note in drawn])
         recent = [
-            one
-            for one in earlier
-            if one.content_type in deduction.TYPES and one.authored_at >= since and one.id not in used
+            note
+            for note in earlier
+            if note.content_type in deduction.TYPES and note.authored_at >= since and note.id not in used
         ]
         return _Pool(
             [Candidate(document.id, self.documents.body(document.id) or "") for document in choose(recent)],
-            {one.title: one.id for one in drawn[:EARLIER]},
+            {note.title: note.id for note in drawn[:EARLIER]},
         )
 
     def _used(self, drawn: Sequence[int]) -> set[int]:

@@ -79,8 +79,8 @@ class Cleanup:
         """
         before = self.usage.recall_stats()
         after = surfaced_stats(self.telemetry)
-        gone = (one._replace(recalls=0) for number, one in before.items() if number not in after)
-        new = (one for number, one in after.items() if before.get(number) != one)
+        gone = (stats._replace(recalls=0) for number, stats in before.items() if number not in after)
+        new = (stats for number, stats in after.items() if before.get(number) != stats)
         changed = [*new, *gone]
         pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
         tidied = CleanupReport(len(after), pin_candidates=pins, snooze_candidates=snoozes)

@@ -110,7 +110,7 @@ class Verify:
         recorded = chain(documents, filterfalse(is_forgotten, withdrawn.values()))
         return [
             *(sentence for folder in self.folders for sentence in self._disk(folder)),
-            *filter(None, (text_fault(one, self.documents.body(one.id)) for one in recorded)),
+            *filter(None, (text_fault(note, self.documents.body(note.id)) for note in recorded)),
             *self._indexes(documents, withdrawn),
             *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
         ]

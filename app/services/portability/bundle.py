@@ -213,7 +213,7 @@ def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
     found = ((question, ask(read_request(question, now_ms=now_ms, limit=COMPARED))) for question in questions)
     return [
         AskedQuestion(
-            one, [result.document.display_path for result in answer.results], sorted(answer.trace.degraded)
+            text, [result.document.display_path for result in answer.results], sorted(answer.trace.degraded)
         )
-        for one, answer in found
+        for text, answer in found
     ]

@@ -58,7 +58,7 @@ def is_ours(server: Any) -> bool:
 
 def own_servers(servers: Mapping[str, Any]) -> dict[str, Any]:
     """Return the servers of clawmem by name."""
-    return {name: one for name, one in servers.items() if name.startswith(OURS) and is_ours(one)}
+    return {name: server for name, server in servers.items() if name.startswith(OURS) and is_ours(server)}
 
 
 def command_of(server: Entry) -> list[str]:
@@ -70,7 +70,7 @@ def command_of(server: Entry) -> list[str]:
 
 def offer_of(server: Entry) -> tuple[str, ...]:
     """Return the options that select the tools and the vault of a clawmem server."""
-    args = [str(one) for one in server.get("args", ())]
+    args = [str(value) for value in server.get("args", ())]
     return tuple(args[args.index("mcp") + 1 :]) if "mcp" in args else ()
 
 
@@ -147,7 +147,7 @@ def hook_groups(
         call = call_named(event, optional)
         if call is None or not call.hooks:
             continue
-        added = [one for one in call.hooks if one in OPTIONAL_HOOKS]
+        added = [hook for hook in call.hooks if hook in OPTIONAL_HOOKS]
         given = {**options, WITH: ",".join(added)}
         if "context-surfacing" not in call.hooks:
             given.pop(PROFILE, None)

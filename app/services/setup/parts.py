@@ -279,4 +279,4 @@ class ListElement(_Silent):
     def _places(self, document: Document) -> list[KeyPath]:
         found = document.get(*self.path)
         listed = found if isinstance(found, list) else []
-        return [(*self.path, at) for at, one in enumerate(listed) if str(one).endswith(self.end)]
+        return [(*self.path, at) for at, value in enumerate(listed) if str(value).endswith(self.end)]
