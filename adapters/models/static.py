@@ -106,7 +106,7 @@ class StaticWords:
         self._embedder = embedder
         self._most_words = most_words
         self._lock = Lock()  # two queries may run at the same time
-        self._forget()
+        self._begin(0)
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """
@@ -131,23 +131,24 @@ class StaticWords:
         nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
         return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
 
-    def _forget(self) -> None:
-        """Empty the cache; row 0 represents a text without words."""
+    def _begin(self, most_words: int) -> None:
+        """Begin an empty cache; row 0 represents a text without words."""
         self._rows: dict[str, int] = {}
-        self._units = np.zeros((1, DIMENSIONS), np.float32)
-        self._lengths = np.zeros(1)
+        self._units = np.zeros((most_words + 1, DIMENSIONS), np.float32)
+        self._lengths = np.zeros(most_words + 1)
 
     def _learn(self, words: set[str]) -> None:
         """Add the missing ones of *words* to the cache."""
-        if len(self._rows.keys() | words) > self._most_words:
-            self._forget()
+        if len(self._rows.keys() | words) >= len(self._lengths):
+            self._begin(max(self._most_words, len(words)))
         if new := sorted(words - self._rows.keys()):
             self._embedder = self._embedder or StaticEmbedder()
             sums = self._embedder.token_sums([f" {word}" for word in new])
             lengths = np.linalg.norm(sums, axis=1)
-            self._rows |= {word: row for row, word in enumerate(new, len(self._units))}
-            self._units = np.vstack([self._units, sums / np.where(lengths > 0, lengths, 1)[:, None]])
-            self._lengths = np.append(self._lengths, lengths)
+            first = len(self._rows) + 1
+            self._rows |= {word: row for row, word in enumerate(new, first)}
+            self._units[first : first + len(new)] = sums / np.where(lengths > 0, lengths, 1)[:, None]
+            self._lengths[first : first + len(new)] = lengths
 
 
 @cache  # in the process: embedding of queries and comparison of words use the same files
