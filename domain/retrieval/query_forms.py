@@ -27,14 +27,7 @@ _ASKING_WORDS = (
     | {word for word in FORMER if word.endswith("ly")}
     | set("now nowadays currently presently recent recently lately must might shall much many".split())
 )
-_FRAME_WORDS = (
-    "down exactly know note notes something thing things"  # names may contain them ("release notes")
-)
-# Verbs that mean something only with another word ("bring in", "put off"). A small vault has few of them, so that
-# their rarity would let one decide. "Get", "come" and "go" are searched, since answers lose without them.
-_LIGHT_VERBS = "put puts putting bring brings brought bringing let lets"
-_NO_NAME_WORDS = STOP_WORDS | _ASKING_WORDS
-UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(f"{_FRAME_WORDS} {_LIGHT_VERBS}".split())
+_UNSEARCHED = STOP_WORDS | _ASKING_WORDS
 
 # Words that ask for a note, and articles; they are no part of its topic.
 _NO_TOPIC = frozenset(
@@ -90,7 +83,7 @@ def query_forms(query: str) -> QueryForms:
     text = rest if words(rest) else query
     every = list(dict.fromkeys(words(text)))
     is_name = is_precise(text)
-    left_out = _NO_NAME_WORDS if is_name else UNSEARCHED_WORDS | function_words(every)
+    left_out = _UNSEARCHED if is_name else _UNSEARCHED | function_words(every)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
     phrases = _phrases(text, with_numbers=is_name)
     adjacent = {word for phrase in phrases for word in phrase.split()}
@@ -131,7 +124,7 @@ def is_precise(query: str) -> bool:
     """Whether *query* is a name rather than a question: only identifiers and numbers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
-    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _NO_NAME_WORDS for part in parts):
+    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _UNSEARCHED for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(
         part.isdigit() or _IDENTIFIER.fullmatch(part) for part in parts
