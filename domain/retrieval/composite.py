@@ -64,9 +64,21 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
 
     Returns:
         The score; 0.0 if a signal makes it NaN or infinite, pinned or not.
-        The score; 0.0 when a signal makes it NaN or infinite, pinned or not.
     """
-    score = _base(signals, RECENCY_WEIGHTS if recency_intent else USUAL_WEIGHTS)
+    for_search, for_recency, for_confidence = RECENCY_WEIGHTS if recency_intent else USUAL_WEIGHTS
+    kind, age, use = signals.content_type, signals.age_days, signals.access_count
+    computed = computed_confidence(
+        kind,
+        age,
+        access_count=use,
+        days_since_access=signals.days_since_access,
+        never_accessed=signals.never_accessed,
+    )
+    score = (
+        for_search * signals.search
+        + for_recency * recency(kind, age, access_count=use, days_since_access=signals.days_since_access)
+        + for_confidence * blend_stored(computed, signals.stored_confidence)
+    )
     score *= 0.7 + 0.6 * signals.quality
     score *= length_factor(signals.length)
     score *= 1 + frequency_boost(signals.revisions, signals.duplicates)
@@ -92,34 +104,6 @@ def frequency_boost(revisions: int, duplicates: int) -> float:
     return min(MOST_FREQUENCY, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
 
 
-def _base(signals: Signals, weights: tuple[float, float, float]) -> float:
-    for_search, for_recency, for_confidence = weights
-    return (
-        for_search * signals.search
-        + for_recency * _recency(signals)
-        + for_confidence * blend_stored(_computed(signals), signals.stored_confidence)
-    )
-
-
-def _recency(signals: Signals) -> float:
-    return recency(
-        signals.content_type,
-        signals.age_days,
-        access_count=signals.access_count,
-        days_since_access=signals.days_since_access,
-    )
-
-
-def _computed(signals: Signals) -> float:
-    return computed_confidence(
-        signals.content_type,
-        signals.age_days,
-        access_count=signals.access_count,
-        days_since_access=signals.days_since_access,
-        never_accessed=signals.never_accessed,
-    )
-
-
 def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
     """Return the signals of a document with this relevance; its age counts from when it was written."""
     return Signals(
@@ -127,7 +111,7 @@ def signals_of(relevance: float, document: Document, now_ms: int) -> Signals:
         content_type=document.content_type,
         age_days=age_days(document.authored_at, now_ms),
         access_count=document.access_count,
-        days_since_access=_since_access(document.last_accessed_at, now_ms),
+        days_since_access=None if (at := document.last_accessed_at) is None else age_days(at, now_ms),
         never_accessed=_never_accessed(document.last_accessed_at, document.modified_at),
         stored_confidence=stored_confidence(document),
         length=document.body_length,
@@ -141,10 +125,6 @@ def age_days(moment: str, now_ms: int) -> float:
     """Return the days between an ISO time and now; NaN if the time is invalid."""
     ms = parse_iso(moment)
     return math.nan if ms is None else (now_ms - ms) / _DAY_MS
-
-
-def _since_access(moment: str | None, now_ms: int) -> float | None:
-    return None if moment is None else age_days(moment, now_ms)
 
 
 def _never_accessed(accessed: str | None, modified: str) -> bool:

@@ -62,7 +62,10 @@ def recency(
     half_life = half_life_days(content_type)
     if half_life == FOREVER:
         return 1.0
-    return decay(age_days, half_life * _extension(access_count, days_since_access))
+    is_known = days_since_access is not None and not math.isnan(days_since_access)
+    freshness = min(1.0, max(0.0, 1.0 - (days_since_access or 0.0) / ACCESS_MEMORY_DAYS)) if is_known else 1.0
+    extension = 1.0 + ACCESS_GAIN * math.log1p(max(0, access_count) * freshness)
+    return decay(age_days, half_life * min(MAX_EXTENSION, extension))
 
 
 def decay(age_days: float, half_life: float) -> float:
@@ -77,16 +80,3 @@ def decay(age_days: float, half_life: float) -> float:
     if math.isnan(age_days):
         return UNKNOWN_AGE
     return 1.0 if age_days <= 0 else float(0.5 ** (age_days / half_life))
-
-
-def _extension(access_count: int, days_since_access: float | None) -> float:
-    if access_count <= 0:
-        return 1.0
-    weight = access_count * _access_freshness(days_since_access)
-    return min(MAX_EXTENSION, 1.0 + ACCESS_GAIN * math.log1p(weight))
-
-
-def _access_freshness(days_since_access: float | None) -> float:
-    if days_since_access is None or math.isnan(days_since_access):
-        return 1.0
-    return min(1.0, max(0.0, 1.0 - days_since_access / ACCESS_MEMORY_DAYS))
