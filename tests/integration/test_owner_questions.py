@@ -137,17 +137,3 @@ def test_an_exact_match_comes_first(
     first = ask_json(invoke, "query", question)["results"][0]
 
     assert (first["path"], line in first["snippet"]) == (path, True)
-
-
-def test_an_update_need_not_repeat_the_name_of_its_note(invoke: Invoke, tmp_path: Path) -> None:
-    """The outdated line has the name in an address."""
-    note = (
-        "# Brandt Press\n\nThey pay within 60 days. Invoices go to accounts@brandt-press.example.\n\n"
-        "## Update: October 2026\n\nUlrike agreed by phone. The payment term is now 30 days."
-    )
-    write_notes(tmp_path / "n", {"clients/Brandt Press.md": note})
-    invoke("bootstrap", tmp_path / "n")
-
-    first = ask_json(invoke, "query", "how many days does Brandt Press have to pay")["results"][0]
-
-    assert "now 30 days" in first["snippet"]

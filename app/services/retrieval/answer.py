@@ -18,19 +18,10 @@ from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.excerpts import (
     Place,
-    asks_for_person,
     entry_of,
     heading_above,
-    later_update,
-    line_with_value,
-    names_in,
-    numbered_list,
-    numbers_in,
-    section_around,
 )
-from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.question import Question
-from clawmem.domain.retrieval.requested import unmet
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Snippet,
@@ -52,7 +43,6 @@ if TYPE_CHECKING:
 
 CONVERSATION = "conversation"  # content type
 
-SUBJECT = 2  # words that name the subject of a line without the name of its note
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
@@ -118,15 +108,13 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
-        """Return the lines that answer: of a question in a conversation the reply, of a short numbered list all steps."""
+        """Return the lines that answer: of a question in a conversation the reply."""
         found = self._best_lines(max_length)
         if self.unit is Unit.LINE:
             return found
         if self.document.content_type == CONVERSATION and (replied := self._with_reply(found, max_length)):
             return replied
-        steps = numbered_list(self.body, self._place(found)[0])
-        is_short = steps is not None and steps[1] - steps[0] <= max_length
-        return whole_lines(self.body, steps, self.document.body_line) if steps and is_short else found
+        return found
 
     def _with_reply(self, found: Snippet, max_length: int) -> Snippet | None:
         """Return the reply to a question with which *found* begins, after the question if there is room for both."""
@@ -143,45 +131,20 @@ class Result(ResultFields):
             return self._cut(self._offsets(), max_length)
         named = asked.named_time
         if named and (entry := entry_of(self.body, named, now_ms=asked.now_ms, zone=asked.zone)):
-            found = self._cut(entry, max_length, clipped=True)
-            return self._with_value(asked, found, entry, max_length)
+            return self._cut(entry, max_length, clipped=True)
         found = self._cut(None if self.purpose else self._offsets(), max_length)
         own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
         if not holds_any(own, self.words):
             elsewhere = self._cut(None, max_length)
             is_elsewhere = holds_any(elsewhere.text, self.words)
             found = elsewhere if is_elsewhere else self._in_front_matter(max_length) or found
-        if self.purpose or found.start_line < self.document.body_line:
-            return found
-        section = section_around(self.body, self._place(found)[0])
-        found = self._with_value(asked, found, section, max_length)
-        if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
-            return found
-        values_in = names_in if asks_for_person(asked.text) else numbers_in
-        # A line that repeats the name of its note ("mail@brandt.example") is updated by one that does not.
-        line = found.text.partition("\n")[0].lower()
-        is_named_besides = sum(word in line for word in self._unnamed) >= SUBJECT
-        words = self._unnamed if is_named_besides else self.words
-        update = later_update(self.body, self._place(found), words, values_in)
-        return self._cut(update, max_length) if update else found
+        return found
 
     @cached_property
     def _unnamed(self) -> list[str]:
         """Words of the question that the names of the note lack; the names are shown anyway."""
         names = " ".join(document_names(self.document)).lower()
         return [word for word in self.words if word not in names]
-
-    def _with_value(self, asked: Question, found: Snippet, section: Place, max_length: int) -> Snippet:
-        """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
-        demands = asked.demands
-        if not demands.wants_value:
-            return found
-
-        def is_filled(text: str) -> bool:
-            return not unmet(demands, [0.0] * len(demands.words), text, text).slot
-
-        line = None if is_filled(found.text) else line_with_value(self.body, section, self.words, is_filled)
-        return self._cut(line, max_length) if line else found
 
     def _place(self, found: Snippet) -> Place:
         """Return the offsets of the lines of *found* in the body."""
