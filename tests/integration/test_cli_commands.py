@@ -57,7 +57,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search", "x", "--nope"), 2, "--nope"),
         (("search", "x", "-n", "many"), 2, "--limit"),
         (("vsearch", "x", "--floor", "0.5"), 2, "Ask with query"),
-        (("timeline", "haruka.md", "--before", "21"), 2, "at most 20"),
+        (("timeline", "haruka.md", "--before", "21"), 2, "less than or equal to 20"),
         (("plan", " "), 2, "empty"),
         (("export", "out.zip"), 2, "export -o FILE"),
         (("status", "more"), 2, "status --help"),
