@@ -101,13 +101,12 @@ def test_what_is_asked_for_comes_first(
 @pytest.mark.parametrize(
     ("answered", "unanswered"),
     [
-        ("phone number of Jonas Weber", "phone number of Mirja Holm"),
         ("what was the water depth at JX-12", "what was the water depth at JX-14"),
         ("what does Lindner want for the porch roof", "what does Figueiredo want for the porch roof"),
     ],
 )
 def test_a_topic_alone_is_no_answer(asked: Callable[[str], Any], answered: str, unanswered: str) -> None:
-    """A note about the topic that lacks the number, the identifier or the name is judged far less likely to answer."""
+    """A note about the topic that lacks the identifier or the name is judged far less likely to answer."""
     sure, unsure = asked(answered)["answered"], asked(unanswered)["answered"]
 
     assert sure > unsure

@@ -20,7 +20,6 @@ SYNTAX = [
     "title:redis",
     "text : redis",
     "{title text}: redis",
-    "redis -days",
     "redis AND NOT",
     "NEAR(redis days, 5)",
     "(redis",
@@ -182,7 +181,7 @@ class TestWords:
         assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
     def test_a_column_is_a_word(self, remembered: Invoke) -> None:
-        """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""
+        """``title:xylophone`` finds no title, and ``-redis`` excludes nothing at the beginning."""
         assert read_json(remembered("search", "title:xylophone", "--json"))["results"] == []
         assert (
             len(read_json(remembered("search", "--json", "--all", "--", "-redis", "sessions"))["results"])
