@@ -54,7 +54,7 @@ class Unit:
     @property
     def digest(self) -> str:
         """The SHA-256 of the messages and their speakers, before secrets are redacted."""
-        said = "\0".join(f"{one.id}\1{one.speaker}\1{one.text}" for one in self.messages)
+        said = "\0".join(f"{message.id}\1{message.speaker}\1{message.text}" for message in self.messages)
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -114,7 +114,7 @@ def unit_title(conversation: str, number: int, text: str) -> str:
     Without one it is the first line of *text*. It has at most 80 characters.
     """
     end = f" ({number})" if number > 1 and conversation else ""
-    lines = (" ".join(one.split()).lstrip("#>*- ") for one in (conversation, *text.split("\n")))
+    lines = (" ".join(phrase.split()).lstrip("#>*- ") for phrase in (conversation, *text.split("\n")))
     line = next(filter(None, lines), "")
     most = TITLE_CHARS - len(end)
     return f"{line if len(line) <= most else f'{line[: most - 3].rstrip()}...'}{end}"

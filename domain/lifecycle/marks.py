@@ -58,4 +58,4 @@ def is_recognisable(body: str) -> bool:
 def is_earlier_version(older: str, newer: str) -> bool:
     """Whether at least half of the sentences of *older* occur in *newer*."""
     said = sentences_of(older)
-    return bool(said) and sum(one in newer for one in said) >= _LEAST_SHARED * len(said)
+    return bool(said) and sum(text in newer for text in said) >= _LEAST_SHARED * len(said)

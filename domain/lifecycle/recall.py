@@ -27,15 +27,15 @@ class Surfacing(NamedTuple):
 
 def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
     """Return the statistics of *times*, one or more in any order."""
-    days = sorted({one.at[:_DAY_CHARS] for one in times})
-    queries = len({one.query_hash for one in times})
-    moments = sorted(one.at for one in times)
+    days = sorted({surfacing.at[:_DAY_CHARS] for surfacing in times})
+    queries = len({surfacing.query_hash for surfacing in times})
+    moments = sorted(surfacing.at for surfacing in times)
     return RecallStats(
         document_id,
         len(times),
         queries,
         len(days),
-        sum(not one.was_referenced for one in times),
+        sum(not surfacing.was_referenced for surfacing in times),
         moments[0],
         moments[-1],
         diversity(queries, len(days)),

@@ -58,7 +58,7 @@ def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
         size += piece.size
     if kept:
         chunks.append(_chunk(kept))
-    return [one for one in chunks if one.text.strip()]
+    return [chunk for chunk in chunks if chunk.text.strip()]
 
 
 def chunk_fragments(
@@ -80,13 +80,13 @@ def chunk_fragments(
             Fragment(
                 seq=seq,
                 kind=FragmentKind.PASSAGE,
-                start_line=before + one.start_line,
-                end_line=before + one.end_line,
-                start=one.start,
-                end=one.start + len(one.text),
-                text=one.text,
+                start_line=before + chunk.start_line,
+                end_line=before + chunk.end_line,
+                start=chunk.start,
+                end=chunk.start + len(chunk.text),
+                text=chunk.text,
             )
-            for seq, one in enumerate(chunked(body, tokens, overlap), start=1)
+            for seq, chunk in enumerate(chunked(body, tokens, overlap), start=1)
         ),
     ]
 
@@ -109,5 +109,5 @@ def _tail(pieces: Sequence[_Piece], most: int) -> list[_Piece]:
 
 
 def _chunk(pieces: Sequence[_Piece]) -> Chunk:
-    text = "\n".join(one.text for one in pieces)
+    text = "\n".join(piece.text for piece in pieces)
     return Chunk(pieces[0].line, pieces[-1].line, text, pieces[0].start)

@@ -70,7 +70,7 @@ def prune(messages: Sequence[Message], context_window: int, settings: PruningSet
         messages: The messages of the request, oldest first.
         context_window: Size of the context window, in tokens.
     """
-    before = sum(len(one.text) for one in messages)
+    before = sum(len(message.text) for message in messages)
     window = context_window * CHARS_PER_TOKEN
     old = [at for at in _prunable(messages, settings.kept_assistants) if not messages[at].is_fixed]
     if window <= 0 or not old or before < settings.soft_ratio * window:
@@ -102,9 +102,9 @@ def trimmed(text: str, settings: PruningSettings = DEFAULTS) -> str:
 
 def _prunable(messages: Sequence[Message], kept_assistants: int) -> list[int]:
     """Return the positions of the tool results between the first user's message and the protected end."""
-    assistants = [at for at, one in enumerate(messages) if one.role == "assistant"]
+    assistants = [at for at, message in enumerate(messages) if message.role == "assistant"]
     if kept_assistants > 0 and len(assistants) < kept_assistants:
         return []
     end = assistants[-kept_assistants] if kept_assistants > 0 else len(messages)
-    start = next((at for at, one in enumerate(messages) if one.role == "user"), len(messages))
+    start = next((at for at, message in enumerate(messages) if message.role == "user"), len(messages))
     return [at for at in range(start, end) if messages[at].role == "tool"]

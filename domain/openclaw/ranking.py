@@ -69,5 +69,8 @@ def ranked(
         return one.score < least and by_words >= min(least, text_share)
 
     candidates = sorted((scored(key) for key in {**cosines, **texts}), key=lambda one: (-one.score, one.key))
-    strict = [one for one in candidates if one.score >= least][:most]
-    return strict + [one for one in candidates if matches_words(one)][: max(0, most - len(strict))]
+    strict = [candidate for candidate in candidates if candidate.score >= least][:most]
+    return (
+        strict
+        + [candidate for candidate in candidates if matches_words(candidate)][: max(0, most - len(strict))]
+    )

@@ -43,11 +43,11 @@ def topic_slug(messages: Sequence[AgentMessage]) -> str:
     Function words, numbers and short words do not count; of equally frequent words the first one counts. Returns an
     empty string if no word occurs twice, because a word that was said once is no topic.
     """
-    said = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+    said = [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
     counts = Counter(
         word
-        for one in said[-LAST_MESSAGES:]
-        for word in words(one.text)
+        for message in said[-LAST_MESSAGES:]
+        for word in words(message.text)
         if len(word) >= LEAST_LETTERS and word not in STOP_WORDS and not word.isdigit()
     )
     often = [word for word, count in counts.most_common(SLUG_WORDS) if count > 1]
@@ -79,9 +79,9 @@ def is_session_due(indexed: SessionSize | None, current: SessionSize) -> bool:
 def session_text(messages: Sequence[AgentMessage]) -> str:
     """Return one line for each message of the user and the assistant, without silent replies."""
     lines = [
-        f"{_NAMES[one.role]}: {said}"
-        for one in messages
-        if one.role in _NAMES and (said := " ".join(one.text.split()))
+        f"{_NAMES[message.role]}: {said}"
+        for message in messages
+        if message.role in _NAMES and (said := " ".join(message.text.split()))
     ]
     silent = f"{_NAMES['assistant']}: {NO_REPLY}"
     return "".join(f"{line}\n" for line in lines if not line.startswith(silent))

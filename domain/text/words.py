@@ -122,7 +122,7 @@ def _holds_unspaced(text: str) -> bool:
 
 @lru_cache(4096)  # a language has few distinct characters, and these are tested for each text
 def _is_unspaced_sign(sign: str) -> bool:
-    return sign >= _FIRST_UNSPACED and any(one[0] <= sign <= one[-1] for one in _RANGES)
+    return sign >= _FIRST_UNSPACED and any(text[0] <= sign <= text[-1] for text in _RANGES)
 
 
 def _split(run: str) -> list[str]:
