@@ -73,7 +73,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "timeline": "List the documents written around a document.",
         "sessions": "List the latest sessions.",
         "log": "The same as sessions.",
-        "why": "Explain a stored answer, or ask it again.",
+        "why": "Explain a stored answer.",
     },
     "Documents": {
         "list": "List the documents that were written last.",
