@@ -86,10 +86,14 @@ def sketcher_of(embedder: object) -> Sketcher | None:
 
 
 class WordSimilarities(NamedTuple):
-    """Weights of the query words (sum 1) and, for each text, the nearest word's similarity to each, in [0, 1]."""
+    """
+    Weights of the query words (sum 1), for each text the nearest word's similarity to each, in [0, 1], and the weight of
+    all query words, which says how telling they are together in general.
+    """
 
     weights: tuple[float, ...]
     nearest: tuple[tuple[float, ...], ...]
+    weight: float = 0.0
 
 
 class LateInteraction(Protocol):

@@ -19,10 +19,10 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.filters import confident
-from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
+from clawmem.app.services.surfacing.steps import RetrievalDependencies
 from clawmem.app.services.surfacing.surface import BlockRendering, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
@@ -55,10 +55,15 @@ def judged(confidence: Confidence) -> Stage:
     """The stage that gives every candidate the probability that a test says it has."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        scored = [c._replace(score=confidence(c)) for c in work.candidates]
+        scored = [c._replace(score=confidence(c)) for c in score(request, work, trace).candidates]
         return work.with_candidates(sorted(scored, key=lambda c: -c.score))
 
     return stage
+
+
+def unchanged(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """A step that does nothing."""
+    return work
 
 
 class Home:
@@ -96,8 +101,8 @@ class Home:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
         means = RetrievalDependencies(
             embedder or self.embedder,  # type: ignore[arg-type]
-            confidence=judged(confidence) if confidence else confident,
             models=lambda: nullcontext(models),
+            replaced={"score": judged(confidence), "confidence": unchanged} if confidence else {},
         )
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         dressed = dressing or BlockRendering(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))

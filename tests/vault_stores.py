@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.work import RetrievalStores
-from clawmem.app.services.surfacing.stores import SurfacingStores
+from clawmem.app.services.surfacing.steps import SurfacingStores
 from clawmem.ports.vault import Vault
 
 

@@ -123,13 +123,13 @@ class StaticWords:
         # If no word has a vector, all have the same weight.
         weights = lengths[query] / total if total else np.full(len(query), 1 / len(query))
         if not rows:
-            return WordSimilarities(tuple(weights.tolist()), ())
+            return WordSimilarities(tuple(weights.tolist()), (), float(total))
         starts = np.cumsum([0, *map(len, rows[:-1])])
         known, nth = np.unique(np.fromiter(chain.from_iterable(rows), np.int64), return_inverse=True)
         # Not ``@``: its threads wait for each other longer than this small product takes.
         cosines = np.einsum("ij,kj->ik", units[query], units[known])
         nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
-        return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())))
+        return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())), float(total))
 
     def _begin(self, most_words: int) -> None:
         """Begin an empty cache; row 0 represents a text without words."""

@@ -317,7 +317,7 @@ class UseCases(containers.DeclarativeContainer):
     recalls: Recalls = use_case("retrieval.recalls:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., PromptSurfacing] = function(
         "surfacing.prompts:PromptSurfacing",
-        stores=shared("surfacing.stores:SurfacingStores", retrieval=stores),
+        stores=shared("surfacing.steps:SurfacingStores", retrieval=stores),
         embedder=gateways.embedder.provider,
         local_embedder=selection.local.provider,
     )

@@ -1,38 +1,49 @@
 """
-Answerability: the probability that a result answers the question, absolute and comparable between questions.
+Confidence: the probability that a result answers the question, absolute and comparable between questions and vaults.
 
-It is the product of two small logistic models. The first uses the strength of the evidence and gives the probability
-that any result answers. All other scores are relative to the best result of the question, so they cannot tell that:
-nonsense has a best result too. The second uses the place in the list and gives the probability that it is this result.
+It is the product of two small logistic models. The first gives the probability that any result answers. Its evidence
+is not relative to the other notes of the vault: how rare a word is in general, not how rare among ten notes. All other
+scores are relative to the best result of the question, so they cannot tell that: nonsense has a best result too. The
+second uses the place in the list and gives the probability that it is this result.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.domain.retrieval.relevance_model import (
-    COUNTED_ENTRIES,
-    MOST_COVERAGE,
-    NAMED_ENTRIES,
-    SMALL,
-    SMALLEST,
-    AnsweredWeights,
-)
+from clawmem.domain.retrieval.relevance_model import COUNTED_ENTRIES, LEAST_SHARE, MOST_SPECIFIC
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
 from clawmem.domain.retrieval.requested import Shortfall
+from clawmem.domain.text.words import words
 
-# An answer is more likely than not. `tests/bench/fit_relevance.py` prints the cost: of 100 answered questions 0 to 2.3
-# are lost on the three larger development collections, while 97 to 100 of 100 prompts without an answer get no result.
+# An answer is more likely than not. `tests/bench/fit_confidence.py` prints what it costs.
 DEFAULT_FLOOR = 0.5
 
 # Bounds of the likelihoods. A "likely" result answers more often than not; an "unlikely" one answers in fewer than one
-# of ten cases of the fitted data (`tests/bench/fit_relevance.py` prints the shares).
+# of ten cases of the fitted data.
 LIKELY = 0.5
 POSSIBLE = 0.1
 
-OF_ANOTHER = 0.25  # factor for each name that a result lacks and another has; not fitted
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
+
+# Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
+# biologist's questions 7 of 100 more are answered at the same silence.
+_TASK_VERBS = frozenset(
+    """
+    add adjust amend append apply build bump catch center centre change check cherry clean clear code commit compare
+    compile complete compute configure convert copy correct count cover create debounce debug declare define delete
+    deploy describe design document draft draw edit enable expand explain export extend extract fix format generate
+    give handle hide implement import improve indent inline insert install integrate list log lint make memoize merge
+    migrate mock modify move name open optimise optimize parse pick polish print profile prove put read rebase redo
+    refactor remove rename reorder replace resolve restructure return revert review rewrite round run set shorten show
+    simplify solve sort speed split start stop style suggest summarise summarize swap test tidy toggle translate trim
+    try turn undo unwrap update upgrade use validate verify wrap write
+    """.split()
+)
+_TASK_OPENINGS = frozenset(
+    "please now then and so also but ok okay well hey just can could would you let s lets".split()
+)
 
 
 class Likelihood(StrEnum):
@@ -56,39 +67,41 @@ def results_to_show(confidences: Sequence[float | None]) -> list[bool]:
 
     Results without a confidence (``None``) are shown, and so are all results of a list without a likely one.
     """
-    words = [None if one is None else likelihood_of(one) for one in confidences]
-    if Likelihood.LIKELY not in words:
-        return [True] * len(words)
-    first = words.index(Likelihood.LIKELY)
-    return [at < first or word is not Likelihood.UNLIKELY for at, word in enumerate(words)]
+    likelihoods = [None if confidence is None else likelihood_of(confidence) for confidence in confidences]
+    if Likelihood.LIKELY not in likelihoods:
+        return [True] * len(likelihoods)
+    first = likelihoods.index(Likelihood.LIKELY)
+    return [at < first or word is not Likelihood.UNLIKELY for at, word in enumerate(likelihoods)]
+
+
+def is_task(question: str) -> bool:
+    """Whether *question* opens with a verb that asks for work, and holds no "I" ("summarize how I fixed it")."""
+    every = words(question)
+    opening = next((word for word in every if word not in _TASK_OPENINGS), "")
+    return opening in _TASK_VERBS and "i" not in every
 
 
 class Evidence(NamedTuple):
     """
-    Evidence that a question has an answer, not scaled by the best result.
+    Evidence that a question has an answer.
 
     Attributes:
-        line: BM25 of the best line, not negative; 0 if no line contains a word of the question.
-        unknown: Share of the question's words that occur in no document of the vault, in [0, 1].
-        entries: Number of indexed lines and passages: the more, the better the best hit by chance. Clamped to
-            `COUNTED_ENTRIES`.
+        coverage: Share of the question that the best passage covers, in [0, 1]: of its words, weighted by how telling
+            they are in general, each as far as the passage has it or a similar word.
+        specificity: Weight of all its words, in general; 0 for a question of function words only.
+        entries: Number of indexed lines and passages: the more, the better the best hit by chance.
         cosine: Cosine of the nearest passage; ``None`` without a vector search.
-        coverage: BM25 of the best document as a share of the summed rarities of the question's words: about 1 if it
-            contains all of them once, small if it only contains common ones. Comparable between a single name and a
-            long question.
-        words: Number of words of the question that were searched.
-        whole: Whether the question is a name or a few bare words, and one text contains all of them. That is no hit
-            by chance, so ``entries`` is clamped to `NAMED_ENTRIES`.
+        whole: Whether the question is a name or a few bare words, and one text contains all of them.
+        is_task: Whether the question asks for work; see `is_task`.
         unmet: What the best passage lacks of the question.
     """
 
-    line: float
-    unknown: float
+    coverage: float
+    specificity: float
     entries: int
     cosine: float | None = None
-    coverage: float = 0.0
-    words: int = 1
     whole: bool = False
+    is_task: bool = False
     unmet: Shortfall = Shortfall()
 
 
@@ -100,35 +113,53 @@ class ResultPlace(NamedTuple):
         relevance: The weighted mean of the retrievers' contributions, in [0, 1].
         rank: Its rank, from 1.
         unit: Kind of results in the list, ``document`` or ``line``.
-        coverage: Like that of `Evidence`, of this result alone.
-        is_name: Whether the question is a name, an identifier or a few bare words rather than a sentence.
-        lacks: Number of names and numbers of the question that this result lacks and the best one has.
+        coverage_share: How much of the question it covers, as a share of what the best result covers, in [0, 1].
+        cosine_gap: How much smaller its cosine is than that of the best result, not negative.
+        is_short: Whether its note is short: what one line lacks of the question is nowhere else in it.
     """
 
     relevance: float
     rank: int
     unit: str
-    coverage: float = 0.0
-    is_name: bool = False
-    lacks: float = 0.0
+    coverage_share: float = 1.0
+    cosine_gap: float = 0.0
+    is_short: bool = False
 
 
 def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> float:
     """
-    Return the probability, in (0, 1), that any of the results answers the question.
+    Return the probability, in [0, 1), that any of the results answers the question.
 
-    It increases with ``line``, ``coverage``, ``words`` and ``cosine`` and decreases with ``unknown`` and ``entries``.
-    The prior is that half of all questions have an answer.
+    It increases with ``coverage``, ``specificity`` and ``cosine`` and decreases with ``entries`` and what is unmet. It
+    is 0 for a question of function words only.
 
     Args:
         evidence: Evidence for the question.
         fingerprint: Fingerprint of the embedder behind the cosine, whose scale depends on it. For an embedder without
             a fitted model, and without a cosine, only the words are used.
     """
+    if evidence.specificity <= 0:
+        return 0.0
     weights = ANSWERED.get(family(fingerprint or ""))
     if weights is None or evidence.cosine is None:
-        return _logistic(_by_words(evidence, ANSWERED_BY_WORDS))
-    return _logistic(_by_words(evidence, weights) + weights.cosine * evidence.cosine)
+        weights = ANSWERED_BY_WORDS
+    return logistic(weights.bias, zip(weights[1:], answer_features(evidence), strict=True))
+
+
+def answer_features(evidence: Evidence) -> tuple[float, ...]:
+    """Return the features of *evidence* in the order of `AnsweredWeights`; more is always better evidence."""
+    least, most = COUNTED_ENTRIES
+    return (
+        evidence.cosine or 0.0,
+        evidence.coverage,
+        min(evidence.specificity, MOST_SPECIFIC) / MOST_SPECIFIC,
+        float(evidence.whole),
+        -evidence.unmet.names,
+        -evidence.unmet.number,
+        -evidence.unmet.slot,
+        -math.log(min(most, max(least, evidence.entries))),
+        -float(evidence.is_task),
+    )
 
 
 def place_probability(place: ResultPlace) -> float:
@@ -138,19 +169,14 @@ def place_probability(place: ResultPlace) -> float:
     Raises:
         KeyError: unknown unit.
     """
-    weights, covered = PLACED[place.unit], _covered(place.coverage)
-    of_name = (weights.name + weights.name_coverage * covered) if place.is_name else 0.0
-    return math.pow(OF_ANOTHER, place.lacks) * _logistic(
-        math.fsum(
-            (
-                weights.bias,
-                weights.relevance * place.relevance,
-                -weights.rank * math.log(place.rank),
-                weights.coverage * covered,
-                of_name,
-            )
-        )
-    )
+    weights = PLACED[place.unit]
+    return logistic(weights.bias, zip(weights[1:], place_features(place), strict=True))
+
+
+def place_features(place: ResultPlace) -> tuple[float, ...]:
+    """Return the features of *place* in the order of `PlacedWeights`; more is always better evidence."""
+    share = math.log(max(LEAST_SHARE, place.coverage_share))
+    return place.relevance, -math.log(place.rank), share, -place.cosine_gap, share * place.is_short
 
 
 def family(fingerprint: str) -> str:
@@ -158,36 +184,7 @@ def family(fingerprint: str) -> str:
     return ":".join(fingerprint.split(":")[:FAMILY_PARTS])
 
 
-def _by_words(evidence: Evidence, weights: AnsweredWeights) -> float:
-    return math.fsum(
-        (
-            weights.bias,
-            weights.line * math.log1p(max(0.0, evidence.line)),
-            weights.coverage * _covered(evidence.coverage),
-            weights.words * math.log(max(1, evidence.words)),
-            -weights.unknown * evidence.unknown,
-            -weights.entries * math.log(_counted_entries(evidence)),
-            -math.fsum(weight * lack for weight, lack in zip(weights.unmet, evidence.unmet, strict=True)),
-        )
-    )
-
-
-def _counted_entries(evidence: Evidence) -> float:
-    least, most = COUNTED_ENTRIES
-    counted = _within(evidence.entries, least, NAMED_ENTRIES if evidence.whole else most)
-    return counted * min(1.0, max(SMALLEST, evidence.entries) / SMALL)
-
-
-def _covered(coverage: float) -> float:
-    """Return *coverage* clamped: repetition raises BM25 above the value for one occurrence of each word."""
-    return min(MOST_COVERAGE, max(0.0, coverage))
-
-
-def _within(value: int, least: int, most: int) -> int:
-    return min(most, max(least, value))
-
-
-def _logistic(log_odds: float) -> float:
-    if log_odds < 0:
-        return 1 - _logistic(-log_odds)
-    return 1 / (1 + math.exp(-log_odds))
+def logistic(bias: float, weighted: Iterable[tuple[float, float]]) -> float:
+    """Return the probability for *bias* and pairs of a weight and a feature."""
+    log_odds = bias + math.fsum(weight * feature for weight, feature in weighted)
+    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

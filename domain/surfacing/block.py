@@ -1,10 +1,10 @@
 """Format of the context block that is added to a prompt: its elements, their order, wording and age labels."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import plain_name, quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
 from clawmem.domain.text.words import token_count
@@ -17,12 +17,9 @@ INSTRUCTION = (
 )
 MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
-
-# Added if no note contains the number, the kind of value or the name that the prompt asks for.
-ONLY_TOPIC = "They are about the topic of the prompt; none of them seems to state what it asks for."
 # Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
-_LIKE_GRAMMAR = Pattern(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
-_SEVERAL_WORDS = Pattern(r"[^\w-]")
+_LIKE_GRAMMAR = re.compile(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
+_SEVERAL_WORDS = re.compile(r"[^\w-]")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
@@ -74,28 +71,24 @@ def entry_text(entry: Entry) -> str:
 
     No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
-    placed = _placed(entry)
-    facts = (placed, entry.written, entry.age, entry.source, entry.successor)
-    head = one_line(", ".join(filter(None, facts)))
-    return "\n".join([head, *_told(entry)]) if entry.text or entry.properties else head
-
-
-def _placed(entry: Entry) -> str:
-    """Return title, type and place; those of others have no signs of the head, and a type of several words is left out."""
     title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
     place = plain_name(entry.place) if entry.lead else entry.place
-    is_shown = entry.content_type != PLAIN_TYPE and not (
-        entry.lead and _SEVERAL_WORDS.compiled.search(entry.content_type)
+    # A type of several words, of a text of others, may read as a sentence.
+    is_typed = entry.content_type != PLAIN_TYPE and not (
+        entry.lead and _SEVERAL_WORDS.search(entry.content_type)
     )
-    return f"**{title}**{f' ({entry.content_type})' if is_shown else ''} {place}"
-
-
-def _told(entry: Entry) -> list[str]:
+    placed = f"**{title}**{f' ({entry.content_type})' if is_typed else ''} {place}"
+    head = one_line(
+        ", ".join(filter(None, (placed, entry.written, entry.age, entry.source, entry.successor)))
+    )
     text = "\n".join(filter(None, (one_line(entry.properties), entry.text)))
+    if not text:
+        return head
     if entry.lead:
-        return quotation(entry.lead, text)
-    lines = text.split("\n")
-    return [f" {line}" if _LIKE_GRAMMAR.compiled.match(line) else line for line in lines]
+        return "\n".join([head, *quotation(entry.lead, text)])
+    return "\n".join(
+        [head, *(f" {line}" if _LIKE_GRAMMAR.match(line) else line for line in text.split("\n"))]
+    )
 
 
 def edge_line(edge: Edge) -> str:
@@ -110,12 +103,9 @@ def block(
     *,
     hint: str = "",
     nudge: str = "",
-    is_only_topic: bool = False,
 ) -> str:
     """
     Return the whole block; empty if there are no *entries*, even if other arguments are given.
-
-    With *is_only_topic* the instruction says that no entry seems to state what the prompt asks for.
 
     Every tag with content below it is on its own line, so that a client can truncate the block between lines. Empty
     elements are omitted.
@@ -126,7 +116,7 @@ def block(
         [
             *([f"<vault-routing>{hint}</vault-routing>"] if hint else ()),
             "<vault-context>",
-            f"<instruction>{INSTRUCTION}{f' {ONLY_TOPIC}' if is_only_topic else ''}</instruction>",
+            f"<instruction>{INSTRUCTION}</instruction>",
             "<facts>",
             SEPARATOR.join(entries),
             "</facts>",
@@ -138,9 +128,9 @@ def block(
     )
 
 
-def frame_tokens(hint: str = "", nudge: str = "", *, is_only_topic: bool = False) -> int:
+def frame_tokens(hint: str = "", nudge: str = "") -> int:
     """Return the number of tokens of a block without entries, including the hint and the reminder."""
-    return token_count(block([""], hint=hint, nudge=nudge, is_only_topic=is_only_topic))
+    return token_count(block([""], hint=hint, nudge=nudge))
 
 
 def _element(name: str, lines: Iterable[str]) -> list[str]:

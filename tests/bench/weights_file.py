@@ -1,4 +1,4 @@
-"""Modules of fitted weights: the only place that contains them, written by the scripts that fit."""
+"""Modules of fitted weights: the only place that contains them, written by the script that fits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-{imports}
+from {source} import {names}
 '''
 
 
@@ -28,17 +28,14 @@ def text_of_module(script: str, source: str, values: Mapping[str, Any]) -> str:
         source: Module of the classes of the weights.
         values: Values by the name of the constant.
     """
-    some = [
+    weights = [
         one
         for value in values.values()
         for one in (value.values() if isinstance(value, Mapping) else [value])
     ]
-    names = ", ".join(sorted({type(one).__name__ for one in some}))
-    imports = sorted(
-        [f"from {source} import {names}", "from clawmem.domain.retrieval.requested import Shortfall"]
-    )
+    names = ", ".join(sorted({type(one).__name__ for one in weights}))
     constants = (f"{name} = {_text(value)}  # fmt: skip\n" for name, value in values.items())
-    return "\n".join([HEAD.format(script=script, imports="\n".join(imports)), *constants])
+    return "\n".join([HEAD.format(script=script, source=source, names=names), *constants])
 
 
 def write(module: str, text: str) -> None:
@@ -46,32 +43,14 @@ def write(module: str, text: str) -> None:
     (ROOT / f"{module.removeprefix('clawmem.').replace('.', '/')}.py").write_text(text, "utf-8")
 
 
-def fitted_weights(kind: Any, names: Sequence[str], model: Sequence[float], leniency: float = 0.0) -> Any:
-    """
-    Return *model* (bias and slopes of the features *names*) as weights of class *kind*.
-
-    The slopes ``unmet …`` become its `Shortfall`. *leniency* is added to the bias.
-    """
-    from clawmem.domain.retrieval.requested import Shortfall
-
-    bias, *slopes = (_rounded(value) for value in (model[0] + leniency, *model[1:]))
-    lacks = {
-        n.removeprefix("unmet "): s for n, s in zip(names, slopes, strict=True) if n.startswith("unmet ")
-    }
-    others = {n: s for n, s in zip(names, slopes, strict=True) if not n.startswith("unmet ")}
-    more = {"unmet": Shortfall(**lacks)} if lacks else {}
-    return kind(bias=bias, **others, **more)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+def fitted_weights(kind: Any, model: Sequence[float]) -> Any:
+    """Return *model*, bias and slopes, as weights of class *kind*."""
+    return kind(*(float(f"{value:.{DIGITS}g}") for value in model))
 
 
 def _text(value: Any) -> str:
     if isinstance(value, Mapping):
         rows = "".join(f'    "{name}": {_text(one)},\n' for name, one in value.items())
         return f"MappingProxyType({{\n{rows}}})"
-    slopes = ", ".join(
-        f"{name}={_text(one) if isinstance(one, tuple) else one}" for name, one in value._asdict().items()
-    )
+    slopes = ", ".join(f"{name}={weight}" for name, weight in value._asdict().items())
     return f"{type(value).__name__}({slopes})"

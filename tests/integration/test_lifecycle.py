@@ -22,7 +22,8 @@ from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.surfacing.filters import visible
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.surfacing.steps import visible
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.documents.times import iso_utc
@@ -144,9 +145,7 @@ def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
         trace.stages.append(trace.stages[-1])
         kept[moment] = {
             c.document_id
-            for c in visible(services.vault.documents, services.vault.captures)(
-                request, work, trace
-            ).candidates
+            for c in visible(services.vault.captures, Choices())(request, work, trace).candidates
         }
 
     assert number not in kept[now]

@@ -10,9 +10,9 @@ from surfacing_home import Home
 from vault_stores import retrieval_stores
 
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Trace, Work
 from clawmem.app.services.surfacing.composing import Composer
-from clawmem.app.services.surfacing.filters import guarded
+from clawmem.app.services.surfacing.steps import guarded
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.domain.security.safety import safe
@@ -88,11 +88,11 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     """
     notes = {f"n{n}.md": note(text, f"Note {n}", as_tag(origin)) for n, text in enumerate(ATTACKS)}
     home.take_in(tmp_path / "more", notes)
-    asked = read_request(PROMPT, now_ms=home.clock.now_ms())
+    asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
-    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
+    work = guarded(asked, lines_of(home, "more"), Trace())
     shown = Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
-        work.candidates, asked, BOUNDLESS
+        work, asked, BOUNDLESS
     )
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
@@ -114,12 +114,12 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     """Every item belongs to the order; the paragraph before it is shown."""
     text = f"{FACT}\n\n{'The sea was calm that day and nobody was aboard. ' * 12}\n\n{SPLIT}"
     home.take_in(tmp_path / "more", {"lamp.md": note(text, "Lamp", as_tag(origin))})
-    asked = read_request(PROMPT, now_ms=home.clock.now_ms())
+    asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
-    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
+    work = guarded(asked, lines_of(home, "more"), Trace())
     shown = "\n".join(
         Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
-            work.candidates, asked, BOUNDLESS
+            work, asked, BOUNDLESS
         ).entries
     )
 
@@ -130,9 +130,9 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
 def test_the_users_own_orders_are_never_changed(home: Home, tmp_path: Path) -> None:
     """The same words in a note of the user are the user's business."""
     home.take_in(tmp_path / "more", {"lamp.md": note(SPLIT, "Lamp")})
-    asked = read_request(PROMPT, now_ms=home.clock.now_ms())
+    asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
-    work = guarded(home.vault.documents)(asked, lines_of(home, "more"), Trace())
+    work = guarded(asked, lines_of(home, "more"), Trace())
 
     assert len(work.candidates) == SPLIT.count("\n") + 1
 
@@ -155,4 +155,4 @@ def lines_of(home: Home, collection: str) -> Work:
         Candidate(s.key.document_id, s.key, 1.0, 1.0, span=s, document=documents[s.key.document_id])
         for s in spans
     ]
-    return Work().with_candidates(found)
+    return Work(loaded=LoadedTexts(home.vault.documents)).with_candidates(found)

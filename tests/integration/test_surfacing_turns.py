@@ -88,9 +88,9 @@ class TestTurns:
             "Who keeps the key of the safe, Ann?", confidence=home.confidence({"ops/restore.md": 0.9})
         )
 
-        with_it = home.ask("please tell me more about her and so on", profile="speed")
+        with_it = home.ask("why the zebra?", profile="speed")
         home.clock.advance(11 * 60_000)
-        without = home.ask("please tell me more about her and so forth", profile="speed")
+        without = home.ask("why a zebra?", profile="speed")
 
         assert places(first) == ["ops/restore.md"]
         assert "people/ann.md" in places(with_it)
@@ -101,7 +101,7 @@ class TestTurns:
         """Silence keeps the words as well: the next prompt is looked for together with them."""
         silent = home.ask("Who keeps the key of the safe, Ann?", confidence=lambda candidate: 0.0)
 
-        after = home.ask("please tell me more about her and so on", profile="speed")
+        after = home.ask("why the zebra?", profile="speed")
 
         assert (silent.block, next(iter(home.rows())).hits) == ("", ())
         assert "people/ann.md" in places(after)
@@ -111,7 +111,7 @@ class TestTurns:
         mute = Recalls(home.vault.telemetry, home.clock, home.vault.receipts, retention=Retention(90, 0))
         home.ask("Who keeps the key of the safe, Ann?", recalls=mute)
 
-        after = home.ask("please tell me more about her and so on", recalls=mute, profile="speed")
+        after = home.ask("why the zebra?", recalls=mute, profile="speed")
 
         assert places(after) == []
 

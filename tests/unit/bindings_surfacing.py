@@ -5,25 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.retrieval.expansion import Variant, VariantKind
-from clawmem.domain.surfacing import deepening, packing
+from clawmem.domain.surfacing import packing
+from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.block import Entry, age_label, block, entry_text
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
-from clawmem.domain.surfacing.gate import why_skip
+from clawmem.domain.surfacing.gate import looking_back, why_skip
 from clawmem.domain.surfacing.hints import nudge, routing_hint
-from clawmem.domain.surfacing.ordering import (
-    MemoryKind,
-    activation,
-    memory_kind,
-    states_wish,
-    vary,
-    wishes_first,
-)
 from clawmem.domain.surfacing.packing import CHARACTERS, tier_of
 from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
-from clawmem.domain.surfacing.prompt_form import named_files
-from clawmem.domain.surfacing.refers_back import looking_back, refers_back
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
 
 TOOLS = ("session_log", "intent_search", "find_similar")
@@ -47,16 +37,6 @@ def _profile(given: dict[str, Any]) -> dict[str, Any]:
 def _activation(given: dict[str, Any]) -> dict[str, float]:
     partners = {source: [(key, times) for key, times in found] for source, found in given["partners"].items()}
     return activation([(key, score) for key, score in given["ranked"]], lambda key: partners.get(key, []))
-
-
-def _variety(given: dict[str, Any]) -> list[int]:
-    kinds = [MemoryKind(kind) for kind in given["kinds"]]
-    return vary(range(len(kinds)), lambda place: kinds[place])
-
-
-def _wishes(given: dict[str, Any]) -> list[int]:
-    are = given["are"]
-    return wishes_first(range(len(are)), lambda place: are[place])
 
 
 def _tier(given: dict[str, Any]) -> list[Any]:
@@ -83,43 +63,22 @@ def _pack(given: dict[str, Any]) -> int:
     return packing.pack(len(texts), lambda n: packing.SEPARATOR.join(texts[:n]), given["budget"])
 
 
-def _deepening(profile: str, elapsed_s: float, results: int) -> dict[str, Any]:
-    allowed = profile_named(profile)
-    return {
-        "ask": deepening.may_ask(allowed, elapsed_s, results),
-        "read": deepening.may_read(allowed, elapsed_s, results),
-        "left_s": deepening.seconds_left(allowed, elapsed_s),
-    }
-
-
-def _variants(given: dict[str, Any]) -> list[str]:
-    return deepening.asked_for([Variant(VariantKind(kind), text) for kind, text in given["variants"]])
-
-
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "surfacing_gate": _gate,
     "surfacing_threshold": lambda given: _threshold(dict(given)),
     "surfacing_profile": _profile,
     "spreading_activation": _activation,
-    "surfacing_variety": _variety,
-    "surfacing_wishes": _wishes,
-    "surfacing_wish": lambda given: states_wish(**given),
-    "memory_kind": lambda given: memory_kind(**given).value,
     "surfacing_tier": _tier,
     "surfacing_focus": lambda given: _focus(dict(given)),
     "look_back": lambda given: looking_back(**given),
-    "refers_back": lambda given: refers_back(**given),
     "routing_hint": _hint,
     "surfacing_nudge": lambda given: bool(nudge(**given)),
     "surfacing_hidden": lambda given: is_hidden(**given),
     "surfacing_noise": lambda given: is_noise(**given),
-    "named_files": lambda given: list(named_files(**given)),
     "fact_seeds": _seeds,
     "surfacing_block": lambda given: block(**given),
     "surfacing_entry": lambda given: entry_text(Entry(**given)),
     "surfacing_age": lambda given: age_label(**given),
-    "surfacing_deepening": lambda given: _deepening(**given),
-    "surfacing_variants": _variants,
     "pack_lines": lambda given: packing.pack_lines(**given),
     "surfacing_pack": _pack,
 }

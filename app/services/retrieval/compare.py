@@ -1,10 +1,11 @@
 """Comparison of the best candidates with the question, word by word (late interaction), and weight of the vectors."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 
-from clawmem.app.services.retrieval.confidence import best_coverage, words_of
+from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.fuse import fused_lines
 from clawmem.app.services.retrieval.models import reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
@@ -12,6 +13,7 @@ from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Retrieva
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.retrieval import grains
+from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.late_interaction import (
     READ,
     Rows,
@@ -28,7 +30,7 @@ from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, SketchStore
 from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
-from clawmem.ports.records import FragmentKey, FragmentKind
+from clawmem.ports.records import FragmentKey, FragmentKind, Grain
 
 Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and by line
 
@@ -232,7 +234,10 @@ def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
         if question.named_time or question.newest:
             return work
         try:
-            coverage = best_coverage(work, words_of(lexical, request))
+            terms, total = question.forms.relaxed.terms[:WORDS_LOOKED_UP], lexical.count(Grain.DOCUMENT)
+            rarities = (rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)
+            best = legs[grains.DOCUMENT][0].score if legs[grains.DOCUMENT] else 0.0
+            coverage = best / (math.fsum(rarities) or 1.0)
         except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
             return work
         share = meaning_share(coverage, embeddings.fingerprint() or "")

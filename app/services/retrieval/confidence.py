@@ -3,70 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.domain.retrieval.grains import DOCUMENT, LINE, PRECISE, VECTOR
-from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
+from clawmem.domain.retrieval.grains import PRECISE, VECTOR
+from clawmem.domain.retrieval.relevance import (
+    Evidence,
+    ResultPlace,
+    answer_probability,
+    is_task,
+    place_probability,
+)
+from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.retrieval.requested import Shortfall, least_unmet, unmet
 from clawmem.domain.text.dates import is_within
+from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.models import LateInteraction
 from clawmem.ports.records import FragmentKey, Grain
 
-MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
+COMPARED = 20  # best candidates whose passages are compared with the question
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
+LEAST_VAULT = (
+    5_000  # documents that a vault counts at least, so that no word is common in a vault of ten notes
+)
 PASSAGE, NEAR = 800, 300  # characters before and after a line, for words and for fillers of a slot
 
 
-class QuestionStatistics(NamedTuple):
+class Passages(NamedTuple):
     """
-    Statistics of the question's words in the vault.
+    Comparison of the passages of the best candidates with the question, by their fragments.
 
-    ``unknown`` is the share of words that no document contains, ``rarity`` the sum of ``rarities``, the rarity of each
-    word among documents. ``lacks`` says what the passages of the best documents lack, by document.
+    ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
+    ``specificity`` the weight of all words, 0 for function words only; ``unmet`` what a passage lacks of the question.
+    ``by_meaning`` tells whether similar words count.
     """
 
-    looked_up: int
-    unknown: float
-    rarity: float
-    rarities: tuple[float, ...] = ()
-    lacks: Mapping[int, Shortfall] = MappingProxyType({})
+    coverage: Mapping[FragmentKey, float]
+    specificity: float
+    unmet: Mapping[FragmentKey, Shortfall]
+    by_meaning: bool = False
 
 
-Likelihood = Callable[[RetrievalRequest, Work, QuestionStatistics], float]
-
-
-def confidence(lexical: LexicalIndex, embeddings: EmbeddingStore, likely: Likelihood | None = None) -> Stage:
+def confidence(
+    lexical: LexicalIndex, embeddings: EmbeddingStore, late: LateInteraction | None = None
+) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the order does not change.
 
-    The probability that any candidate answers follows from the raw scores of the retrievers. If it is below the
-    request's floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is
-    dropped.
+    The probability that any candidate answers follows from the passages of the best ones. If it is below the request's
+    floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped.
 
     Args:
-        likely: Returns the probability that any candidate answers; by default, `likelihood`.
+        late: Model that compares words by meaning; without it, only equal words count.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not work.candidates:
             return work
         try:
-            words = statistics_of(lexical, request, work)
-            answered = (
-                likely(request, work, words) if likely else likelihood(lexical, embeddings, work, words)
-            )
+            passages = passages_of(lexical, late, request, work)
+            answered = likelihood(lexical, embeddings, request, work, passages)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.note(f"how likely it is cannot be told: {error}")
             return work
-        return above_floor(request, with_confidences(request, work, words, answered), trace)
+        return above_floor(request, with_confidences(request, work, passages, answered), trace)
 
     return stage
 
@@ -80,9 +88,7 @@ def above_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates(())
 
 
-def with_confidences(
-    request: RetrievalRequest, work: Work, words: QuestionStatistics, answered: float
-) -> Work:
+def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, answered: float) -> Work:
     """
     Return *work* with the confidence of each candidate; *answered* is the probability that any of them answers.
 
@@ -91,7 +97,7 @@ def with_confidences(
     """
     by_date = work.by_date
     confidences = []
-    for candidate, place in zip(work.candidates, places_of(request, work, words), strict=True):
+    for candidate, place in zip(work.candidates, places_of(request, work, passages), strict=True):
         probability = answered * place_probability(place)
         if candidate.document_id in by_date.confidence:
             probability = max(probability, by_date.confidence[candidate.document_id])
@@ -106,87 +112,104 @@ def with_confidences(
 
 
 def likelihood(
-    lexical: LexicalIndex, embeddings: EmbeddingStore, work: Work, words: QuestionStatistics
+    lexical: LexicalIndex,
+    embeddings: EmbeddingStore,
+    request: RetrievalRequest,
+    work: Work,
+    passages: Passages,
 ) -> float:
-    """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
+    """Return the probability, in [0, 1), that any candidate answers."""
     fingerprint = embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answer_probability(evidence_of(lexical, work, words), fingerprint)
+    return answer_probability(evidence_of(lexical, request, work, passages), fingerprint)
 
 
-def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) -> Evidence:
-    """Return the input of the relevance model from the hits of the retrievers and the texts of the best candidates."""
-    lines, vectors = (work.legs.get(leg) for leg in (LINE, VECTOR))
+def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, passages: Passages) -> Evidence:
+    """Return the evidence that any candidate answers."""
+    vectors = (
+        work.legs.get(VECTOR) if passages.by_meaning else None
+    )  # a cosine is fitted with words by meaning
     return Evidence(
-        line=lines[0].score if lines else 0.0,
-        unknown=words.unknown,
+        coverage=max(passages.coverage.values(), default=0.0),
+        specificity=passages.specificity,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        coverage=best_coverage(work, words),
-        words=words.looked_up,
         whole=bool(work.legs.get(PRECISE)),
-        unmet=least_unmet(words.lacks.values()),
+        is_task=is_task(request.question.text),
+        unmet=least_unmet(passages.unmet.values()),
     )
 
 
-def statistics_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work) -> QuestionStatistics:
-    """Return the statistics of the question's words, and what the best candidates of *work* lack."""
-    words, best = words_of(lexical, request), work.candidates[:MOST_PASSAGES]
-    lacks = shortfalls(request, work, best, words.rarities)
-    return words._replace(lacks={c.document_id: lacks[c.best] for c in reversed(best) if c.best in lacks})
-
-
-def best_coverage(work: Work, words: QuestionStatistics) -> float:
-    """Return the BM25 of the best document as a share of the rarities of the question's words; see `Evidence`."""
-    documents = work.legs.get(DOCUMENT)
-    return documents[0].score / words.rarity if documents else 0.0
-
-
-def words_of(lexical: LexicalIndex, request: RetrievalRequest) -> QuestionStatistics:
-    """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
-    terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
-    total = lexical.count(Grain.DOCUMENT)
-    holding = [lexical.holding(term, Grain.DOCUMENT) for term in terms]
-    rarities = tuple(rarity(total, count) for count in holding)
-    unknown = holding.count(0) / len(terms) if terms else 1.0
-    return QuestionStatistics(len(terms), unknown, math.fsum(rarities) or 1.0, rarities)
-
-
-def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> list[ResultPlace]:
-    """Return the candidates as inputs of the relevance model, best first."""
-    best = {hit.key.document_id: hit.score for hit in reversed(work.legs.get(DOCUMENT, ()))}
-    least = least_unmet(words.lacks.values()).distinct
+def places_of(request: RetrievalRequest, work: Work, passages: Passages) -> list[ResultPlace]:
+    """Return the candidates as inputs of the model of confidence, best first."""
+    cosines = {hit.key.document_id: hit.score for hit in reversed(work.legs.get(VECTOR, ()))}
+    nearest, most = max(cosines.values(), default=0.0), max(passages.coverage.values(), default=0.0) or 1.0
     return [
         ResultPlace(
             c.relevance,
             rank,
             request.unit,
-            coverage=best.get(c.document_id, 0.0) / words.rarity,
-            is_name=request.question.forms.precise is not None,
-            lacks=max(0.0, words.lacks[c.document_id].distinct - least)
-            if c.document_id in words.lacks
-            else 0.0,
+            coverage_share=passages.coverage.get(c.best, 0.0) / most,
+            cosine_gap=nearest - cosines.get(c.document_id, 0.0),
+            is_short=c.document is not None and c.document.body_length <= SHORT_NOTE,
         )
         for rank, c in enumerate(work.candidates, start=1)
     ]
 
 
-def shortfalls(
-    request: RetrievalRequest, work: Work, candidates: Iterable[Candidate], rarities: Sequence[float]
-) -> dict[FragmentKey, Shortfall]:
-    """Return what the passage around each candidate's line lacks; *rarities* are those of the searched words."""
-    best = {c.best: c.document_id for c in candidates}
-    asked, named = request.question.demands.of_first(len(rarities)), request.question.named_time
-    documents, bodies = work.texts.documents(best.values()), work.texts.bodies(best.values())
-    spans = work.texts.spans(best)
+def passages_of(
+    lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work
+) -> Passages:
+    """Compare the passages around the lines of the first candidates with the question."""
+    candidates = work.candidates[:COMPARED]
+    terms = request.question.forms.relaxed.terms[:WORDS_LOOKED_UP]
+    rarities = word_rarities(lexical, request)
+    texts = _texts_of(work, candidates)
+    question, named = request.question, request.question.named_time
+    documents = work.texts.documents(c.document_id for c in candidates)
+    asked = question.demands.of_first(len(terms))
     lacks = {}
-    for key, number in best.items():
-        if (document := documents.get(number)) is None:
+    for c in candidates:
+        if c.best not in texts:
             continue
-        body, span = bodies.get(number, ""), spans.get(key)
+        document = documents[c.document_id]
+        passage, near = texts[c.best]
+        is_in_time = named is not None and is_within(document.authored_at, named)
+        lacks[c.best] = unmet(
+            asked, rarities, f"{passage} {document.authored_at[:10]}", near, is_in_time=is_in_time
+        )
+    if STOP_WORDS.issuperset(words(question.text)):
+        specificity, coverage = 0.0, {key: 1 - lack.words for key, lack in lacks.items()}
+    elif late is None:
+        specificity, coverage = math.fsum(rarities), {key: 1 - lack.words for key, lack in lacks.items()}
+    else:
+        similarities = late.compare(question.forms.words, [words(passage) for passage, _ in texts.values()])
+        specificity = similarities.weight
+        shares = (
+            math.fsum(w * n for w, n in zip(similarities.weights, row, strict=True))
+            for row in similarities.nearest
+        )
+        coverage = dict(zip(texts, shares, strict=True))
+    return Passages(coverage, specificity, lacks, by_meaning=late is not None)
+
+
+def _texts_of(work: Work, candidates: Sequence[Candidate]) -> dict[FragmentKey, tuple[str, str]]:
+    """Return the passage and the nearer text around the line of each candidate, with the names of its note."""
+    documents = work.texts.documents(c.document_id for c in candidates)
+    bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
+    texts = {}
+    for c in candidates:
+        if (document := documents.get(c.document_id)) is None:
+            continue
+        body, span = bodies.get(c.document_id, ""), spans.get(c.best)
         start, end = (span.start, span.end) if span else (0, 0)
         names = " ".join((*searchable_names(document), *document.tags, *document.front_matter.split()))
-        text, near = (f"{body[max(0, start - reach) : end + reach]}\n{names}" for reach in (PASSAGE, NEAR))
-        is_in_time = named is not None and is_within(document.authored_at, named)
-        dated = f"{text} {document.authored_at[:10]}"
-        lacks[key] = unmet(asked, rarities, dated, near, is_in_time=is_in_time)
-    return lacks
+        passage, near = (f"{body[max(0, start - reach) : end + reach]}\n{names}" for reach in (PASSAGE, NEAR))
+        texts[c.best] = passage, near
+    return texts
+
+
+def word_rarities(lexical: LexicalIndex, request: RetrievalRequest) -> tuple[float, ...]:
+    """Return how rare each of the first `WORDS_LOOKED_UP` words of the question is, in a vault of `LEAST_VAULT` or more."""
+    total = max(LEAST_VAULT, lexical.count(Grain.DOCUMENT))
+    terms = islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP)
+    return tuple(rarity(total, lexical.holding(term, Grain.DOCUMENT)) for term in terms)

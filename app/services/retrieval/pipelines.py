@@ -54,13 +54,15 @@ def retrieval(
     )
 
 
-def ending(stores: RetrievalStores, *, with_confidence: bool = True) -> dict[str, Stage]:
+def ending(
+    stores: RetrievalStores, late: LateInteraction | None = None, *, with_confidence: bool = True
+) -> dict[str, Stage]:
     """Return the steps from one relevance to the list: dates, score, supersession, confidence and cut."""
     steps: dict[str, Stage] = {
         "dates": select_by_date(stores),
         "score": score,
         "supersede": supersede(stores),
-        "confidence": confidence(stores.lexical, stores.embeddings),
+        "confidence": confidence(stores.lexical, stores.embeddings, late),
         "cut": cut,
     }
     return {name: step for name, step in steps.items() if with_confidence or name != "confidence"}
@@ -110,7 +112,7 @@ def query(
             **comparison,
             "weigh vectors": weigh_vectors(stores.lexical, stores.embeddings),
             **reranking_stages(stores, models),
-            **ending(stores),
+            **ending(stores, late),
         },
         asks_models=models.are_asked,
     )

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.confidence import above_floor, likelihood, statistics_of
+from clawmem.app.services.retrieval.confidence import above_floor, likelihood, passages_of
 from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.fuse import fuse, nearest
 from clawmem.app.services.retrieval.graph import classify, follow_relations
@@ -232,7 +232,7 @@ class QueryPlan:
                 [StageTrace("part", 0, 0, 0.0)]
             )  # discarded: the clauses report degradation already
             found = fuse(part, self._both(part, Work(loaded=work.loaded), apart), apart)
-            return likelihood(lexical, embeddings, found, statistics_of(lexical, part, found))
+            return likelihood(lexical, embeddings, part, found, passages_of(lexical, None, part, found))
 
         def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
             if not work.candidates:

@@ -1,10 +1,12 @@
-"""Options and time limits of one prompt."""
+"""Options of one prompt, and its time limits."""
 
 from time import perf_counter
 from typing import NamedTuple
 
-from clawmem.domain.surfacing import deepening as policy
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
+
+FEWEST_TO_ASK = 2  # candidates: one needs no reordering, and rewording for none finds nothing
+COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
 
 
 class Choices(NamedTuple):
@@ -14,7 +16,6 @@ class Choices(NamedTuple):
     Attributes:
         profile: Limits on tokens, results and time.
         topic: Topic of the session; empty if none is set.
-        prompt: Prompt whose form is used for answerability when the query also contains earlier prompts; else empty.
         mode: Adaptive or absolute confidence threshold.
         session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
         compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
@@ -24,12 +25,11 @@ class Choices(NamedTuple):
 
     profile: Profile = PROFILES["balanced"]
     topic: str = ""
-    prompt: str = ""
     mode: ThresholdMode = ThresholdMode.ADAPTIVE
     session_id: str = ""
     compacted_at: str = ""
-    loaded: str = ""
     elsewhere: frozenset[int] = frozenset()
+    loaded: str = ""
 
 
 class Watch:
@@ -40,21 +40,16 @@ class Watch:
         self._began = perf_counter()
 
     @property
-    def ms(self) -> float:
-        """Milliseconds since the prompt arrived."""
-        return self._elapsed() * 1000
-
-    def may_ask(self, results: int) -> bool:
-        """Whether models may be asked now; see `policy.may_ask`."""
-        return policy.may_ask(self._profile, self._elapsed(), results)
-
-    def may_read(self, results: int) -> bool:
-        """Whether a reranker may read the results now; see `policy.may_read`."""
-        return policy.may_read(self._profile, self._elapsed(), results)
-
-    def left(self) -> float:
-        """Return the seconds that models may still take; not positive if there is no time left."""
-        return policy.seconds_left(self._profile, self._elapsed())
-
-    def _elapsed(self) -> float:
+    def elapsed_s(self) -> float:
+        """Seconds since the prompt arrived."""
         return perf_counter() - self._began
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that models may still take; not positive if there is no time left."""
+        return self._profile.deadline_s - COMPOSING_S - self.elapsed_s
+
+    def may_ask(self, candidates: int) -> bool:
+        """Whether models may be asked about that many candidates now: none is asked late."""
+        is_early = self.elapsed_s < self._profile.deepen_within_s
+        return self._profile.deepens and is_early and candidates >= FEWEST_TO_ASK

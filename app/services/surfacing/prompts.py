@@ -13,8 +13,7 @@ from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.retrieval.scheduling import LATE, NamedThreads
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.facts import FactsAbout
-from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
-from clawmem.app.services.surfacing.stores import SurfacingStores
+from clawmem.app.services.surfacing.steps import RetrievalDependencies, SurfacingStores
 from clawmem.app.services.surfacing.surface import BlockRendering, Receive, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.model import Settings

@@ -24,7 +24,6 @@ from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
-from clawmem.domain.surfacing.prompt_form import named_files
 from clawmem.domain.text.dates import temporal_range
 from clawmem.ports.records import SourceStamp
 
@@ -62,7 +61,6 @@ def prompt(text: str) -> None:
     """A prompt that a hook answers."""
     why_skip(text)
     seeds_of(text)
-    named_files(text)
 
 
 def posted_note(text: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.knowledge import entities
 from clawmem.domain.security.patterns import AnyCase, Pattern
-from clawmem.domain.surfacing import facts, gate, hints, ordering, prompt_form, visible
+from clawmem.domain.surfacing import facts, hints, visible
 
 
 def patterns_of(module: ModuleType) -> list[Pattern]:
@@ -26,10 +26,7 @@ def patterns_of(module: ModuleType) -> list[Pattern]:
     [
         entities,
         facts,
-        gate,
         hints,
-        prompt_form,
-        ordering,
         visible,
     ],
     ids=lambda module: module.__name__.rpartition(".")[2],

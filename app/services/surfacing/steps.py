@@ -1,0 +1,334 @@
+"""The steps of a prompt: those of retrieval, for lines, and the filters between them and the block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
+
+from clawmem.app.services.retrieval.compare import compare, weigh_vectors
+from clawmem.app.services.retrieval.expand import expand, variant_retrievers
+from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.models import NO_MODELS, Models
+from clawmem.app.services.retrieval.pipelines import ending
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.rerank import blend, choose_chunk, rerank
+from clawmem.app.services.retrieval.retrievers import (
+    lexical_retriever,
+    local_retrievers,
+    temporal_retriever,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RunRetrievers
+from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.surfacing.choices import Choices
+from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.grains import VECTOR
+from clawmem.domain.retrieval.relevance import POSSIBLE
+from clawmem.domain.security.injections import has_injection, injection_within
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.surfacing.activation import activation
+from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.profiles import least_kept
+from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.ports.journal import ActJournal
+from clawmem.ports.models import Embedder, LateInteraction
+from clawmem.ports.records import Document
+from clawmem.ports.sessions import CaptureStore, UsageStore
+from clawmem.ports.telemetry import Receipts
+
+# Least relevance of the best line of each of the first notes, as a share of the best line: enough for all to be quoted.
+NOTE_SHARES = (0.9, 0.8, 0.75, 0.7, 0.65, 0.64, 0.63, 0.62)
+LEAST_NOTE = 0.25  # relevance that such a note needs, as a share of the best note: others only look alike to the vectors
+CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
+READ_BY_MODEL = 15  # best candidates that a reranker reads
+
+
+@dataclass(frozen=True)
+class SurfacingStores:
+    """The stores of retrieval, and those that decide what a session needs to see."""
+
+    retrieval: RetrievalStores
+    captures: CaptureStore
+    usage: UsageStore
+    receipts: Receipts
+    acts: ActJournal
+
+
+class RetrievalDependencies(NamedTuple):
+    """
+    Dependencies of retrieval; every model is optional.
+
+    Attributes:
+        embedder: Model for query vectors.
+        late: Late-interaction model for comparing candidates with the query.
+        models: Opens the generator and reranker that a deep profile uses.
+        threads: Thread pool of a long-running process, in which retrievers run.
+        replaced: Steps of retrieval that are replaced, by name.
+    """
+
+    embedder: Embedder | None = None
+    late: LateInteraction | None = None
+    models: Callable[[], AbstractContextManager[Models]] = lambda: nullcontext(NO_MODELS)
+    threads: NamedThreads | None = None
+    replaced: Mapping[str, Stage] = MappingProxyType({})
+
+
+def retrieval_steps(
+    stores: RetrievalStores,
+    dependencies: RetrievalDependencies,
+    choices: Choices,
+    models: Models = NO_MODELS,
+    left_s: float = 0.0,
+) -> dict[str, Stage]:
+    """
+    Return the steps of retrieval, ending with the confidence of lines.
+
+    They are those of the command `query`, or of `search` if the profile allows no model. A vault without embeddings is
+    searched lexically only.
+
+    Args:
+        models: The generator rewords the prompt, the reranker reads the best lines.
+        left_s: Seconds that they may take together.
+    """
+    profile = choices.profile
+    embedder = dependencies.embedder if profile.by_meaning and stores.embeddings.fingerprint() else None
+    late = dependencies.late if profile.by_meaning else None
+    legs: dict[str, Retriever] = {"lexical": lexical_retriever(stores.lexical)}
+    if embedder is not None:
+        legs["vector"] = vector_retriever(stores.vectors, stores.embeddings, embedder)
+        legs["temporal"] = temporal_retriever(stores.documents)
+    rewording: dict[str, Stage] = {}
+    if models.generator and models.clock and embedder is not None:
+        patience_s = left_s / 2 if models.reranker else left_s
+        rewording["expand"] = expand(
+            stores.lexical, models.generator, stores.answers, models.clock, deadline_s=patience_s
+        )
+        legs |= variant_retrievers(stores, embedder)
+    reading: dict[str, Stage] = {}
+    if models.reranker and models.clock:
+        chosen = choose_chunk(models.reranker)
+        reading["choose chunk"] = lambda request, work, trace: chosen(
+            request._replace(candidate_limit=READ_BY_MODEL), work, trace
+        )
+        reading["rerank"] = rerank(models.reranker, stores.answers, models.clock, deadline_s=left_s)
+        reading["blend"] = blend
+    steps: dict[str, Stage] = {
+        **rewording,
+        "search": RunRetrievers(
+            legs,
+            profile.deadline_s,
+            patience_s={VECTOR: profile.vector_s},
+            threads=dependencies.threads,
+            at_hand=partial(local_retrievers, stores.lexical, stores.vectors, embedder),
+        ),
+        "fuse": fuse,
+        **({"compare": compare(stores, late, embedder)} if late else {}),
+        "first notes": first_notes(stores, late, embedder),
+        **reading,
+        **ending(stores, late),
+        "supersede": supersede(stores, of_lines=True),
+    }
+    del steps["cut"]
+    return {name: dependencies.replaced.get(name, step) for name, step in steps.items()}
+
+
+def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder: Embedder | None) -> Stage:
+    """
+    Return a step that raises the best line of each note that the command `query` would rank first.
+
+    The line with most words of the prompt is often in another note than the one that answers as a whole.
+    """
+    steps: list[Stage] = [fuse, weigh_vectors(stores.lexical, stores.embeddings)]
+    if late:
+        steps.insert(1, compare(stores, late, embedder))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        by_note = work
+        for step in steps:
+            by_note = step(request._replace(unit=Unit.DOCUMENT), by_note, trace)
+        notes = by_note.candidates
+        lines = {c.document_id: c for c in reversed(work.candidates)}
+        best = max((c.relevance for c in work.candidates), default=0.0)
+        least = LEAST_NOTE * max((c.relevance for c in notes), default=0.0)
+        likely = [note for note in notes if note.relevance >= least][: len(NOTE_SHARES)]
+        spans = work.texts.spans(note.best for note in likely if note.document_id not in lines)
+        raised = {}
+        for note, share in zip(likely, NOTE_SHARES, strict=False):
+            line = lines.get(note.document_id) or note._replace(relevance=0.0, span=spans.get(note.best))
+            if line.span and line.relevance < share * best:
+                raised[line.best] = line.with_relevance(share * best)
+        return work.ranked([*(c for c in work.candidates if c.best not in raised), *raised.values()])
+
+    return stage
+
+
+def filter_steps(stores: SurfacingStores, choices: Choices) -> dict[str, Stage]:
+    """Return the steps that filter and order the candidates for the block."""
+    return {
+        "visible": visible(stores.captures, choices),
+        "focused": focused(choices.topic),
+        "threshold": threshold(choices),
+        "activated": activated(stores.usage),
+        "guarded": guarded,
+    }
+
+
+def visible(captures: CaptureStore, choices: Choices) -> Stage:
+    """Return a step that drops candidates that are hidden, snoozed, already in the conversation or without content."""
+
+    def why(candidate: Candidate, texts: LoadedTexts, now: str) -> str:
+        document = candidate.document
+        if document is None or is_hidden(document.display_path, document.content_type):
+            return "never surfaced from there"
+        if document.id in choices.elsewhere:
+            return "of another project"
+        if document.is_snoozed(now):
+            return "snoozed"
+        if _is_in_context(captures, document, choices):
+            return "captured in this session"
+        text = text_of(texts, candidate)
+        if is_noise(text):
+            return "without content"
+        return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        now = iso_utc(request.question.now_ms)
+        trace.drop(work.candidates[CONSIDERED:], "beyond what is considered")
+        first = work.with_candidates(work.candidates[:CONSIDERED])
+        first.texts.bodies(c.document_id for c in first.candidates)
+        return _without(first, trace, lambda candidate: why(candidate, work.texts, now))
+
+    return stage
+
+
+def _is_in_context(captures: CaptureStore, document: Document, choices: Choices) -> bool:
+    """Whether *document* was captured from this session after its last compaction."""
+    if not choices.session_id or document.collection != OWN_COLLECTION:
+        return False
+    return any(
+        sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
+        for sighting in captures.sightings(document.id)
+    )
+
+
+def focused(topic: str) -> Stage:
+    """Return a step that raises candidates about *topic* and lowers the others; no change if none is about it."""
+    tokens = topic_tokens(topic)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        bodies = work.texts.bodies(c.document_id for c in work.candidates) if tokens else {}
+        on_topic = {
+            c.best
+            for c in work.candidates
+            if c.document
+            and is_on_topic(tokens, c.document.title, c.document.display_path, bodies.get(c.document_id, ""))
+        }
+        if not on_topic:
+            return work
+        return _ordered(
+            work, [c.plus("focus", c.score * (focus_factor(c.best in on_topic) - 1)) for c in work.candidates]
+        )
+
+    return stage
+
+
+def threshold(choices: Choices) -> Stage:
+    """
+    Return a step that keeps likely candidates; none if the best is too weak.
+
+    A candidate must have a share of the strength of the best one, which is its score times the probability that
+    anything answers. The best line of its note must be no unlikely answer, as the line that answers often shares no words
+    with the prompt but is next to one that does.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        answered = 1.0 if work.answered is None else work.answered
+        strengths = {c.best: answered * min(1.0, max(0.0, c.score)) for c in work.candidates}
+        best = max(strengths.values(), default=0.0)
+        least = least_kept(
+            best, choices.profile, choices.mode, recency_intent=request.question.is_recency_asked
+        )
+        trace.note(
+            f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent"
+        )
+        of_note: dict[int, float] = {}
+        for c in work.candidates:
+            likely = 1.0 if c.confidence is None else c.confidence
+            of_note[c.document_id] = max(likely, of_note.get(c.document_id, 0.0))
+
+        def why(candidate: Candidate) -> str:
+            is_weak = least is None or strengths[candidate.best] < least
+            return "unlikely" if is_weak or of_note[candidate.document_id] < POSSIBLE else ""
+
+        return _without(work, trace, why)
+
+    return stage
+
+
+def activated(usage: UsageStore) -> Stage:
+    """Return a step that raises documents used together with the best ones, by scores relative to the best."""
+
+    def partners(document_id: int) -> list[tuple[int, int]]:
+        return list(usage.partners(document_id).items())
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.score for c in work.candidates), default=0.0) or 1.0
+        ranked: dict[int, float] = {}
+        for candidate in work.candidates:
+            ranked.setdefault(candidate.document_id, candidate.score / best)
+        gains = activation(list(ranked.items()), partners)
+        if not any(gains.values()):
+            return work
+        return _ordered(
+            work,
+            [c.plus("activation", min(best - c.score, best * gains[c.document_id])) for c in work.candidates],
+        )
+
+    return stage
+
+
+def guarded(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Drop texts that give orders, and texts of others next to an order or below a title with one.
+
+    This step runs last, because reading the texts is slow. It keeps at most the ``limit`` of the request.
+    """
+
+    def why(candidate: Candidate) -> str:
+        if has_injection(text_of(work.texts, candidate)):
+            return "gives orders"
+        document = candidate.document
+        if document is None or is_verified(document.origin):
+            return ""
+        span = candidate.span
+        body = work.texts.bodies([document.id]).get(document.id, "")
+        is_ordered = has_injection(document.title) or (span and injection_within(body, span.start, span.end))
+        return "gives orders from outside" if is_ordered else ""
+
+    trace.drop(work.candidates[request.limit :], "beyond the limit")
+    return _without(work.with_candidates(work.candidates[: request.limit]), trace, why)
+
+
+def _without(work: Work, trace: Trace, why: Callable[[Candidate], str]) -> Work:
+    """Return *work* without the candidates for which *why* returns a reason, which the trace gets."""
+    reasons = {c.best: why(c) for c in work.candidates}
+    for reason in dict.fromkeys(filter(None, reasons.values())):
+        trace.drop([c for c in work.candidates if reasons[c.best] == reason], reason)
+    return work.with_candidates(c for c in work.candidates if not reasons[c.best])
+
+
+def _ordered(work: Work, candidates: Iterable[Candidate]) -> Work:
+    return work.with_candidates(sorted(candidates, key=lambda c: (-c.score, c.best)))
+
+
+def text_of(texts: LoadedTexts, candidate: Candidate) -> str:
+    """Return the text of the fragment that was found; empty if it no longer exists."""
+    span = candidate.span or texts.spans([candidate.best]).get(candidate.best)
+    body = texts.bodies([candidate.document_id]).get(candidate.document_id, "")
+    return body[span.start : span.end] if span else ""
