@@ -102,7 +102,7 @@ class Home:
         means = RetrievalDependencies(
             embedder or self.embedder,  # type: ignore[arg-type]
             models=lambda: nullcontext(models),
-            replaced={"score": judged(confidence), "confidence": unchanged} if confidence else {},
+            replaced={"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {}),
         )
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
         dressed = dressing or BlockRendering(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))

@@ -6,13 +6,13 @@ from types import MappingProxyType
 
 from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
 
-ANSWERED_BY_WORDS = AnsweredWeights(bias=-5.87, cosine=0.0, coverage=7.39, specificity=4.5, whole=2.41, names=1.14, number=3.06, slot=0.85, entries=0.86, task=2.58)  # fmt: skip
+ANSWERED_BY_WORDS = AnsweredWeights(bias=-2.909, cosine=0.0, coverage=6.865, specificity=3.409, whole=0.4125, names=1.897, number=2.338, slot=0.5578, entries=0.3873, task=3.013)  # fmt: skip
 
 ANSWERED = MappingProxyType({
-    "wordllama:l2_supercat": AnsweredWeights(bias=-5.87, cosine=8.8, coverage=7.39, specificity=4.5, whole=2.41, names=1.14, number=3.06, slot=0.85, entries=0.86, task=2.58),
+    "wordllama:l2_supercat": AnsweredWeights(bias=-7.536, cosine=8.983, coverage=7.005, specificity=5.375, whole=1.557, names=1.433, number=3.543, slot=0.7305, entries=0.6573, task=2.558),
 })  # fmt: skip
 
 PLACED = MappingProxyType({
-    "document": PlacedWeights(bias=1.63, relevance=0.0, rank=0.99, coverage_share=4.74, cosine_gap=2.08, short_coverage_share=1.91),
-    "line": PlacedWeights(bias=1.63, relevance=0.0, rank=0.99, coverage_share=4.74, cosine_gap=2.08, short_coverage_share=1.91),
+    "document": PlacedWeights(bias=-2.777, relevance=4.151, rank=0.8567, coverage_share=1.468, cosine_gap=0.0, short_coverage_share=0.07636),
+    "line": PlacedWeights(bias=1.624, relevance=0.0, rank=0.9831, coverage_share=4.868, cosine_gap=2.158, short_coverage_share=1.609),
 })  # fmt: skip

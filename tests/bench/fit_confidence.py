@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 from collections import Counter
@@ -63,6 +64,7 @@ SCRIPT = "tests/bench/fit_confidence.py"
 TOP = 10  # places of a list that are judged
 FOUND = 5  # an answer that is not among the first results is no evidence of how questions with an answer look
 RIDGE = 1e-3
+SEED = 20261128
 SAMPLE = (
     0.6  # the power of its size that a group counts with: a hundred questions more than ten, not ten times
 )
@@ -81,6 +83,9 @@ def main() -> None:
     parser.add_argument(
         "--work", type=Path, default=Path("build/fit"), help="where vaults and facts are kept"
     )
+    parser.add_argument(
+        "--most", type=int, default=10_000, help="questions of a collection, a sample of them"
+    )
     parser.add_argument("--write", action="store_true", help="write the module of the weights")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -88,20 +93,16 @@ def main() -> None:
     if given.minilm:
         embedders["minilm"] = embedder_named("minilm", given.minilm)
     answered: dict[str, AnsweredWeights] = {}
-    placed: dict[str, PlacedWeights] = {}
-    by_words: AnsweredWeights | None = None
     for name, embedder in embedders.items():
         facts = list(
-            kept(given.work / f"{name}.jsonl", collect(given.data, given.work, name, embedder, words=False))
+            kept(given.work / f"{name}.jsonl", collect(given.data, given.work, name, embedder, given.most))
         )
         answered[FAMILIES[name]] = report(name, facts)
         if name == "static":
-            words = list(
-                kept(given.work / "words.jsonl", collect(given.data, given.work, name, embedder, words=True))
-            )
-            by_words = report("words alone", words)
+            by_words = report("words alone", [{**fact, "evidence": fact["by_words"]} for fact in facts])
             placed = {
-                unit: fit_places([f for f in facts if f["unit"] == unit]) for unit in ("document", "line")
+                unit: fit_places([fact for fact in facts if fact["unit"] == unit])
+                for unit in ("document", "line")
             }
     if given.write:
         constants = {"ANSWERED_BY_WORDS": by_words, "ANSWERED": answered, "PLACED": placed}
@@ -115,16 +116,16 @@ def kept(path: Path, facts: Iterable[Fact]) -> Iterator[Fact]:
     yield from map(json.loads, path.read_text("utf-8").splitlines())
 
 
-def collect(data: Path | None, work: Path, name: str, embedder: Any, *, words: bool) -> Iterator[Fact]:
-    """Ask every vault; with *words* nothing is compared by meaning."""
+def collect(data: Path | None, work: Path, name: str, embedder: Any, most: int) -> Iterator[Fact]:
+    """Ask every vault at most *most* questions."""
     for collection, notes in OWN_VAULTS.items():
         yield from ask_vault(
-            collection, notes, work, name, embedder, own_questions(collection, notes), words=words
+            collection, notes, work, name, embedder, sample(own_questions(collection, notes), most)
         )
     for folder in sorted(data.glob("*/dev")) if data else ():
         collection = folder.parent.name
         yield from ask_vault(
-            collection, folder / "corpus", work, name, embedder, judged_questions(folder), words=words
+            collection, folder / "corpus", work, name, embedder, sample(judged_questions(folder), most)
         )
     for file in FILES:
         for person in people(file):
@@ -134,22 +135,27 @@ def collect(data: Path | None, work: Path, name: str, embedder: Any, *, words: b
                     ("line", prompt.text, "person", of_paths({f"{n:02}.md" for n in prompt.helpful}))
                     for prompt in person.prompts
                 ]
-                yield from ask_vault(
-                    "persons", Path(place) / "notes", Path(place), name, embedder, prompts, words=words
-                )
+                yield from ask_vault("persons", Path(place) / "notes", Path(place), name, embedder, prompts)
+
+
+def sample(asked: Iterable[Asked], most: int) -> list[Asked]:
+    """Return *most* of the questions in their order, the same ones every time."""
+    every = list(asked)
+    chosen = random.Random(SEED).sample(range(len(every)), min(most, len(every)))
+    return [every[index] for index in sorted(chosen)]
 
 
 def ask_vault(
-    collection: str, notes: Path, work: Path, name: str, embedder: Any, asked: Iterable[Asked], *, words: bool
+    collection: str, notes: Path, work: Path, name: str, embedder: Any, asked: Iterable[Asked]
 ) -> Iterator[Fact]:
     """Yield what is found for every question."""
     sys.stderr.write(f"{collection}, {name}\n")
-    late = None if words else StaticWords()
+    late = StaticWords()
     with open_services(settings_for(work / f"{collection}.{name}.sqlite", name)) as services:
         services.update(Folder("notes", str(notes)))
         services.embed()
         stores = retrieval_stores(services.vault)
-        pipeline = query(stores, embedder, StaticWords())
+        pipeline = query(stores, embedder, late)
         for unit, text, kind, judge in asked:
             request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
             work_found, _ = pipeline.rank(request)
@@ -160,12 +166,15 @@ def ask_vault(
             if not evidence.specificity:
                 continue
             places = places_of(request, work_found, passages)[:TOP]
+            words = passages_of(stores.lexical, None, request, work_found)
+            by_words = evidence_of(stores.lexical, request, work_found, words)
             yield {
                 "collection": collection,
                 "unit": unit,
                 "kind": kind,
                 "answered": judge is not None,
                 "evidence": {**evidence._asdict(), "unmet": list(evidence.unmet)},
+                "by_words": {**by_words._asdict(), "unmet": list(by_words.unmet)},
                 "places": [place._asdict() for place in places],
                 "judged": [int(judge is not None and judge(c)) for c in work_found.candidates[:TOP]],
             }

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
 
-FEWEST_TO_ASK = 2  # candidates: one needs no reordering, and rewording for none finds nothing
+FEWEST_TO_ASK = 2  # hits: one needs no reordering, and rewording for none finds nothing
 COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
 
 
@@ -49,7 +49,7 @@ class Watch:
         """Seconds that models may still take; not positive if there is no time left."""
         return self._profile.deadline_s - COMPOSING_S - self.elapsed_s
 
-    def may_ask(self, candidates: int) -> bool:
-        """Whether models may be asked about that many candidates now: none is asked late."""
+    def may_ask(self, hits: int) -> bool:
+        """Whether models may be asked about that many hits now: none is asked late."""
         is_early = self.elapsed_s < self._profile.deepen_within_s
-        return self._profile.deepens and is_early and candidates >= FEWEST_TO_ASK
+        return self._profile.deepens and is_early and hits >= FEWEST_TO_ASK

@@ -103,14 +103,16 @@ class SurfaceContext:
         with self.stores.retrieval.transactions.reading():
             surfaced = self._surfaced(request, turns, choices)
         receive(surfaced.block)
-        if watch.may_ask(len(surfaced.answer.results)):
+        if watch.may_ask(sum(surfaced.answer.trace.hits.values())):
             try:
                 with self.dependencies.models() as models:
                     if models.are_asked:
-                        surfaced = self._deepened(surfaced, turns, choices, models, watch.left_s)
+                        deepened = self._deepened(surfaced, turns, choices, models, watch.left_s)
+                        if deepened.block != surfaced.block:
+                            receive(deepened.block)
+                        surfaced = deepened
             except Exception as error:  # noqa: BLE001  the block without models remains valid
                 surfaced.answer.trace.degraded["models"] = reason_of(error)
-            receive(surfaced.block)
         surfaced = surfaced._replace(ms=watch.elapsed_s * 1000)
         self._record(surfaced, turns, choices)
         return surfaced

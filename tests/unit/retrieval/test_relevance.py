@@ -106,7 +106,7 @@ def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None
     """Strong evidence passes it, and weak evidence stays below it, in every model and a vault of any size."""
     for fingerprint in (None, *ANSWERED):
         strong = Evidence(coverage=1.0, specificity=60.0, entries=entries, cosine=0.6)
-        weak = Evidence(coverage=0.2, specificity=60.0, entries=entries, cosine=0.1)
+        weak = Evidence(coverage=0.05, specificity=20.0, entries=entries, cosine=0.1)
 
         assert answer_probability(strong, fingerprint) > DEFAULT_FLOOR > answer_probability(weak, fingerprint)
 
