@@ -30,6 +30,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import POSSIBLE
+from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.activation import activation
@@ -45,6 +46,9 @@ from clawmem.ports.telemetry import Receipts
 # Least relevance of the best line of each of the first notes, as a share of the best line: enough for all to be quoted.
 NOTE_SHARES = (0.9, 0.8, 0.75, 0.7, 0.65, 0.64, 0.63, 0.62)
 LEAST_NOTE = 0.25  # relevance that such a note needs, as a share of the best note: others only look alike to the vectors
+LEAST_OF_LONG = (
+    0.04  # confidence of a longer note: its answer may be elsewhere than in the line that was found
+)
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 READ_BY_MODEL = 15  # best candidates that a reranker reads
 
@@ -264,7 +268,10 @@ def threshold(choices: Choices) -> Stage:
 
         def why(candidate: Candidate) -> str:
             is_weak = least is None or strengths[candidate.best] < least
-            return "unlikely" if is_weak or of_note[candidate.document_id] < POSSIBLE else ""
+            document = candidate.document
+            is_short = document is not None and document.body_length <= SHORT_NOTE
+            possible = POSSIBLE if is_short else LEAST_OF_LONG
+            return "unlikely" if is_weak or of_note[candidate.document_id] < possible else ""
 
         return _without(work, trace, why)
 
