@@ -72,7 +72,7 @@ SAMPLE = (
 # notes that a reader would want to see.
 # An unrelated block does less harm than the loss of an answer, where words count by meaning.
 LENIENCY = 0.2
-COUNTS = {"coding without": 2.0, "unanswerable without": 0.75, "judged with": 2.0}
+COUNTS = {"coding without": 4.0, "unanswerable without": 0.75, "judged with": 2.0}
 
 
 def main() -> None:

@@ -117,10 +117,11 @@ def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None
         ("please add a docstring to this function", True),
         ("could you rename x to count", True),
         ("summarize how I fixed the lock", False),
+        ("how do I reverse a list in python", True),
         ("where are the tests", False),
         ("", False),
     ],
 )
-def test_a_request_for_work(question: str, expected: bool) -> None:
-    """It opens with a verb of work, and does not tell what its author did."""
+def test_a_request_for_work_or_general_knowledge(question: str, expected: bool) -> None:
+    """It opens like one, and does not tell what its author did."""
     assert is_task(question) is expected
