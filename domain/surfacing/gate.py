@@ -49,7 +49,7 @@ HEARTBEATS = (
 _AFFIRMATIONS = frozenset(
     """
     yes no yep yeah nope ok okay sure fine thanks thank you thx ty got it understood cool nice great good perfect awesome
-    go ahead continue proceed do start begin next please that sounds looks hi hello hey morning evening bye
+    go ahead continue proceed do start begin next please that sounds looks one more time try again it this everyone all hi hello hey morning evening bye
     ja nein danke bitte gut weiter genau oui non merci sí gracias vale sim não obrigado obrigada grazie bene
     """.split()
 )
