@@ -19,7 +19,7 @@ from clawmem.app.settings.model import Settings
 TESTS = Path(__file__).parents[1]
 NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
 PROMPTS = [json.loads(line) for line in (TESTS / "data/coding_prompts.jsonl").read_text("utf-8").splitlines()]
-LEAST_SILENT, LEAST_NAMED = 0.93, 0.95
+LEAST_SILENT, LEAST_NAMED = 0.93, 0.9
 PROFILES = pytest.mark.parametrize(  # and of how many prompts one is asked
     ("profile", "every"), [("balanced", 1), ("speed", 4), pytest.param("speed", 1, marks=pytest.mark.slow)]
 )
@@ -74,7 +74,7 @@ class TestTheDevelopmentPrompts:
 
     @PROFILES
     def test_identifiers_are_answered(self, ask: Ask, profile: str, every: int) -> None:
-        """At least 95 of 100 prompts with an identifier of the notes show a note that holds it."""
+        """At least 90 of 100 prompts with an identifier of the notes show a note that holds it."""
         named = [one for one in PROMPTS if one["kind"] == "identifier"][::every]
 
         missed = [
