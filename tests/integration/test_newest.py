@@ -37,11 +37,11 @@ def test_the_latest_of_a_kind_comes_first(indexed: Invoke, verb: str) -> None:
     "question",
     (
         "newest handover, our last handoff, most recent handoff, letzte Übergabe, "
-        "dernière passation, el traspaso más reciente, 最新的交接"
+        "dernière passation, el traspaso más reciente"
     ).split(", "),
 )
 def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) -> None:
-    """English, German, French, Spanish and Chinese."""
+    """English, German, French and Spanish."""
     assert found_paths(indexed, "query", question)[0] == "handoffs/billing.md"
 
 
