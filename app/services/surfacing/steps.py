@@ -23,7 +23,7 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RunRetrievers
-from clawmem.app.services.retrieval.supersede import supersede
+from clawmem.app.services.retrieval.supersede import SUCCESSION, supersede
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -263,7 +263,8 @@ def threshold(choices: Choices) -> Stage:
         )
         of_note: dict[int, float] = {}
         for c in work.candidates:
-            likely = 1.0 if c.confidence is None else c.confidence
+            # What supersedes a likely note is shown with it, whatever it says itself.
+            likely = 1.0 if c.confidence is None or SUCCESSION in c.terms else c.confidence
             of_note[c.document_id] = max(likely, of_note.get(c.document_id, 0.0))
 
         def why(candidate: Candidate) -> str:
