@@ -83,7 +83,7 @@ def test_notes_of_a_circle_rank_as_if_none_superseded_another(
     invoke: Invoke, folder: Path, way: tuple[str, ...], question: str
 ) -> None:
     """The same order and no mark, also where the newest note is asked for."""
-    write(folder, {"ann.md": "review_by: 2030-01-01", "bea.md": "review_by: 2030-01-01"})
+    write(folder, {})
     invoke("bootstrap", folder)
     without = ranked(invoke, *way, question)
     write(folder, {"ann.md": "supersedes: bea.md", "bea.md": "supersedes: ann.md"})

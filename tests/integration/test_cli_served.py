@@ -72,7 +72,7 @@ ANSWERED = (
     ("openclaw", "flush-plan"),
     ("context", "list"),
 )  # fmt: skip
-ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
+ODD = "# Odd\r\nA\t\x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
 REFUSED = (
     ("search", "x", "-c", "elsewhere"),
     ("search", "x", "--tag", "none"),
