@@ -24,7 +24,7 @@ UNKNOWN = "who won the football world cup"
 ANSWERED = {
     HELD: "decisions/2026-07-21-shorter-slot-hold.md",
     "where do we keep login sessions": "decisions/2026-06-09-postgres-sessions.md",
-    "ERR_QUEUE_FULL": "handoffs/2026-04-19-queue-incident.md",
+    "ERR_LINK_USED": "meetings/2026-03-12-auth-sync.md",
     "unicycle": "progress/running-log.md",
     "0047_auth_session.sql": "handoffs/2026-06-12-session-migration.md",
     "Kanal Collective": "progress/running-log.md",
