@@ -240,7 +240,7 @@ class TestCommands:
         [
             (("graph", "causes", "nobody.md"), 3, "No document"),
             (("graph", "causes", "haruka.md", "--direction", "up"), 2, "'causes', 'caused_by' or 'both'"),
-            (("graph", "build", "--threshold", "2"), 2, "at most 1"),
+            (("graph", "build", "--threshold", "2"), 2, "less than or equal to 1"),
             (("intent-search", "x", "--intent", "HOW"), 2, "'WHY', 'WHEN', 'ENTITY' or 'WHAT'"),
             (("intent-search", " "), 2, "empty"),
         ],
