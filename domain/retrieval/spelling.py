@@ -2,7 +2,8 @@
 Correction of misspelt words of a question against the vocabulary of the vault.
 
 Only words are corrected that no document contains. A short word has many neighbours, so it must differ by less than a long
-one, and a neighbour must be in two notes or more: a single one may be a misspelling itself.
+one, and a neighbour must be in two notes or more: a single one may be a misspelling itself, unless a long word differs
+by one edit only.
 """
 
 import re
@@ -47,7 +48,7 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, Spelling]) -> str | 
     fits = [
         spelling
         for spelling in alike.values()
-        if spelling.documents >= LEAST_NOTES
+        if (spelling.documents >= LEAST_NOTES or (len(stem) >= LONG and spelling.edits == 1))
         and spelling.word not in STOP_WORDS
         and not word.startswith(spelling.word)
         and (len(stem) >= LONG or _is_slip(spelling.word, (word, stem)))
