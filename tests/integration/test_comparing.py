@@ -12,8 +12,9 @@ from vault_stores import retrieval_stores
 from clawmem.adapters.memory.models import ExactWords, HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.compare import DOCUMENTS, LATE_INTERACTION, LINES, compare
+from clawmem.app.services.retrieval.compare import DOCUMENTS, LINES, compare
 from clawmem.app.services.retrieval.fuse import fuse
+from clawmem.app.services.retrieval.models import LATE_INTERACTION
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit

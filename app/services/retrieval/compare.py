@@ -7,7 +7,7 @@ from sys import intern
 
 from clawmem.app.services.retrieval.confidence import WORDS_LOOKED_UP
 from clawmem.app.services.retrieval.fuse import fused_lines
-from clawmem.app.services.retrieval.models import reason_of
+from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
@@ -36,7 +36,6 @@ Signals = Mapping[str, Mapping[FragmentKey, float]]  # by name of the signal and
 
 NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
 LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
-LATE_INTERACTION = "late interaction"
 # Independent of the limit, so that the first results do not depend on it.
 LINES = 60
 SKETCHED_LINES = 100

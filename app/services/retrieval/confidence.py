@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
+from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import searchable_names
@@ -43,13 +44,14 @@ class Passages(NamedTuple):
 
     ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
     ``specificity`` the weight of all words, 0 for function words only; ``unmet`` what a passage lacks of the question.
-    ``by_meaning`` tells whether similar words count.
+    ``by_meaning`` tells whether similar words count, ``failure`` why they do not although there is a model.
     """
 
     coverage: Mapping[FragmentKey, float]
     specificity: float
     unmet: Mapping[FragmentKey, Shortfall]
     by_meaning: bool = False
+    failure: str = ""
 
 
 def confidence(
@@ -62,7 +64,7 @@ def confidence(
     floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is dropped.
 
     Args:
-        late: Model that compares words by meaning; without it, only equal words count.
+        late: Model that compares words by meaning; without it, or if it fails, only equal words count.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -70,6 +72,8 @@ def confidence(
             return work
         try:
             passages = passages_of(lexical, late, request, work)
+            if passages.failure:
+                trace.degraded[LATE_INTERACTION] = passages.failure
             answered = likelihood(lexical, embeddings, request, work, passages)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.note(f"how likely it is cannot be told: {error}")
@@ -177,19 +181,22 @@ def passages_of(
         lacks[c.best] = unmet(
             asked, rarities, f"{passage} {document.authored_at[:10]}", near, is_in_time=is_in_time
         )
+    coverage = {key: 1 - lack.words for key, lack in lacks.items()}
     if STOP_WORDS.issuperset(words(question.text)):
-        specificity, coverage = 0.0, {key: 1 - lack.words for key, lack in lacks.items()}
-    elif late is None:
-        specificity, coverage = math.fsum(rarities), {key: 1 - lack.words for key, lack in lacks.items()}
-    else:
+        return Passages(coverage, 0.0, lacks, by_meaning=late is not None)
+    equal_words = Passages(coverage, math.fsum(rarities), lacks)
+    if late is None:
+        return equal_words
+    try:
         similarities = late.compare(question.forms.words, [words(passage) for passage, _ in texts.values()])
-        specificity = similarities.weight
         shares = (
             math.fsum(w * n for w, n in zip(similarities.weights, row, strict=True))
             for row in similarities.nearest
         )
         coverage = dict(zip(texts, shares, strict=True))
-    return Passages(coverage, specificity, lacks, by_meaning=late is not None)
+    except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
+        return equal_words._replace(failure=reason_of(error))
+    return Passages(coverage, similarities.weight, lacks, by_meaning=True)
 
 
 def _texts_of(work: Work, candidates: Sequence[Candidate]) -> dict[FragmentKey, tuple[str, str]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clawmem.ports.models import Generator, Reranker
 
 
+LATE_INTERACTION = "late interaction"  # name in `Trace.degraded`
 CALLS_AT_ONCE = 4  # concurrent calls of one stage; further calls queue within their own deadline
 
 Result = TypeVar("Result")
