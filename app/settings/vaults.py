@@ -64,14 +64,14 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
-    The path of a named vault is equivalent to its name. If any vault has a name, a bare word that is neither a name
-    nor a file is taken for a typing error, so that it does not create an empty vault.
+    The path of a named vault is equivalent to its name. A bare word that is neither a name nor a file is taken for a
+    typing error, so that it does not create an empty vault.
 
     Raises:
         NotFound: The word is such an error.
     """
     name = str(vault)
-    if name in settings.vaults or (settings.vaults and is_collection_name(name) and not is_there(vault)):
+    if name in settings.vaults or (is_collection_name(name) and not is_there(vault)):
         return of_vault(settings, name)
     place = below_home(name, {"HOME": str(settings.home)})
     for known, path in settings.vaults.items():

@@ -23,6 +23,7 @@ from clawmem.app.services.surfacing.steps import (
     text_of,
 )
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns, asked_before
+from clawmem.app.version import VERSION
 from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.security.origin import UNVERIFIED
@@ -228,7 +229,7 @@ class SurfaceContext:
         stores, answer = self.stores.retrieval, surfaced.answer
 
         def receipt() -> bytes:
-            occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
+            occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, VERSION)
             explained = Explain(stores.documents, stores.embeddings)(answer, surfaced.request, occasion)
             parameters = {"profile": choices.profile.name, "tokens": surfaced.tokens}
             return pack(explained._replace(asked={**explained.asked, **parameters}))
