@@ -8,10 +8,13 @@ import shutil
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 from typing import Any, ClassVar
 
 import lancedb
@@ -32,6 +35,8 @@ from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry, Marker,
 # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
+# Seconds for the first requests of a search, less than its deadline. LanceDB repeats them twelve times whatever its options.
+ANSWER_WITHIN = 3.0
 # LanceDB's default for a request to an object store is three minutes.
 _TIMEOUTS = {
     "connect_timeout": "2s",
@@ -68,6 +73,27 @@ class TableStore:
         """Return a connection of LanceDB. Raises `IndexUnavailable` if the store does not answer."""
         with translated(self.uri):
             return lancedb.connect(self.uri, storage_options=dict(self.options) or None)
+
+    def ask(self, request: Callable[[], Any]) -> Any:
+        """Return the answer to a reading *request*; `IndexUnavailable` if an object store takes `ANSWER_WITHIN`."""
+        with translated(self.uri):
+            if not self.is_remote:
+                return request()
+            answer: Future[Any] = Future()
+
+            def run() -> None:
+                try:
+                    answer.set_result(request())
+                except BaseException as error:  # noqa: BLE001  raised in the waiting thread
+                    answer.set_exception(error)
+
+            Thread(target=run, daemon=True).start()  # one of a pool would keep the process alive
+            try:
+                return answer.result(ANSWER_WITHIN)
+            except FutureTimeout as error:
+                raise IndexUnavailable(
+                    self.uri, f"no good answer within {ANSWER_WITHIN:g} seconds"
+                ) from error
 
     def discard(self) -> None:
         """Delete all tables permanently, even if they are damaged."""
@@ -161,8 +187,7 @@ class LanceIndex(ABC):
             raise IndexDamaged(self._store.uri, "it does not exist")
         self._connection = self._store.connect()
         try:
-            with translated(self._store.uri):
-                self._table = self._connection.open_table(self.table_name)
+            self._table = self._store.ask(lambda: self._connection.open_table(self.table_name))
         except IndexDamaged as error:
             if place.read_only or not is_absence(error):
                 raise
@@ -225,8 +250,8 @@ class LanceIndex(ABC):
     @contextmanager
     def _latest(self) -> Iterator[Any]:
         """Yield the table at its latest version, as a handle stays at its version otherwise; errors are translated."""
+        self._store.ask(self._table.checkout_latest)
         with translated(self._store.uri):
-            self._table.checkout_latest()
             yield self._table
 
     # -- commits ----------------------------------------------------------------------------------------

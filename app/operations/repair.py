@@ -119,8 +119,11 @@ def repair(
             vault, f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
     damaged = f"{vault}.damaged-{services.clock.now_ms()}" if confirm else ""
-    with draft_folder(settings.vault) as draft:
-        report = services.repair_vault(str(draft / "draft.sqlite"), damaged or None)
+    try:
+        with draft_folder(settings.vault) as draft:
+            report = services.repair_vault(str(draft / "draft.sqlite"), damaged or None)
+    except PermissionError as error:
+        raise VaultReadOnly(vault) from error
     result = Repaired(**report._asdict(), vault=vault, damaged=damaged)
     if not confirm:
         lines = [*result.lines()]

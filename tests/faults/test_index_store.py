@@ -99,7 +99,7 @@ class RemoteVault:
             "region": "us-east-1",
             "access_key_id": "anyone",
             "secret_access_key": "anything",
-            "timeout": "30" if mood == "open" else "1.5",
+            "timeout": "30s" if mood == "open" else "1500ms",
         }
         collections = {"notes": {"path": str(self._place / "notes")}}
         settings = {"backend": "lancedb", "backend_options": options, "collections": collections}
