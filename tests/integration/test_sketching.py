@@ -48,7 +48,7 @@ class Notes:
         update_collection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def ask(self, embedder: OnnxEmbedder, text: str) -> Answer:
-        request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE)
+        request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE, show_all=True)
         return query(retrieval_stores(self.vault), embedder, StaticWords())(request)
 
 

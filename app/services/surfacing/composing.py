@@ -241,7 +241,8 @@ def _joined(passages: Sequence[_Passage]) -> str:
     """Return the texts one below the other; rows of one table stand together below its header."""
     text, header, last = "", "", 0
     for passage in passages:
-        if passage.header and passage.header == header:
+        if passage.header and (passage.header == header or text.endswith(passage.header)):
+            header = passage.header
             text = f"{text}\n{passage.text}"
         else:
             is_next = passage.lines is not None and passage.lines[0] == last + 1
