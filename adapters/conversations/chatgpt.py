@@ -15,7 +15,7 @@ from clawmem.adapters.conversations.members import (
     whole,
     with_attachments,
 )
-from clawmem.ports.imports import ImportedConversation, ImportedMessage
+from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.sessions import Speaker
 
 _MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
@@ -25,12 +25,15 @@ _CANVAS = "canmore."  # the tool that writes the documents next to a chat
 _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 
-def read(member: Member) -> Iterator[ImportedConversation]:
-    """Yield the conversations of a file, and custom instructions as preferences."""
+def read(member: Member) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the conversations of a file, custom instructions as preferences, and a fault for each damaged one."""
     user = Record(next(iter(member.objects_next_to("user.json")), None)).text("name")
     for chat in member.objects():
         if isinstance(chat.get("mapping"), dict):
             yield from _conversation(chat, member, user)
+        else:
+            name = chat.text("title", "conversation_id", "id") or "without a title"
+            yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
 
 
 def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedConversation]:

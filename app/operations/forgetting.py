@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ from clawmem.app.operations.operation import Command, Effect, Option, Result, op
 from clawmem.app.operations.output import Part, age, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
@@ -113,7 +114,8 @@ def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMis
     line = (
         f"{plural(len(documents), 'document')} from {source} in "
         f"{' and '.join(sorted({document.collection for document in documents}))}{chosen}, {size:,} characters, "
-        f"written {min(days)} to {max(days)}, and every memory derived from that."
+        f"written {min(days)} to {max(days)}, and every memory derived from that. It is for good, and a later import "
+        "does not bring them back."
     )
     return ConfirmationMissing(
         f"Nothing was forgotten. This would forget {line}",
@@ -140,6 +142,13 @@ def forgotten_source_text(one: ForgottenSource) -> list[Part]:
 
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
 MAX_NAMED = 3  # derived documents that a person is shown by name
+
+
+def proof_code(probes: Mapping[str, Sequence[str]], left: str) -> int:
+    """Return 7 where a probe found a trace, 1 where bytes remain; another document with the same text is no trace."""
+    if any(found for probe, found in probes.items() if probe != SAME_TEXT):
+        return TRACE_FOUND
+    return BYTES_REMAIN if left else 0
 
 
 class WouldForget(DocumentReference):
@@ -173,9 +182,7 @@ class Forgotten(DocumentReference):
     @property
     def exit_code(self) -> int:
         """Return 7 where a probe found a trace, and 1 where bytes remain."""
-        if any((self.probes or {}).values()):
-            return TRACE_FOUND
-        return BYTES_REMAIN if self.left else 0
+        return proof_code(self.probes or {}, self.left)
 
 
 def _confirmed(services: Services, query: str, confirm: bool | None) -> Document:

@@ -19,11 +19,10 @@ from clawmem.app.operations.embedding import (
 )
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import (
-    BYTES_REMAIN,
-    TRACE_FOUND,
     ForgottenSource,
     forget_source,
     forgotten_source_text,
+    proof_code,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
@@ -116,8 +115,8 @@ class Mined(Upkeep):
     def remarks(self) -> Sequence[str]:
         """Return a warning for each source whose conversations are in the collection under another name."""
         return [
-            f"{plural(source.repeated, 'conversation')} of {name} came from another source before, so that each is found twice. "
-            f"To keep one copy, run: clawmem mine --forget {name}"
+            f"{plural(source.repeated, 'conversation')} of {name} came from another source before, so that each is found "
+            "twice. To see the sources, run: clawmem sources"
             for name, source in self.sources.items()
             if source.repeated
         ]
@@ -130,8 +129,7 @@ class Mined(Upkeep):
         A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
         """
         if self.forgotten:
-            found = any(self.forgotten.probes.values())
-            return TRACE_FOUND if found else BYTES_REMAIN if self.forgotten.left else 0
+            return proof_code(self.forgotten.probes, self.forgotten.left)
         is_empty = bool(self.foreign or self.faults) and not (self.sources or self.skipped)
         failed = model_failed(self.embed) or bool(self.synthesis and self.synthesis.llmFailures)
         return NOTHING_READ if is_empty or failed else 0

@@ -184,7 +184,9 @@ def test_an_import_is_taken_back(
     assert (shown.exit_code, "1 of them not served" in shown.output) == (0, True)
 
     for tool in ("mem0", "clawmem"):
-        done = json.loads(invoke("mine", "--forget", tool, "--yes", "--json").stdout)["forgotten"]
+        forgetting = invoke("mine", "--forget", tool, "--yes", "--json")
+        assert forgetting.exit_code == 0
+        done = json.loads(forgetting.stdout)["forgotten"]
         left = {name: found for name, found in done["probes"].items() if found}
         assert (done["documents"], left) == (
             1,

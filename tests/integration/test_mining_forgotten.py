@@ -17,7 +17,7 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
 
     asked = invoke("mine", "--forget", "chatgpt")
     assert asked.exit_code != 0
-    assert "1 document from chatgpt" in asked.stderr
+    assert "1 document from chatgpt" in asked.stderr and "later import" in asked.stderr
     assert len(documents(invoke)) == 2
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
 
@@ -34,6 +34,17 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     unknown = invoke("mine", "--forget", "chatgbt", "--yes")
     assert unknown.exit_code != 0
     assert "claude.ai" in unknown.stderr
+
+
+def test_forgotten_conversations_are_counted_at_every_import(invoke: Invoke, tmp_path: Path) -> None:
+    """Also where they come under the name of another source, in which they never were."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat, "--source", "work")
+    ask_json(invoke, "mine", "--forget", "work", "--yes")
+    for indent in range(3):
+        (boat / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=indent), "utf-8")
+        again = mined(invoke, boat)
+        assert (changes(again, "chatgpt"), again["sources"]["chatgpt"]["forgotten"]) == ((0, 0, 0, 0), 1)
 
 
 def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:

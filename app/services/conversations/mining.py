@@ -19,7 +19,7 @@ from clawmem.domain.conversations.places import CONVERSATION, conversation_key, 
 from clawmem.domain.conversations.units import MIN_TALK, MIN_UNIT, Unit, quoted_message, unit_body, unit_title
 from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import body_hash, document_without_file
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
@@ -353,6 +353,11 @@ class _Import:
         )
         body = change.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
         if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
+            if change.known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
+                at, now = iso_utc(unit.at_ms), iso_utc(self._now_ms)
+                empty = document_without_file(self._options.collection, change.path, "", "", at, now)
+                number = self._stores.documents.save(empty, "", ())
+                self._stores.publisher.withdraw([number], InactiveReason.FORGOTTEN)
             return "forgotten"
         title = unit_title(conversation.title, change.number, texts[0]) if is_talk else conversation.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)

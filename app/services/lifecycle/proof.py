@@ -127,6 +127,7 @@ def _missing(record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPl
 
 READ_AT_ONCE = 1 << 20
 NOTHING = body_hash("")
+SAME_TEXT = "same text"  # the probe for other documents with the text of a forgotten one
 _EVERY = 1_000_000
 _LOOKED_AT = 20  # documents and results per unbounded probe
 
@@ -172,7 +173,7 @@ class Prove:
             "similar": self._near(gone) if by_meaning else (),
             "timeline": self._around(gone),
             "records": self._records(gone),
-            "same text": (
+            SAME_TEXT: (
                 f"{_where(document)} holds it"
                 for hash in hashes
                 for document in vault.documents.holding(hash)
