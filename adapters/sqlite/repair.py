@@ -13,8 +13,8 @@ import apsw
 from clawmem.adapters.sqlite.database import PAGE_SIZE, Database, Row, busy_handler
 from clawmem.adapters.sqlite.mending import mend
 from clawmem.adapters.sqlite.records import record_tables
-from clawmem.adapters.sqlite.schema import prepare, refuse_foreign
-from clawmem.adapters.sqlite.vault_file import is_empty
+from clawmem.adapters.sqlite.schema import APPLICATION_ID, prepare, refuse_foreign
+from clawmem.adapters.sqlite.vault_file import is_empty, is_text
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
 from clawmem.ports.storage import SalvageReport
 
@@ -26,7 +26,7 @@ _OF_VAULTS = {
     "documents",
     "fragments",
     "meta",
-}  # a readable list of a vault's tables names one of these
+}  # tables of every vault, in a readable list of them
 
 _LONG_AGO = "1970-01-01T00:00:00.000Z"
 # Places, hashes and times of documents are in indexes, too.
@@ -111,7 +111,7 @@ def _reading(vault: str, draft: str) -> Iterator[apsw.Connection | None]:
         old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         with suppress(apsw.Error):  # a damaged list of tables
             tables = {name for (name,) in old.execute("select name from sqlite_schema where type = 'table'")}
-            if tables and not tables & _OF_VAULTS:
+            if tables and not tables >= _OF_VAULTS and old.pragma("application_id") != APPLICATION_ID:
                 raise NotAVault(vault, "it is the SQLite database of another program")
         old.execute("pragma writable_schema = on")  # use the readable part of a damaged schema
         try:
@@ -135,9 +135,8 @@ def _reading(vault: str, draft: str) -> Iterator[apsw.Connection | None]:
 
 def _with_header(vault: str, draft: str) -> str:
     """Return the path of a copy of *vault* with the file header of the new vault *draft*."""
-    with open(vault, "rb") as file:  # noqa: PTH123
-        if not any(b"\0" in part for part in iter(lambda: file.read(PAGE_SIZE), b"")):
-            raise NotAVault(vault, "it is a text file")
+    if is_text(vault):
+        raise NotAVault(vault, "it is a text file")
     copy = shutil.copyfile(vault, f"{draft}.header")
     with suppress(FileNotFoundError):
         shutil.copyfile(f"{vault}-wal", f"{copy}-wal")

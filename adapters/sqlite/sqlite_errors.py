@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import apsw
 
-from clawmem.adapters.sqlite.vault_file import log_is_empty
+from clawmem.adapters.sqlite.vault_file import is_text, log_is_empty
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
@@ -71,6 +71,8 @@ def _explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
             if file.read(len(_HEADER)) != _HEADER:
                 remedy = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"
+                if is_text(path):
+                    return NotAVault(path, "it is a text file")
                 return NotAVault(path, "it is not a SQLite database", remedy)
         return VaultDamaged(path, "it is not a SQLite database, or a broken one")
     return VaultError(path, f"{path} cannot be used: {error}. Look at it, or choose another --vault.")

@@ -33,6 +33,12 @@ def is_empty(path: str) -> bool:
     return False
 
 
+def is_text(path: str) -> bool:
+    """Whether the file at *path* has no NUL byte, which every database has."""
+    with open(path, "rb") as file:  # noqa: PTH123
+        return not any(b"\0" in part for part in iter(lambda: file.read(65_536), b""))
+
+
 def refuse_empty(path: str) -> None:
     """Raise `VaultDamaged` if the file at *path* is empty and stays empty."""
     since = time.monotonic()

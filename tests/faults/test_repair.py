@@ -387,11 +387,14 @@ class TestWhatIsNoVault:
     """A file or folder of another kind is refused by every command, and stays as it is."""
 
     @pytest.mark.parametrize("command", ["status", "update", REPAIR, f"{REPAIR} --yes"])
-    def test_the_database_of_another_program(self, command: str, tmp_path: Path, invoke: Invoke) -> None:
+    @pytest.mark.parametrize("table", ["accounts", "documents"])
+    def test_the_database_of_another_program(
+        self, command: str, table: str, tmp_path: Path, invoke: Invoke
+    ) -> None:
         """Its content and its permissions are unchanged."""
         place = tmp_path / "other.db"
         with closing(apsw.Connection(str(place))) as other:
-            other.execute("create table accounts (name text); insert into accounts values ('Ann')")
+            other.execute(f"create table {table} (id, name text); insert into {table} values (1, 'Ann')")
         place.chmod(0o644)
         before = place.read_bytes()
 
@@ -401,6 +404,16 @@ class TestWhatIsNoVault:
         assert "another program" in result.output
         assert (place.read_bytes(), place.stat().st_mode & 0o777) == (before, 0o644)
         assert [path.name for path in tmp_path.glob("other.db*")] == ["other.db"]
+
+    def test_a_text_file(self, tmp_path: Path, invoke: Invoke) -> None:
+        """No repair is advised, which would refuse it."""
+        place = tmp_path / "passwords.sqlite"
+        place.write_text("root:x:0:0\n" * 100)
+
+        result = invoke("--vault", str(place), "status")
+
+        assert (result.exit_code, "it is a text file" in result.output) == (VaultDamaged.exit_code, True)
+        assert "--repair" not in result.output
 
     @pytest.mark.parametrize("command", ["status", "update", REPAIR])
     def test_a_folder(self, command: str, tmp_path: Path, invoke: Invoke) -> None:
