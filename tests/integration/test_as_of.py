@@ -174,3 +174,10 @@ def test_a_timeline_ends_at_the_day(home: Home) -> None:
     assert (len(now.after), now.total) == (2, len(NOTES))
     with pytest.raises(InvalidInput, match="written later"):
         read(home.at("redis.md"), as_of="2023-01-01")
+
+
+@pytest.mark.parametrize(("day", "count"), [("0001-01-01", 0), ("9999-12-31", len(NOTES))])
+def test_the_ends_of_the_calendar(home: Home, day: str, count: int) -> None:
+    """They are answered like any other day."""
+    assert len(paths(home.ask(as_of=day, question="sessions a year ago"))) <= count
+    assert len(paths(home.ask(until=day))) <= count

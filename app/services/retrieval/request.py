@@ -1,11 +1,11 @@
 """Retrieval requests."""
 
 from collections.abc import Sequence
-from datetime import UTC, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import NamedTuple, Self, TypedDict, Unpack
 
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.domain.retrieval.question import Question
 from clawmem.ports.errors import InvalidInput
@@ -18,6 +18,8 @@ MAX_LIMIT = 100
 LEAST_COSINE = 0.15
 
 DAY_MS = 86_400_000
+# Times are moved and put in other zones, which the first and last year of the calendar do not allow.
+_EARLIEST_MS, _LATEST_MS = ((datetime(year, 1, 1) - EPOCH) // MILLISECOND for year in (MINYEAR + 1, MAXYEAR))
 
 
 class Unit(StrEnum):
@@ -169,7 +171,8 @@ def first_after(text: str) -> str | None:
 
 
 def _read_ms(text: str) -> int:
+    """Return the moment that *text* names, not in the first or last year of the calendar."""
     ms = parse_iso(text)
     if ms is None:
         raise InvalidInput("INVALID_INPUT", f"{text!r} is no date. Write it like 2026-03-31.")
-    return ms
+    return min(max(ms, _EARLIEST_MS), _LATEST_MS)
