@@ -34,6 +34,8 @@ def decode(data: bytes) -> DecodedText:
     sample = data[:_SAMPLE]
     is_wide = data.startswith(_MARKS) or 4 * sample.count(0) > len(sample)
     decoded = _recognised(data) if is_wide else _utf_8(data)
+    if 4 * decoded.text.count("\0") > len(decoded.text):
+        raise ValueError(f"it is no text but zero bytes; {_REMEDY}")
     return DecodedText(decoded.text.replace("\r\n", "\n"), decoded.warning)
 
 

@@ -64,3 +64,10 @@ def test_any_bytes(data: bytes) -> None:
         decode(data)
     except ValueError as error:
         assert str(error).endswith("save it as UTF-8")
+
+
+@pytest.mark.parametrize("data", [bytes(5000), b"a" + bytes(100)])
+def test_zero_bytes(data: bytes) -> None:
+    """What a crash leaves of a file is no text."""
+    with pytest.raises(ValueError):
+        decode(data)
