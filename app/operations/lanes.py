@@ -18,6 +18,7 @@ from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.security.quoting import shown_title
+from clawmem.ports.errors import NotFound
 from clawmem.ports.journal import Run, RunStatus
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ def _runs_table(runs: Sequence[LaneRun]) -> Table:
 
 
 def _journal_text(result: Journal) -> Iterator[str]:
+    if not result.runs:
+        yield "No lane has run yet."
     for run in result.runs:
         yield f"{_when(run)} {run.lane} {run.summary}"
         yield from _decision_lines(run)
@@ -189,9 +192,7 @@ def _when(one: LaneRun) -> str:
 
 
 def _undone_text(result: UndoneMerge) -> str:
-    if result.restored:
-        return f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
-    return f"{result.undone} was put in the place of nothing."
+    return f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
 
 
 @operation(Effect.READS, text=_status_text, is_tool=False)
@@ -263,4 +264,6 @@ def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     """
     target = services.lookup.target(note)
     restored = services.consolidation.restore(target.id, services.caller)
+    if not restored:
+        raise NotFound("merge", note, remark="For the merged notes run: clawmem lanes journal")
     return UndoneMerge(undone=target.display_path, restored=[document.display_path for document in restored])

@@ -58,6 +58,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> None:
     """What a person sees: a preview, the merge, the journal, and both notes again."""
+    assert invoke("lanes", "journal") == "No lane has run yet.\n"
     assert "2 notes, they say the same words" in invoke("lanes", "run", "--lane", "light", "--dry-run")
     assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", "light")
     told = invoke("lanes", "status", "--json")
@@ -70,7 +71,9 @@ def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> 
 
     assert undone["undone"] == found["file"]
     assert len(undone["restored"]) == 2
-    assert len(invoke("search", "export Hartmann Fridays", "--json")["results"]) == 2
+    originals = invoke("search", "export Hartmann Fridays", "--json")["results"]
+    assert len(originals) == 2
+    invoke("lanes", "undo", originals[0]["file"], code=3)  # no lane has made it
 
 
 def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callable[..., Any]) -> None:
