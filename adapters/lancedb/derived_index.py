@@ -71,8 +71,7 @@ class TableStore:
 
     def connect(self) -> Any:
         """Return a connection of LanceDB. Raises `IndexUnavailable` if the store does not answer."""
-        with translated(self.uri):
-            return lancedb.connect(self.uri, storage_options=dict(self.options) or None)
+        return self.ask(lambda: lancedb.connect(self.uri, storage_options=dict(self.options) or None))
 
     def ask(self, request: Callable[[], Any]) -> Any:
         """Return the answer to a reading *request*; `IndexUnavailable` if an object store takes `ANSWER_WITHIN`."""
