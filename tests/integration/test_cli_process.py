@@ -139,7 +139,7 @@ def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: R
 
     assert run("path").stdout == "elsewhere.sqlite\n"
     assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
-    assert run("path", "--vault", "given").stdout == "given\n"
+    assert run("path", "--vault", "given.sqlite").stdout == "given.sqlite\n"
 
 
 def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
