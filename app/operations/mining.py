@@ -116,7 +116,7 @@ class Mined(Upkeep):
         """Return a warning for each source whose conversations are in the collection under another name."""
         return [
             f"{plural(source.repeated, 'conversation')} of {name} came from another source before, so that each is found "
-            "twice. To see the sources, run: clawmem sources"
+            f"twice. To see them, run: clawmem list --where source={name}"
             for name, source in self.sources.items()
             if source.repeated
         ]

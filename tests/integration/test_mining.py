@@ -264,7 +264,7 @@ def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_
     for repeated in (2, 0):  # the second time they are known
         again = invoke("mine", "--no-embed", file, "--source", "work", "--json")
         assert json.loads(again.stdout)["sources"].get("work", {"repeated": 0})["repeated"] == repeated
-        assert ("clawmem sources" in again.stderr) == bool(repeated)
+        assert ("clawmem list --where source=work" in again.stderr) == bool(repeated)
         assert "--forget" not in again.stderr
     third = mined(invoke, file, "--source", "late", "--since", DAYS[1])["sources"]["late"]
     assert (third["earlier"], third["repeated"], third["added"]) == (1, 1, 1)
