@@ -113,13 +113,6 @@ def test_a_topic_alone_is_no_answer(asked: Callable[[str], Any], answered: str, 
     assert sure / (1 - sure) > 5 * unsure / (1 - unsure)
 
 
-def test_a_shared_word_does_not_make_another_subject_likely(asked: Callable[[str], Any]) -> None:
-    """The gym has a monthly fee, but the question is about Netflix."""
-    found = {one["path"]: one["likelihood"] for one in asked("monthly fee of Netflix")["results"]}
-
-    assert found.get("money/gym.md") != "likely"
-
-
 @pytest.mark.parametrize(
     ("question", "path", "line"),
     [
