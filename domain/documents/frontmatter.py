@@ -18,6 +18,11 @@ _ENTRY = re.compile(r"^(?=[^\s#\]}-])", re.MULTILINE)
 _SEPARATOR = re.compile(r"[ -]")
 # In this order; the last ones only say when a note was changed.
 DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
+_FAULTS = {
+    **dict.fromkeys(DATE_KEYS, "no date"),
+    "confidence": "no number from 0 to 1",
+    "pinned": "neither true nor false",
+}
 _KEY = re.compile(r"^[\w-][\w -]{0,99}:(?:[ \t]|\r?\n)", re.MULTILINE)
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
 
@@ -120,7 +125,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
         return Facts()
     known: dict[str, object] = {}
     for key, value in raw.items():
-        known.setdefault(_SEPARATOR.sub("_", key.strip().casefold()), value)
+        known.setdefault(_name(key), value)
     type_name = (_string(known.get("type")) or "").lower()
     return Facts(
         title=_string(known.get("title")),
@@ -138,6 +143,26 @@ def facts(raw: Mapping[str, object]) -> Facts:
         superseded_by=_addresses(known.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
+
+
+def unusable_values(raw: Mapping[str, object], text: str) -> list[str]:
+    """Return the dates, confidences and pins that `facts` leaves out, each with its line in the file of *text*."""
+    lines = {_name(entry.partition(":")[0].strip("\"'")): line for line, entry in entries(text)}
+    return [
+        f"{key}: {_printable(value)[:40]!r} in line {lines.get(name, 0) + 2} is {_FAULTS[name]}"
+        for key, value in raw.items()
+        if (name := _name(key)) in _FAULTS and _printable(value) and not _is_usable(name, value)
+    ]
+
+
+def _is_usable(name: str, value: object) -> bool:
+    if name == "pinned":
+        return isinstance(value, bool)
+    return (_share(value) if name == "confidence" else _date(value)) is not None
+
+
+def _name(key: str) -> str:
+    return _SEPARATOR.sub("_", key.strip().casefold())
 
 
 def _string(value: object) -> str | None:

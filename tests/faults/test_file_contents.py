@@ -200,6 +200,23 @@ class TestFrontMatter:
         assert (world.at("a.md").title, world.at("a.md").tags) == ("Ferry", ("boat",))
         assert world.body("a.md") == "The text below.\n"
 
+    def test_unusable_values(self, world: World) -> None:
+        """Dates, confidences and pins that mean nothing are named with their lines; an empty one is none."""
+        world.write(
+            "a.md",
+            "---\ndate: 31.02.2024\nCreated: [1, 2]\npinned: maybe\nconfidence: 17\nmodified:\n---\nThe text below.\n",
+        )
+        world.write("b.md", "---\ndate: 2024-02-03\npinned: false\nconfidence: 0.4\n---\nThe text above.\n")
+
+        (problem,) = world.update().problems
+
+        reasons = [
+            f"{key} in line {line}" for line, key in enumerate(("date: 31.02.2024", "Created: 1, 2"), 2)
+        ]
+        reasons += ["true or false is pinned: maybe in line 4", "1 is confidence: 17 in line 5"]
+        assert all(reason in problem for reason in reasons)
+        assert "modified" not in problem
+
     def test_halves_of_characters(self, world: World) -> None:
         """Escaped as in JSON, two halves are one character; a lone one spoils neither note nor pass."""
         world.write("pair.md", '---\ntitle: "Party \\ud83c\\udf89"\n---\nText.\n')

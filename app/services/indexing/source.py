@@ -31,6 +31,7 @@ SETTLED_AFTER_MS = 2000
 UNSETTLED_NS = 0
 
 TAKEN_AS_TEXT = "front matter taken as text"
+LEFT_OUT = "front matter left out"
 
 # Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
@@ -213,7 +214,9 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         links,
         note_properties(raw, fields, tags, aliases),
     )
-    complaints = "; ".join(filter(None, (warning, complaint, too_many)))
+    unusable = "; ".join(frontmatter.unusable_values(raw, parts.text))
+    left_out = f"{LEFT_OUT}: {unusable}" if unusable else None
+    complaints = "; ".join(filter(None, (warning, complaint, left_out, too_many)))
     facts = facts._replace(tags=tags, aliases=aliases)
     return _ReadText(note, parts.text, facts, declared, complaints or None)
 
@@ -238,4 +241,4 @@ def _front_matter(
             reasons.append(str(error))
     if not raw and not frontmatter.has_keys(parts.text):
         return frontmatter.whole(source), {}, f"{TAKEN_AS_TEXT}: {reason}"
-    return parts, raw, f"front matter left out: {'; '.join(reasons[:3]) or reason}"
+    return parts, raw, f"{LEFT_OUT}: {'; '.join(reasons[:3]) or reason}"
