@@ -162,8 +162,8 @@ def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> li
         versions, key=lambda one: (-versions[one].successors, versions[one].written, one), reverse=True
     )
     if asked.until is not None:
-        known = [one for one in newest if versions[one].written < asked.until]
-        return [*known, *(one for one in newest[::-1] if one not in known)]
+        known = [number for number in newest if versions[number].written < asked.until]
+        return [*known, *(number for number in newest[::-1] if number not in known)]
     if asked.wanted is Wanted.EARLIEST:
         return newest[::-1]
     if asked.wanted is Wanted.CURRENT:
@@ -172,12 +172,12 @@ def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> li
         return sorted(versions, key=lambda one: -versions[one].relevance)
     after = _after_the_event(newest, versions, asked.event)
     former = newest[after + 1 :]
-    if not asked.event or not any(asked.event & versions[one].names for one in newest):
+    if not asked.event or not any(asked.event & versions[number].names for number in newest):
         former = sorted(former, key=lambda one: -versions[one].relevance)
     return [*former, *newest[: after + 1]]
 
 
 def _after_the_event(newest: Sequence[int], versions: Mapping[int, Version], event: frozenset[str]) -> int:
     """Return the place of the oldest version that *event* names, if an older one exists, else that of the newest."""
-    named = [place for place, one in enumerate(newest[:-1]) if event & versions[one].names]
+    named = [place for place, number in enumerate(newest[:-1]) if event & versions[number].names]
     return max(named, default=0)

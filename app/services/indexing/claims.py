@@ -29,7 +29,7 @@ class UnresolvedClaim(NamedTuple):
     def __str__(self) -> str:
         """Return the sentence that reports the claim."""
         said = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
-        names = ", ".join(one.display_path for one in self.reference.candidates)
+        names = ", ".join(document.display_path for document in self.reference.candidates)
         if self.reference.is_ambiguous:
             return f"{said} {len(self.reference.candidates)} notes are called so: {names}. Write the path of one."
         near = f" Did you mean {names}?" if names else ""
@@ -43,7 +43,7 @@ class CircularClaims(NamedTuple):
 
     def __str__(self) -> str:
         """Return the sentence that reports the notes."""
-        names = " and ".join(one.display_path for one in self.notes)
+        names = " and ".join(document.display_path for document in self.notes)
         return (
             f"{names} supersede each other, so none of them takes the place of another. "
             "Remove supersedes or superseded_by from one of them."

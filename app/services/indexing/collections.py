@@ -36,7 +36,7 @@ class Ownership:
     """
 
     def __init__(self, folders: Iterable[Folder]) -> None:
-        owned = [_Owned(one.name, root_of(one), compile_pattern(one.pattern)) for one in folders]
+        owned = [_Owned(folder.name, root_of(folder), compile_pattern(folder.pattern)) for folder in folders]
         self._owned = sorted(owned, key=lambda one: len(PurePath(one.root).parts), reverse=True)
 
     def owner(self, path: str) -> str | None:
@@ -58,8 +58,8 @@ class Ownership:
 def nested(folders: Sequence[Folder]) -> list[Folder]:
     """Return *folders*, each with its nested folders, which own the files they match."""
     return [
-        replace(one, inside=tuple(other for other in folders if _goes_before(other, one, folders)))
-        for one in folders
+        replace(folder, inside=tuple(other for other in folders if _goes_before(other, folder, folders)))
+        for folder in folders
     ]
 
 
@@ -119,7 +119,10 @@ def leftover_collections(documents: DocumentStore, configured: Collection[str]) 
     """
     strangers = [name for name in documents.collections() if name not in {*configured, *RESERVED}]
     counts = {
-        name: sum(one.inactive is None and one.stamp is not None for one in documents.sources(name).values())
+        name: sum(
+            document.inactive is None and document.stamp is not None
+            for document in documents.sources(name).values()
+        )
         for name in strangers
     }
     return {name: count for name, count in counts.items() if count}

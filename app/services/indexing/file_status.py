@@ -88,10 +88,12 @@ class ExplainFile:
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
-        above = [one for one in self.folders if file.is_relative_to(one.root)]
+        above = [folder for folder in self.folders if file.is_relative_to(folder.root)]
         above.sort(key=lambda one: len(Path(one.root).parts), reverse=True)
         matching = (
-            one for one in above if compile_pattern(one.pattern)(file.relative_to(one.root).as_posix())
+            folder
+            for folder in above
+            if compile_pattern(folder.pattern)(file.relative_to(folder.root).as_posix())
         )
         return next(matching, above[0] if above else None)
 
@@ -115,7 +117,7 @@ class ExplainFile:
             return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
             return _other_kind(folder, path)
-        if unreadable := [one for one in exclusions.unreadable if not one or path.startswith(f"{one}/")]:
+        if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
             return FileStatus(
                 FileState.UNREADABLE,
                 f"{exclusions.why_unreadable(unreadable[0])}.",

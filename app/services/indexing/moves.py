@@ -41,7 +41,9 @@ def is_forgotten_file(forgotten: ForgottenTexts, hash: str, *records: Document |
     *records* are those of the file, at its place and before it was moved. Where one has the text, it is a copy that was
     served when the other note was forgotten, and stays.
     """
-    return forgotten.holds(hash) and not any(one is not None and one.hash == hash for one in records)
+    return forgotten.holds(hash) and not any(
+        document is not None and document.hash == hash for document in records
+    )
 
 
 def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
@@ -118,9 +120,9 @@ class MoveDetection:
 
     def expect(self, missing: Iterable[Document]) -> None:
         """Register *missing*, served documents whose files are gone, so that `past` finds them even after an edit."""
-        for one in missing:
-            for name in _names(one):
-                self._missing.setdefault(name, {})[one.id] = one
+        for document in missing:
+            for name in _names(document):
+                self._missing.setdefault(name, {})[document.id] = document
 
     def past(self, parsed: ParsedSource) -> Document | None:
         """Return the document that *parsed* was moved from, unchanged or edited; ``None`` if several match."""
@@ -146,9 +148,13 @@ class MoveDetection:
 
         A served document, whose removal no pass has seen yet, comes before removed ones.
         """
-        holders = [one for one in self._documents.holding(hash) if one.stamp and one.body_length]
-        missing = [one for one in holders if one.inactive is None and self._is_missing(one)]
-        removed = [one for one in holders if one.inactive is InactiveReason.REMOVED]
+        holders = [
+            document for document in self._documents.holding(hash) if document.stamp and document.body_length
+        ]
+        missing = [
+            document for document in holders if document.inactive is None and self._is_missing(document)
+        ]
+        removed = [document for document in holders if document.inactive is InactiveReason.REMOVED]
         found = missing or removed
         return found[0] if len(found) == 1 else None
 
@@ -158,10 +164,10 @@ class MoveDetection:
         for name in _names(parsed.document):
             called_alike |= self._missing.get(name, {})
         found = [
-            one
-            for one in called_alike.values()
-            if self._is_missing(one)
-            and likeness(self._documents.body(one.id) or "", parsed.body) >= LEAST_LIKENESS
+            document
+            for document in called_alike.values()
+            if self._is_missing(document)
+            and likeness(self._documents.body(document.id) or "", parsed.body) >= LEAST_LIKENESS
         ]
         return found[0] if len(found) == 1 else None
 
@@ -219,19 +225,19 @@ class Removal:
     ) -> tuple[int, list[str]]:
         """Remove the documents of *known* that *scan* misses; return their number, and sentences about them."""
         missing = self.missing(scan, known, exclusions)
-        reasons = {one.path: exclusions.explained(one.path) for one in missing}
-        gone = [one for one in missing if reasons[one.path] is None]
+        reasons = {note.path: exclusions.explained(note.path) for note in missing}
+        gone = [note for note in missing if reasons[note.path] is None]
         matches = compile_pattern(self.folder.pattern)
-        unmatched = [one for one in gone if not matches(one.path)]
+        unmatched = [note for note in gone if not matches(note.path)]
         problems: list[str] = []
-        most = NEARLY_ALL * sum(one.inactive is None and one.stamp is not None for one in known.values())
+        most = NEARLY_ALL * sum(note.inactive is None and note.stamp is not None for note in known.values())
         if unmatched and not self.allow_empty and len(unmatched) >= most:
             problems.append(self._unmatched(unmatched))
-            missing = [one for one in missing if one not in unmatched]
+            missing = [note for note in missing if note not in unmatched]
             self.keeps_all = True
         elif not self.allow_empty and self._are_lost(gone, max(LEAST_LOST, most)):
             problems.append(self._kept(gone))
-            missing = [one for one in missing if one not in gone]
+            missing = [note for note in missing if note not in gone]
             self.keeps_all = True
         elif unmatched:
             problems.append(
@@ -240,13 +246,13 @@ class Removal:
         missing = self._still_missing(missing, exclusions)
         removed = apply_in_chunks(self.transactions, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
-        excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
+        excluded = [(note, found[1]) for note in served if (found := reasons[note.path])]
         problems += excluded_sentences(excluded)
         now, taken_over = iso_utc(self.clock.now_ms()), self._taken_over(served)
         lost = (
-            lost_choices(one, now, is_excluded=reasons[one.path] is not None)
-            for one in served
-            if one.path not in taken_over
+            lost_choices(note, now, is_excluded=reasons[note.path] is not None)
+            for note in served
+            if note.path not in taken_over
         )
         return len(served), [*problems, *filter(None, lost)]
 
@@ -269,20 +275,22 @@ class Removal:
             return []
         paths = [document.path for document in missing]
         scan = scan_folder(self.files, self.folder, paths)
-        return self.missing(scan, {one.path: one for one in missing}, exclusions)
+        return self.missing(scan, {note.path: note for note in missing}, exclusions)
 
     def _taken_over(self, documents: list[Document]) -> set[str]:
         """Return the paths of files that nested collections own now: their documents move there, with every choice."""
         if not (documents and self.folder.inside):
             return set()
-        paths = [one.path for one in documents]
+        paths = [document.path for document in documents]
         return {file.path for file in scan_folder(self.files, replace(self.folder, inside=()), paths).files}
 
     def _are_lost(self, gone: list[Document], least: float) -> bool:
         """Whether *least* documents of *gone* were neither moved nor taken over by nested collections."""
         if len(gone) < least:
             return False
-        moved = {one.path for one in gone if not self._is_unchanged(one)} | self._taken_over(gone)
+        moved = {document.path for document in gone if not self._is_unchanged(document)} | self._taken_over(
+            gone
+        )
         return len(gone) - len(moved) >= least
 
     def _is_unchanged(self, document: Document) -> bool:
@@ -310,7 +318,7 @@ class Removal:
 
 def _named(documents: Sequence[Document]) -> str:
     more = len(documents) - NAMED
-    return f"{', '.join(one.path for one in documents[:NAMED])}{f' and {more} more' if more > 0 else ''}"
+    return f"{', '.join(document.path for document in documents[:NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
 def excluded_sentences(excluded: Iterable[tuple[Document, Exclusion]]) -> list[str]:

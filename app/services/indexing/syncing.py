@@ -84,7 +84,7 @@ class SyncFolder:
         files = GuardedFiles(
             self.files if allowed is None else self.single_files,
             self.home,
-            [one.resolve() for one in self.own],
+            [path.resolve() for path in self.own],
         )
         one_pass, found = self.update_alone(files=files), Folder(collection, str(root), pattern)
         if not allow_empty:
@@ -96,11 +96,11 @@ class SyncFolder:
 
 def _refuse_another(one_pass: UpdateCollection, files: FileSource, folder: Folder) -> None:
     """Raise `InvalidInput` if the pass would remove most documents; moved files keep their names."""
-    served = [one for one in one_pass.known(folder) if one.inactive is None]
+    served = [document for document in one_pass.known(folder) if document.inactive is None]
     if len(served) < 2:
         return
     here = {PurePosixPath(file.path).name for file in scan_folder(files, folder).files}
-    gone = [one for one in served if PurePosixPath(one.path).name not in here]
+    gone = [document for document in served if PurePosixPath(document.path).name not in here]
     if 2 * len(gone) > len(served):
         raise InvalidInput(
             "CONFIRMATION_REQUIRED",
@@ -130,9 +130,9 @@ def admitted(
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
     root = _existing(folder, Path(called))
-    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [one.resolve() for one in own]):
+    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
         raise RestrictedFolder(folder, why)
-    if allowed is not None and not any(root.is_relative_to(one.resolve()) for one in allowed):
+    if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
         raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
     return root
 

@@ -273,9 +273,9 @@ class _Pass:
         """
         self._moves.look_again()
         for files in self._moved.values():
-            likely = [one for one in files if one.is_same] or files
-            for one in files:
-                self._visit_new(one.file, one.known, is_only_one=likely == [one])
+            likely = [file for file in files if file.is_same] or files
+            for file in files:
+                self._visit_new(file.file, file.known, is_only_one=likely == [file])
                 if self._is_batch_full():
                     self._commit()
         self._commit()
@@ -314,7 +314,7 @@ class _Pass:
         )
 
     def _is_batch_full(self) -> bool:
-        characters = sum(len(one.parsed.body) for one in self._batch if one.parsed)
+        characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
         return len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS
 
     # -- writing ------------------------------------------------------------------------------------

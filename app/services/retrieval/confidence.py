@@ -110,7 +110,9 @@ def with_confidences(request: RetrievalRequest, work: Work, passages: Passages, 
         confidences.append(probability)
     if request.unit is Unit.DOCUMENT:
         confidences = [*accumulate(reversed(confidences), max)][::-1]
-    candidates = [c._replace(confidence=one) for c, one in zip(work.candidates, confidences, strict=True)]
+    candidates = [
+        c._replace(confidence=number) for c, number in zip(work.candidates, confidences, strict=True)
+    ]
     dated = [by_date.confidence[c.document_id] for c in candidates if c.document_id in by_date.confidence]
     return work.with_candidates(candidates)._replace(answered=max([answered, *dated]))
 

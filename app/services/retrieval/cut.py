@@ -28,7 +28,9 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         return work.with_candidates(first)
     confidences = [c.confidence for c in first]
     if request.question.intent.intent is Intent.WHY:
-        confidences[:REASONS] = [one if one is None else max(POSSIBLE, one) for one in confidences[:REASONS]]
+        confidences[:REASONS] = [
+            none if none is None else max(POSSIBLE, none) for none in confidences[:REASONS]
+        ]
     return _without_unlikely(request, work.with_candidates(first), confidences, trace)
 
 

@@ -171,4 +171,4 @@ def _correction(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWo
     if best is None:
         return None
     spellings = full_words(word, unknown.stem, best)
-    return next((one for one in spellings if lexical.holding(Term(one), Grain.DOCUMENT)), None)
+    return next((spelling for spelling in spellings if lexical.holding(Term(spelling), Grain.DOCUMENT)), None)

@@ -188,8 +188,8 @@ def _by_succession(listed: Mapping[int, Candidate], newer: Newer) -> list[list[i
     """Return the documents that are related by declared successions."""
     joined: dict[int, set[int]] = {}
     for older, those in newer.items():
-        for one in those & listed.keys() if older in listed else ():
-            group = joined.get(older, {older}) | joined.get(one, {one})
+        for index in those & listed.keys() if older in listed else ():
+            group = joined.get(older, {older}) | joined.get(index, {index})
             joined.update(dict.fromkeys(group, group))
     groups = {min(group): group for group in joined.values()}
     return [[number for number in listed if number in group] for group in groups.values()]

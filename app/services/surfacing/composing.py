@@ -167,7 +167,9 @@ class Composer:
         if token_count(_text(passages)) <= budget:
             return [*passages]
         room = CHARACTERS[Tier.WARM]
-        shorter = [self._cut(one, request, room) if len(one.text) > room else one for one in passages]
+        shorter = [
+            self._cut(passage, request, room) if len(passage.text) > room else passage for passage in passages
+        ]
 
         def mixed(count: int, full: int) -> list[_Passage]:
             return [*passages[:full], *shorter[full:count]]
@@ -180,7 +182,9 @@ class Composer:
 
     def _in_full(self, together: Sequence[_Passage], request: RetrievalRequest) -> list[_Passage]:
         """Return the passages of a note without cuts."""
-        return [self._cut(one, request, FULL_CHARACTERS) if one.text else one for one in together]
+        return [
+            self._cut(passage, request, FULL_CHARACTERS) if passage.text else passage for passage in together
+        ]
 
     def _note(self, together: Sequence[_Passage], body: str, request: RetrievalRequest) -> list[_Passage]:
         """
@@ -192,9 +196,11 @@ class Composer:
         start, end = text_range(body)
         if not first.text or first.span is None or first.head.lead or end - start > FULL_CHARACTERS:
             return []
-        if any(one.header for one in together):
+        if any(passage.header for passage in together):
             return []  # other rows of the table would be noise
-        if end - start <= sum(len(one.source) for one in together) + LEAST_MORE or has_injection(body):
+        if end - start <= sum(len(passage.source) for passage in together) + LEAST_MORE or has_injection(
+            body
+        ):
             return []
         above = first.span.start_line - body.count("\n", 0, first.span.start)
         span = first.span._replace(
@@ -207,7 +213,9 @@ class Composer:
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
         """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
-        titles = {one.candidate.document_id: one.head.title for one in shown if not one.head.lead}
+        titles = {
+            passage.candidate.document_id: passage.head.title for passage in shown if not passage.head.lead
+        }
         among = Scope(EVERYTHING.collections, documents=frozenset(titles))
         relations = self.stores.relations.outbound(titles, limit=blocks.MOST_RELATIONS, scope=among)
         newest = sorted(relations, key=lambda r: r.created_at, reverse=True)

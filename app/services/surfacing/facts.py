@@ -58,7 +58,7 @@ class FactsAbout:
     def _named(self, seeds: Seeds) -> list[str]:
         """Return the distinct ids of the entities that *seeds* name; names shared by two entities are ignored."""
         names = [*seeds.names, *seeds.grams]
-        known = self.entities.known([*seeds.ids, *(one for name in names for one in ids_of(name))])
-        by_id = (one for one in seeds.ids if one in known)
+        known = self.entities.known([*seeds.ids, *(text for name in names for text in ids_of(name))])
+        by_id = (text for text in seeds.ids if text in known)
         by_name = (found.id for name in names if (found := only_one(name, known)))
         return list(islice(dict.fromkeys([*by_id, *by_name]), MOST_ENTITIES))
