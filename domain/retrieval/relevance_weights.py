@@ -1,9 +1,4 @@
-"""
-Fitted weights, as `tests/bench/fit_confidence.py` writes them; do not edit.
-
-These were fitted with data collected before the steps of retrieval were merged. A fit on the merged steps gives the same
-areas under the curve within .01, and fewer answers in the blocks of the vaults of `tests/data`.
-"""
+"""Fitted weights. Written by `tests/bench/fit_confidence.py`; do not edit."""
 
 from __future__ import annotations
 
