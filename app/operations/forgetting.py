@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,6 @@ from clawmem.app.operations.operation import Command, Effect, Option, Result, op
 from clawmem.app.operations.output import Part, age, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
-from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
@@ -144,13 +143,6 @@ BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
 MAX_NAMED = 3  # derived documents that a person is shown by name
 
 
-def proof_code(probes: Mapping[str, Sequence[str]], left: str) -> int:
-    """Return 7 where a probe found a trace, 1 where bytes remain; another document with the same text is no trace."""
-    if any(found for probe, found in probes.items() if probe != SAME_TEXT):
-        return TRACE_FOUND
-    return BYTES_REMAIN if left else 0
-
-
 class WouldForget(DocumentReference):
     """A note that would be forgotten, and the documents that were derived from it."""
 
@@ -182,7 +174,9 @@ class Forgotten(DocumentReference):
     @property
     def exit_code(self) -> int:
         """Return 7 where a probe found a trace, and 1 where bytes remain."""
-        return proof_code(self.probes or {}, self.left)
+        if any((self.probes or {}).values()):
+            return TRACE_FOUND
+        return BYTES_REMAIN if self.left else 0
 
 
 def _confirmed(services: Services, query: str, confirm: bool | None) -> Document:

@@ -19,10 +19,11 @@ from clawmem.app.operations.embedding import (
 )
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import (
+    BYTES_REMAIN,
+    TRACE_FOUND,
     ForgottenSource,
     forget_source,
     forgotten_source_text,
-    proof_code,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
@@ -36,6 +37,7 @@ from clawmem.app.services.conversations.mining import (
 from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
 from clawmem.app.services.conversations.synthesis import MOST_ASKED, SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.domain.conversations.places import COLLECTION, checked_source
 from clawmem.domain.documents.times import parse_iso
@@ -126,10 +128,13 @@ class Mined(Upkeep):
         """
         Return 1 where no conversation could be read, a model failed or bytes remain; 7 where a probe found a trace.
 
+        A document of another source with the same text is no trace.
+
         A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
         """
         if self.forgotten:
-            return proof_code(self.forgotten.probes, self.forgotten.left)
+            found = any(paths for probe, paths in self.forgotten.probes.items() if probe != SAME_TEXT)
+            return TRACE_FOUND if found else BYTES_REMAIN if self.forgotten.left else 0
         is_empty = bool(self.foreign or self.faults) and not (self.sources or self.skipped)
         failed = model_failed(self.embed) or bool(self.synthesis and self.synthesis.llmFailures)
         return NOTHING_READ if is_empty or failed else 0

@@ -27,7 +27,7 @@ FOLLOWED = {
 HARMLESS = set(
     (
         "beads sync, bootstrap, collection add, collection remove, export, context set, doctor, "
-        "embed --force, enrich, get, import, lifecycle purge, lifecycle restore, links --broken, list --where source, "
+        "embed --force, enrich, get, import, lanes journal, lifecycle purge, lifecycle restore, links --broken, list --where source, "
         "import jsonl, migrate --to, migrate --to lancedb, mine, models add, models add minilm, models use, "
         "models use static, openclaw index --agent, serve --background, serve --status, setup, setup --check, setup hooks, "
         "setup hooks --remove, setup mcp, setup mcp --remove, status, trust set, update --allow-empty, vault sync, why-not"
