@@ -17,8 +17,9 @@ from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WOR
 from clawmem.domain.retrieval.requested import Shortfall
 from clawmem.domain.text.words import words
 
-# An answer is more likely than not. `tests/bench/fit_confidence.py` prints what it costs.
-DEFAULT_FLOOR = 0.5
+# From which probability of an answer on a prompt gets a block: a block that is not needed does less harm than a result
+# that is called likely and does not answer. `tests/bench/fit_confidence.py` prints what it costs.
+DEFAULT_FLOOR = 0.365
 
 # Bounds of the likelihoods. A "likely" result answers more often than not; an "unlikely" one answers in fewer than one
 # of ten cases of the fitted data.
