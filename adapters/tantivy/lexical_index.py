@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
+from threading import Lock
 
 from filelock import FileLock, Timeout
 from tantivy import (
@@ -148,11 +149,14 @@ class GrainIndex:
                 raise IndexDamaged(str(folder), "it is missing" if is_new else "its list of files is missing")
             folder.mkdir(parents=True, exist_ok=True)
         self._index = open_index(folder)
+        self._reloading = Lock()
 
     def searcher(self) -> Searcher:
         """Return a view of the last commit of any process; the view does not change."""
-        self._index.reload()
-        return self._index.searcher()
+        # tantivy reads the list of files, then publishes the view: of two reloads at once the older may come last.
+        with self._reloading:
+            self._index.reload()
+            return self._index.searcher()
 
     def commits(self) -> int:
         """Return a number that grows with every commit."""
