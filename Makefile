@@ -62,18 +62,17 @@ fixtures: $(VENV)/installed-dev
 DATA ?= $(BENCH_DATA)
 ifneq ($(DATA),)
 bench: $(VENV)/installed-dev
-	@PYTHONPATH=tests $(BIN)/python tests/bench/quality.py "$(DATA)"
-	@PYTHONPATH=tests $(BIN)/python tests/bench/ablation.py "$(DATA)"
-	@PYTHONPATH=tests $(BIN)/python tests/bench/surfacing.py "$(DATA)"
-	@PYTHONPATH=tests $(BIN)/python tests/bench/write_benchmarks.py
+	@PYTHONPATH=tests $(BIN)/python tools/bench/quality.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tools/bench/ablation.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tools/bench/surfacing.py "$(DATA)"
+	@PYTHONPATH=tests $(BIN)/python tools/bench/write_benchmarks.py
 else
 bench:
 	@echo 'Say where the judged collections are: make bench DATA=/path/to/collections' >&2; exit 2
 endif
 
 bench-speed: $(VENV)/installed-dev
-	@if ls tests/bench/test_*.py > /dev/null 2>&1; then $(BIN)/pytest tests/bench -m bench -s; \
-	else echo 'There are no speed tests in tests/bench yet.'; fi
+	@$(BIN)/pytest tools/bench -m bench -s
 
 reference: $(VENV)/installed-dev
 	@PYTHONPATH=tests $(BIN)/python tests/mcp_tools.py

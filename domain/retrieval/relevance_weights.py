@@ -1,4 +1,4 @@
-"""Fitted weights. Written by `tests/bench/fit_confidence.py`; do not edit."""
+"""Fitted weights. Written by `tools/bench/fit_confidence.py`; do not edit."""
 
 from __future__ import annotations
 

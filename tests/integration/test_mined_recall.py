@@ -1,4 +1,4 @@
-"""Turns of conversations are found as well after an import as in notes; a sample of ``tests/bench/mined_recall.py``."""
+"""Turns of conversations are found as well after an import as in notes; a sample of ``tools/bench/mined_recall.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory a server takes: what 10 000 notes add to it is measured in ``tests/bench/server.py``."""
+"""How much memory a server takes: what 10 000 notes add to it is measured in ``tools/bench/server.py``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Write a ChatGPT export of invented words, to measure imports with: ``python tests/bench/large_export.py FILE.zip GB [long]``.
+Write a ChatGPT export of invented words, to measure imports with: ``python tools/bench/large_export.py FILE.zip GB [long]``.
 
 GB is the size of the JSON. Messages have one or two sentences; with ``long``, answers have 6 to 24.
 """

@@ -1,7 +1,7 @@
 """
 Delays that clawmem adds to the real Claude Code client: milliseconds on the clock, from a mock of the Messages API.
 
-    CLAUDE_FOLDER=FOLDER python tests/bench/claude_code.py [--rounds 5] [--vault FILE]
+    CLAUDE_FOLDER=FOLDER python tools/bench/claude_code.py [--rounds 5] [--vault FILE]
 
 A round is one session of four prompts in each of three homes in turn: without hooks, with hooks and a server, and with
 hooks that find no server. Three intervals are measured: from the start of the client to the first request of a session,
@@ -26,7 +26,7 @@ from tempfile import mkdtemp
 from time import perf_counter
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the mock API is one of the tests' own modules
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))  # the mock API is one of the tests' own modules
 
 from messages_api import Block, MessagesApi, Request, claude_environ, listening, text
 from server_process import serving

@@ -1,7 +1,7 @@
 """
 What each signal is worth: everything as it is, then once more without it.
 
-    python tests/bench/ablation.py FOLDER [--work FOLDER] [--only PATTERN] [--every N] [--keep]
+    python tools/bench/ablation.py FOLDER [--work FOLDER] [--only PATTERN] [--every N] [--keep]
 
 The indexes are asked once for a question; the stages after them are run again for each signal, over the same hits.
 ``docs/bench/ablation`` gets a table for each collection and unit, a column for each signal. The owner's notes of
@@ -25,7 +25,7 @@ from typing import Any
 from unittest.mock import patch
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the owner's questions
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))  # the owner's questions
 
 import owner_questions as owner
 from artefacts import (

@@ -1,7 +1,7 @@
 """
 What a question costs as a vault grows, engine by engine in one run.
 
-``OPENBLAS_NUM_THREADS=1 BENCH_SIZES=10000,100000 pytest tests/bench/test_sizes.py -m bench -s``, and if wanted:
+``OPENBLAS_NUM_THREADS=1 BENCH_SIZES=10000,100000 pytest tools/bench/test_sizes.py -m bench -s``, and if wanted:
 ``BENCH_DATA``, the judged collections that the text is made from (else the example notes); ``BENCH_RESULTS``, a
 file to which every figure is added as a line of JSON; ``BENCH_CACHE``, a folder that keeps the vectors;
 ``BENCH_ENGINES``, if not all (``sqlite,tantivy,lancedb``).

@@ -1,7 +1,7 @@
 """
 What a question costs a server that has the vault open, how many it answers a second, and how much memory it takes.
 
-    python tests/bench/server.py [--work FOLDER] [--questions 100] [--seconds 10]
+    python tools/bench/server.py [--work FOLDER] [--questions 100] [--seconds 10]
 
 The vault is that of ``hook_cost.py``: the beginnings of 10 000 notes. One client asks one thing after another: the same
 few questions again and again, or each question once, of words that one note holds; then 16 ask at once for some seconds,
@@ -26,7 +26,7 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its own tests do
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))  # a server is started as its own tests do
 
 import hook_cost
 from artefacts import FOLDER, write_facts

@@ -1,7 +1,7 @@
 """
 What prompts get from vaults of about ten one-line memories of one person.
 
-    python tests/bench/small_vaults.py [--work FOLDER] [--show]
+    python tools/bench/small_vaults.py [--work FOLDER] [--show]
 
 Every memory of ``tests/data/small_vaults.txt`` and ``tests/data/beliefs.txt`` is a note of its own. Printed are, for each
 file: the share of unrelated prompts without a block, the vaults in which all of them are silent, and the precision and
@@ -24,7 +24,7 @@ from surfacing import Prompts
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.indexing.folders import Folder
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 FILES = ("small_vaults.txt", "beliefs.txt")
 SHOWN = re.compile(r"^\*\*.* memories/(\d\d)\.md", re.MULTILINE)
 

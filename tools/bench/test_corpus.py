@@ -25,6 +25,8 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Grain
 
+pytestmark = pytest.mark.bench
+
 DATA = os.environ.get("BENCH_DATA")
 SOURCES = [None, *(sorted(p.parent for p in Path(DATA).rglob("dev/corpus")) if DATA else [])]
 

@@ -1,7 +1,7 @@
 """
 Fit the weights of `clawmem.domain.retrieval.relevance_weights`, and write that module with ``--write``.
 
-    python tests/bench/fit_confidence.py --data EVAL/data [--minilm FOLDER] [--work FOLDER] [--write]
+    python tools/bench/fit_confidence.py --data EVAL/data [--minilm FOLDER] [--work FOLDER] [--write]
 
 Questions with an answer are told from those without, and answers from the other results. Collections: the example notes
 and the vaults of ``tests/data`` with their questions and ``coding_prompts.jsonl``, the small vaults of
@@ -52,7 +52,7 @@ Fact = Mapping[str, Any]
 Judge = Callable[[Any], bool]
 Asked = tuple[str, str, str, Judge | None]  # a unit, a question, its kind, and what tells an answer
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2] / "tests"
 OWN_VAULTS = {
     "examples": TESTS.parent / "examples" / "notes",
     **{name: TESTS / "data" / name for name in ("ownervault", "householdvault", "obsidianvault")},
@@ -60,7 +60,7 @@ OWN_VAULTS = {
 FAMILIES = {"static": "wordllama:l2_supercat", "minilm": "minilm:384"}
 WEIGHTS = "clawmem.domain.retrieval.relevance_weights"
 SOURCE = "clawmem.domain.retrieval.relevance_model"
-SCRIPT = "tests/bench/fit_confidence.py"
+SCRIPT = "tools/bench/fit_confidence.py"
 TOP = 10  # places of a list that are judged
 FOUND = 5  # an answer that is not among the first results is no evidence of how questions with an answer look
 RIDGE = 1e-3

@@ -1,7 +1,7 @@
 """
 What events cost: CPU time and memory of ``clawmem hook UserPromptSubmit``, and of ``clawmem hook Stop``.
 
-    python tests/bench/hook_cost.py [--work FOLDER] [--runs 15] [--pairs 10]
+    python tools/bench/hook_cost.py [--work FOLDER] [--runs 15] [--pairs 10]
 
 The vault has the beginnings of 10 000 notes that ``corpus.py`` makes from the example notes: 64 000 lines and 45 000
 vectors. Every kind of prompt is asked in turn with the bare interpreter, so that a busy machine slows all of them
@@ -25,7 +25,7 @@ from statistics import mean, median
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its own tests do
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))  # a server is started as its own tests do
 
 from hook_process import AT_STOP, TURNS, transcript
 from server_process import serving

@@ -1,7 +1,7 @@
 """
 How well questions are answered, on every judged collection and by every system:
 
-    python tests/bench/quality.py FOLDER [--work FOLDER] [--only PATTERN] [--keep]
+    python tools/bench/quality.py FOLDER [--work FOLDER] [--only PATTERN] [--keep]
 
 FOLDER holds NAME/dev for each collection, or is one. Every setting (document or turn; each question within its part,
 or all pooled) is asked of every system in this process; ``docs/bench/quality`` gets a table for each. What the same code

@@ -1,7 +1,7 @@
 """
 The tables of ``docs/benchmarks.md`` from the artefacts beside it, without any data:
 
-    python tests/bench/write_benchmarks.py
+    python tools/bench/write_benchmarks.py
 
 Text between the marks of a block is replaced; everything else is written by hand and stays.
 """

@@ -1,7 +1,7 @@
 """
 Ranking of OpenClaw's own memory against that of clawmem, on judged collections:
 
-    python tests/bench/openclaw_ranking.py FOLDER [--work FOLDER] [--embedder static]
+    python tools/bench/openclaw_ranking.py FOLDER [--work FOLDER] [--embedder static]
 
 Prints a table for each way to ask for documents. ``openclaw`` are its chunks, six results and its minimum of .35;
 ``no minimum`` is the same order without a minimum and with as many results as the others have.

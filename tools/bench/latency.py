@@ -1,7 +1,7 @@
 """
 How long ``query`` takes in a warm process, and where the time goes:
 
-    python tests/bench/latency.py [--data FOLDER] [--fragments 10000 50000] [--work FOLDER] [--profile]
+    python tools/bench/latency.py [--data FOLDER] [--fragments 10000 50000] [--work FOLDER] [--profile]
 
 The notes are made by ``corpus.py``, from the judged collections in FOLDER or the example notes. Answers have ten
 results with snippets; each question is asked once, after ten others.

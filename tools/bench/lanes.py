@@ -1,7 +1,7 @@
 """
 What upkeep costs, and whom it keeps waiting:
 
-    python tests/bench/lanes.py [--pending 1000] [--rows 20000] [--searches 300] [--hosts-s 60]
+    python tools/bench/lanes.py [--pending 1000] [--rows 20000] [--searches 300] [--hosts-s 60]
 
 One tick of the light lane and one merge of everything over *pending* observations, of which one in ten was noted twice,
 without a model; how long each write transaction held the vault; how long searches of another process take meanwhile, and

@@ -1,7 +1,7 @@
 """
 Answers to owners' questions, by vault and kind: ranking, traps, the context block, and silence.
 
-    python tests/bench/owners.py [--work FOLDER] [--embedder minilm] [--vault NAME] [--questions other_words] [--each]
+    python tools/bench/owners.py [--work FOLDER] [--embedder minilm] [--vault NAME] [--questions other_words] [--each]
 
 Asked are the questions to the vaults of ``owner_questions``, with ``query`` and with the prompt hook (``balanced``).
 The figures of a kind are nDCG@10, the share of questions whose first result is an answer, traps broken of those set,
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from judged import EMBEDDERS, settings_for
 from owner_questions import BEST, DATA, KINDS, VAULTS, Question, broken_traps, now_ms, paths_of, questions

@@ -1,7 +1,7 @@
 """
 Cost and recall of vec0 tables, for the kinds of numbers that decision 28 compares:
 
-    python tests/bench/measure_vec0.py FOLDER [--sizes 10000,50000,200000]
+    python tools/bench/measure_vec0.py FOLDER [--sizes 10000,50000,200000]
 
 FOLDER holds Markdown files; windows of their lines are embedded by the static model until there are enough texts.
 """

@@ -1,7 +1,7 @@
 """
 Answerability of questions that ask a known topic for something that no note says.
 
-    python tests/bench/attributes.py [--work FOLDER] [--embedder minilm] [--data EVAL/data] [--each]
+    python tools/bench/attributes.py [--work FOLDER] [--embedder minilm] [--data EVAL/data] [--each]
 
 Asked are the pairs of ``tests/data/attribute_pairs.jsonl`` (one question that the vault answers, and one of the same
 form that it does not), the questions of ``owner_questions``, and with ``--data`` the development questions of judged
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from judged import EMBEDDERS, collections_in, vault_of
 from owner_questions import DATA, VAULTS, lines, now_ms, questions

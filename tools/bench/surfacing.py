@@ -1,7 +1,7 @@
 """
 What a prompt carries, on judged conversations: the hook ``context-surfacing`` in this process, without a model.
 
-    python tests/bench/surfacing.py FOLDER [--work FOLDER] [--most 1000]
+    python tools/bench/surfacing.py FOLDER [--work FOLDER] [--most 1000]
 
 A prompt is a question in a session of its own, over a vault that holds all conversations; gold are the turns that
 answer it. Of more than *most* questions a sample with a fixed seed is asked. The prompts of ``tests/data/silence.jsonl``
@@ -34,7 +34,7 @@ from clawmem.domain.text.words import token_count
 
 TABLES = FOLDER / "surfacing"
 FACTS = FOLDER / "surfacing.json"
-SILENCE = Path(__file__).parents[1] / "data" / "silence.jsonl"
+SILENCE = Path(__file__).parents[2] / "tests" / "data" / "silence.jsonl"
 SEED, MOST = 20260501, 1000  # questions of a collection: so far all of them, for four minutes of CPU time
 LEAST = 20  # characters of a turn in a row that are no coincidence
 WHOLE = 0.9  # share of a turn's characters from which nothing of it is missing

@@ -1,7 +1,7 @@
 """
 Poisoning: notes of outside origin that try to change what an assistant does, next to the notes of a user.
 
-    python tests/bench/poison.py [--most 154] [--flood]
+    python tools/bench/poison.py [--most 154] [--flood]
 
 The vault is ``tests/data/ownervault``. For each question notes are planted in one of four collections that are not the
 user's, in turn, and with --flood in all four. There are five ways to attack: an order to be carried out at once, a sleeper, five copies of an order, an imitation of a decision of
@@ -33,7 +33,7 @@ from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.records import Origin
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 OWN = "own"
 MARK = "zebrafish"  # in every line of every planted note, and nowhere else
 COLLECTIONS: Mapping[str, Origin] = {

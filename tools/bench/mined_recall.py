@@ -1,7 +1,7 @@
 """
 Turn recall of mined conversations against the direct index of the same conversations as notes.
 
-``python tests/bench/mined_recall.py DIR [EVERY]``: DIR is a judged collection with turns, EVERY asks only each n-th question.
+``python tools/bench/mined_recall.py DIR [EVERY]``: DIR is a judged collection with turns, EVERY asks only each n-th question.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from chat_exports import FORMATS, Talk, Turn
 
