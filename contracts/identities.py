@@ -64,12 +64,14 @@ class IdentityContract(VaultContract):
         assert fetch(vault, second).inactive is InactiveReason.REMOVED
 
     def test_marks_of_forgotten_bodies(self, vault: Vault) -> None:
-        """An added body is recognised by its hash, even if added twice; any other body is not."""
-        assert not vault.forgotten_texts.holds(sha("One."))
+        """An added body is recognised, even with other white space; any other body is not."""
+        assert not vault.forgotten_texts.holds("One text.")
         with vault.transactions.writing():
-            vault.forgotten_texts.add([sha("One."), sha("Two.")])
-            vault.forgotten_texts.add([sha("One.")])
+            vault.forgotten_texts.add(["One text.", "Two."])
+            vault.forgotten_texts.add(["One text."])
 
-        assert vault.forgotten_texts.holds(sha("One."))
-        assert vault.forgotten_texts.holds(sha("Two."))
-        assert not vault.forgotten_texts.holds(sha("Three."))
+        assert vault.forgotten_texts.holds("One text.")
+        assert vault.forgotten_texts.holds("\n One  text.\n")
+        assert vault.forgotten_texts.holds("Two.")
+        assert not vault.forgotten_texts.holds("Onetext.")
+        assert not vault.forgotten_texts.holds("Three.")

@@ -63,7 +63,7 @@ class VaultTransactionContract(VaultContract):
             vault.journal.begin(Run("heavy", "gate", RunStatus.STARTED, WHEN))
             vault.sketches.begin("model")
             vault.sessions.save(Session("session", WHEN))
-            vault.forgotten_texts.add([sha("One.")])
+            vault.forgotten_texts.add(["One."])
             save(vault, "c.md")
             raise ValueError
 
@@ -73,7 +73,7 @@ class VaultTransactionContract(VaultContract):
         assert vault.captures.cursor("session", "decisions") == Cursor()
         assert fetch(vault, first).access_count == 0
         assert (vault.acts.latest(9), vault.journal.runs(9), vault.sessions.recent(9)) == ([], [], [])
-        assert not vault.forgotten_texts.holds(sha("One."))
+        assert not vault.forgotten_texts.holds("One.")
         assert (vault.sketches.fingerprint(), vault.outbox.head()) == (None, head)
 
     @needs(Capability.TRANSACTIONS)

@@ -165,10 +165,14 @@ class ForgetLog(Protocol):
 
 
 class ForgottenTexts(Protocol):
-    """Salted digests of bodies forgotten on request. Append-only; part of the vault's transactions."""
+    """
+    Salted digests of bodies forgotten on request. Append-only; part of the vault's transactions.
 
-    def add(self, hashes: Iterable[str]) -> None:
-        """Store the fingerprints of bodies by their hash; a second call with the same hash changes nothing."""
+    Bodies that differ in white space alone are the same.
+    """
 
-    def holds(self, hash: str) -> bool:
-        """Whether the body with this hash was forgotten."""
+    def add(self, bodies: Iterable[str]) -> None:
+        """Store the fingerprints of *bodies*; a second call with the same body changes nothing."""
+
+    def holds(self, body: str) -> bool:
+        """Whether *body* was forgotten."""

@@ -115,18 +115,18 @@ class SqliteActs(Store):
 class SqliteForgottenTexts(Store):
     """``ForgottenTexts`` in one table; new digests are salted with the id of the vault."""
 
-    def add(self, hashes: Iterable[str]) -> None:
+    def add(self, bodies: Iterable[str]) -> None:
         salt = str(self._db.meta("vault_id"))
-        rows = [(salt, _digest(salt, body_hash)) for body_hash in hashes]
+        rows = [(salt, _digest(salt, body)) for body in bodies]
         self._db.write_many("insert or ignore into forgotten_texts (salt, digest) values (?, ?)", rows)
 
-    def holds(self, hash: str) -> bool:
+    def holds(self, body: str) -> bool:
         # The primary key starts with the salt, so the distinct salts (rarely more than one) are read from the
         # index.
         salts = self._db.values("select distinct salt from forgotten_texts")
         sql = "select 1 from forgotten_texts where salt = ? and digest = ?"
-        return any(self._db.row(sql, (salt, _digest(salt, hash))) for salt in salts)
+        return any(self._db.row(sql, (salt, _digest(salt, body))) for salt in salts)
 
 
-def _digest(salt: str, body_hash: str) -> str:
-    return sha256(f"{salt}:{body_hash}".encode()).hexdigest()
+def _digest(salt: str, body: str) -> str:
+    return sha256(f"{salt}:{' '.join(body.split())}".encode("utf-8", "surrogatepass")).hexdigest()

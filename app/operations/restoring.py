@@ -186,7 +186,7 @@ def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
             yield from (
                 document.display_path
                 for document in left
-                if opened.vault.forgotten_texts.holds(document.hash)
+                if opened.vault.forgotten_texts.holds(services.vault.documents.body(document.id) or "")
             )
 
 

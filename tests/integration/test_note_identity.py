@@ -201,6 +201,23 @@ def test_an_edited_copy_is_a_new_note(world: Invoke, folder: Path) -> None:
     assert is_served("desk/copy.md")
 
 
+def test_other_white_space_is_no_other_text(world: Invoke, folder: Path) -> None:
+    """A forgotten text stays away after its lines were wrapped anew; a served twin stays when its are."""
+    (folder / "twin.md").write_text(HOLM, "utf-8")
+    world("update")
+    world("forget", "desk/people/anders-holm.md", "--yes")
+    wrapped = HOLM.replace(". ", ".\n").replace("\n", "\n\n")
+    (folder / "people/anders-holm.md").unlink()
+    (folder / "copy.md").write_text(wrapped, "utf-8")
+    (folder / "twin.md").write_text(wrapped, "utf-8")
+
+    assert "copy.md has the same text as a note that was forgotten on request" in world("update").stdout
+
+    assert not is_served("desk/copy.md")
+    assert is_served("desk/twin.md")
+    assert world("verify").exit_code == 0
+
+
 def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder: Path) -> None:
     """A file that is overwritten with the forgotten text is not served with its old text either."""
     world("forget", "Anders Holm", "--yes")

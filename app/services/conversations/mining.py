@@ -352,7 +352,7 @@ class _Import:
             [message.at_ms for message in unit.messages],
         )
         body = change.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
-        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
+        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body):
             if change.known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
                 at, now = iso_utc(unit.at_ms), iso_utc(self._now_ms)
                 empty = document_without_file(self._options.collection, change.path, "", "", at, now)

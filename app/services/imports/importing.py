@@ -139,7 +139,7 @@ class ImportMemories:
         if known is None or known.inactive is None:
             if known and known.hash == digest:
                 return Outcome.UNCHANGED
-            if is_forgotten_text(self.documents, self.forgotten_texts, digest):
+            if is_forgotten_text(self.documents, self.forgotten_texts, memory.text):
                 return Outcome.FORGOTTEN
             others = [document for document in self.documents.holding(digest) if document.inactive is None]
             if others or seen.get(digest, path) != path:

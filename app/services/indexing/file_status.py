@@ -143,7 +143,11 @@ class ExplainFile:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
             return _excluded(path, path, parsed.template)
-        if self.forgotten_texts and is_forgotten_file(self.forgotten_texts, parsed.document.hash, known):
+        if (
+            self.documents
+            and self.forgotten_texts
+            and is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known)
+        ):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )

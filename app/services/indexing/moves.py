@@ -13,6 +13,7 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.standing import version_of
 from clawmem.domain.documents.times import iso_utc
@@ -25,24 +26,26 @@ from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.storage import Transactions
 
 
-def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash: str) -> bool:
+def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
     """
-    Whether the body with this *hash* was forgotten on request, and no document contains it any more.
+    Whether *body* was forgotten on request, and no document contains it any more.
 
     While another document has the same text, copies of it are indexed.
     """
-    return forgotten.holds(hash) and not documents.holding(hash)
+    return forgotten.holds(body) and not documents.holding(body_hash(body))
 
 
-def is_forgotten_file(forgotten: ForgottenTexts, hash: str, *records: Document | None) -> bool:
+def is_forgotten_file(
+    documents: DocumentStore, forgotten: ForgottenTexts, body: str, *records: Document | None
+) -> bool:
     """
-    Whether a file with this *hash* of its body has a text that was forgotten on request.
+    Whether a file with this *body* has a text that was forgotten on request.
 
-    *records* are those of the file, at its place and before it was moved. Where one has the text, it is a copy that was
-    served when the other note was forgotten, and stays.
+    *records* are those of the file, at its place and before it was moved. Where one has a forgotten text, it is a copy
+    that was served when the other note was forgotten, and stays.
     """
-    return forgotten.holds(hash) and not any(
-        document is not None and document.hash == hash for document in records
+    return forgotten.holds(body) and not any(
+        forgotten.holds(documents.body(document.id) or "") for document in records if document
     )
 
 

@@ -347,7 +347,7 @@ class _Pass:
             return _Outcome.OUTDATED
         if parsed := change.parsed:
             texts = self._stores.forgotten_texts
-            if is_forgotten_file(texts, parsed.document.hash, change.known, change.past):
+            if is_forgotten_file(self._documents, texts, parsed.body, change.known, change.past):
                 if change.known:
                     self._publisher.withdraw([change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN

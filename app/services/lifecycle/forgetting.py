@@ -129,7 +129,7 @@ class Forgetting:
         if not documents:
             return ForgetReport(())
         sources = self._with_replaced([*documents, *self._earlier(documents)])
-        bodies = {note.hash: self.vault.documents.body(note.id) or "" for note in sources}
+        bodies = {self.vault.documents.body(note.id) or "" for note in sources}
         plan = self.derived.plan(sources)
         every = [*sources, *plan.removed]
         ids = [document.id for document in every]
@@ -137,7 +137,7 @@ class Forgetting:
         because, now = f"derived from {documents[0].display_path}", iso_utc(self.clock.now_ms())
         with self.vault.transactions.writing():
             self.derived.apply(plan)
-            self.vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
+            self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
             self.publisher.withdraw(ids, InactiveReason.FORGOTTEN)
             for removed, reason in ((sources, why), (plan.removed, because)):
                 self.vault.acts.add(

@@ -153,7 +153,8 @@ class Verify:
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder, file.path, file.stamp)
                 if not (
-                    parsed.template or is_forgotten_file(self.forgotten_texts, parsed.document.hash, known)
+                    parsed.template
+                    or is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known)
                 ):
                     yield f"{name} {NOT_INDEXED}"
             else:
