@@ -113,7 +113,7 @@ def _status_rows(result: VaultStatus) -> Iterator[tuple[str, object]]:
     if wants_lancedb(counts.stored, info.backend):
         yield "advice", LANCEDB_ADVICE
     yield "model", _model_text(result)
-    yield "notes", _notes_text(result.notes)
+    yield "enriched", _notes_text(result.notes)
     yield "relations", _counted(result.relations)
     kept = f"{result.receipts} receipts ({result.receipt_bytes / 1e3:.1f} kB)"
     yield "questions", f"{result.recalls} recorded, {kept}"
@@ -125,8 +125,8 @@ def _counted(counts: dict[str, int]) -> str:
 
 def _notes_text(counts: NoteCounts) -> str:
     given_up = f", {counts.given_up} that a model failed on" if counts.given_up else ""
-    waiting = f", {counts.waiting} documents wait; run: clawmem enrich" if counts.waiting else ""
-    return f"{counts.notes}, {counts.by_model} by a model{given_up}{waiting}"
+    waiting = f", {counts.waiting} wait; run: clawmem enrich" if counts.waiting else ""
+    return f"{counts.notes} documents, {counts.by_model} by a model{given_up}{waiting}"
 
 
 def _model_text(result: VaultStatus) -> str:

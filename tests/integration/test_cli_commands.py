@@ -174,7 +174,7 @@ def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> No
 
 def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
     """What is new is enriched once, by --all and ``reindex --enrich`` as well; get and status show what came of it."""
-    assert "3 documents wait; run: clawmem enrich" in remembered("status").stdout
+    assert "0 documents, 0 by a model, 3 wait; run: clawmem enrich" in remembered("status").stdout
     first = json.loads(remembered("enrich", "--limit", "1", "--json").stdout)
     then = remembered("enrich", "--no-model").stdout
 

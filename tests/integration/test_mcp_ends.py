@@ -60,6 +60,18 @@ class TestEnds:
         assert REDIS in heard[1]["result"]["content"][0]["text"]
 
     @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_a_line_that_is_no_json(
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
+    ) -> None:
+        lines = b"no JSON\n" + _opening(_call(7))
+        done = run_process("mcp", *options, environ=home.environ, cwd=home.folder, input=lines, text=False)
+        errors = [
+            answer["error"] for answer in map(json.loads, done.stdout.splitlines()) if "error" in answer
+        ]
+
+        assert [error["code"] for error in errors] == [-32700]
+
+    @pytest.mark.parametrize("options", [("--alone",), ()])
     def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
             assert _ended_after_opening(process) == b""

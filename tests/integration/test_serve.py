@@ -99,7 +99,12 @@ class TestTheDoor:
 
     @pytest.mark.parametrize(
         ("method", "path", "status"),
-        [("GET", "/hooks/context-surfacing", 405), ("GET", "/none", 404), ("POST", "/hooks/%3Cb%3E", 404)],
+        [
+            ("GET", "/hooks/context-surfacing", 405),
+            ("DELETE", "/list", 405),
+            ("GET", "/none", 404),
+            ("POST", "/hooks/%3Cb%3E", 404),
+        ],
     )
     def test_what_is_not_there(self, server: ServerProcess, method: str, path: str, status: int) -> None:
         """An error says what; of a request it repeats nothing that a browser could take for a page."""

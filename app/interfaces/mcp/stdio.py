@@ -7,7 +7,14 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp.types import (
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
 from clawmem.app.client.tool_sets import DRAIN_S, LONG_LIVED
 from clawmem.app.interfaces.mcp.calling import ToolServer
@@ -28,15 +35,15 @@ async def serve(server: ToolServer) -> None:
     async def receive(to_protocol: Any) -> None:
         async with to_protocol:
             async for message in incoming:
-                if isinstance(message, SessionMessage):
-                    content = message.message
-                    if isinstance(content, JSONRPCRequest) and content.method != LONG_LIVED:
-                        running.add(content.id)
-                    elif (
-                        isinstance(content, JSONRPCNotification)
-                        and content.method == "notifications/cancelled"
-                    ):
-                        running.discard((content.params or {}).get("requestId"))
+                if isinstance(message, Exception):  # the library only logs it
+                    error = ErrorData(code=PARSE_ERROR, message="The line is no JSON-RPC message.")
+                    await outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+                    continue
+                content = message.message
+                if isinstance(content, JSONRPCRequest) and content.method != LONG_LIVED:
+                    running.add(content.id)
+                elif isinstance(content, JSONRPCNotification) and content.method == "notifications/cancelled":
+                    running.discard((content.params or {}).get("requestId"))
                 await to_protocol.send(message)
             with anyio.move_on_after(DRAIN_S):
                 async with answered:
