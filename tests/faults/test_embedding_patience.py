@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -87,27 +86,6 @@ def test_a_slow_first_answer(invoke: Invoke, server: ScriptedServer, verb: tuple
     assert "degraded: vector" in asked.stderr
 
 
-def test_a_busy_server(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
-    """Refused twice, it is asked a third time, after waits that grow."""
-    server.answer = busy(2)
-
-    assert invoke("embed").exit_code == 0
-    assert counts(invoke)["pending"] == 0
-    assert slept == [pytest.approx(2, abs=0.6), pytest.approx(4, abs=0.6)]
-
-
-@pytest.mark.parametrize("form", ["seconds", "date"])
-def test_it_says_when(invoke: Invoke, server: ScriptedServer, slept: list[float], form: str) -> None:
-    """A wait that the server asks for is kept, however it is written."""
-    server.answer = busy(
-        1, Retry_After="40" if form == "seconds" else formatdate(time.time() + 40, usegmt=True)
-    )
-
-    assert invoke("embed").exit_code == 0
-    assert slept == [pytest.approx(40, abs=3)]
-    assert counts(invoke)["pending"] == 0
-
-
 def test_it_stays_busy(
     invoke: Invoke, server: ScriptedServer, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,20 +129,3 @@ def test_it_asks_for_too_long(invoke: Invoke, server: ScriptedServer, slept: lis
 
     assert (done.exit_code, slept) == (MODEL_FAILED, [])
     assert "try again in 3600 seconds" in done.output
-
-
-def test_it_goes_away_for_a_moment(invoke: Invoke, server: ScriptedServer, slept: list[float]) -> None:
-    """A server that answered before and hangs up now is asked again; one that was never there is not."""
-    hang_up = iter([False, False, True, True])
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        return ScriptedReply(hangs_up=True) if next(hang_up, False) else well_behaved(asked)
-
-    server.answer = answer
-    assert invoke("embed").exit_code == 0
-    assert len(slept) == 2
-    assert counts(invoke)["pending"] == 0
-    slept.clear()
-    server.close()
-    assert invoke("embed", "--force").exit_code == MODEL_FAILED
-    assert slept == []

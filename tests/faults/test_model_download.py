@@ -16,7 +16,6 @@ from llama_server import Role, write_model
 from scripted_server import Answer, ReceivedRequest, ScriptedReply, ScriptedServer, scripted
 
 from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.models.catalogue import PUBLISHED, Model
 from clawmem.adapters.models.store import RemoteFile
 from clawmem.ports.errors import ConfigError
@@ -106,20 +105,6 @@ def test_it_is_added_by_command_used_and_removed(
     assert not _state(invoke)["there"]
 
 
-def test_it_is_fetched_when_it_is_first_used(
-    published: catalogue.PublishedModel, serve: Serve, tiny: Path, tmp_path: Path
-) -> None:
-    """With leave nothing is fetched before a text comes, and everything then."""
-    server = serve(hub(tiny.read_bytes()))
-    embedder = Model(published, tmp_path / "models", may_download=True).opened()
-    assert isinstance(embedder, ApiEmbedder)
-    assert server.asked == []
-
-    assert len(embedder.embed_query("bees")) == 4 * 64
-    assert server.asked
-    embedder.close()
-
-
 def test_without_leave_it_is_not(published: catalogue.PublishedModel, serve: Serve, tmp_path: Path) -> None:
     """Nobody's machine fetches a gigabyte unasked."""
     server = serve(hub(b""))
@@ -156,32 +141,6 @@ def test_what_cannot_be_had_says_why_and_what_to_do(
     assert list(tmp_path.rglob("*.gguf")) == []
 
 
-def test_a_folder_that_cannot_be_made(
-    published: catalogue.PublishedModel, tiny: Path, tmp_path: Path
-) -> None:
-    """A file in the place of the folder is named."""
-    (tmp_path / "models").write_text("in the way", "utf-8")
-
-    with pytest.raises(ConfigError, match="cannot be written"):
-        Model(published, tmp_path / "models").add(tiny)
-
-
-def test_a_file_of_ones_own_is_taken_offline(
-    published: catalogue.PublishedModel, serve: Serve, invoke: Invoke, tiny: Path, tmp_path: Path
-) -> None:
-    """With ``--file`` nothing is asked of anybody."""
-    server = serve(hub(b""))
-    changed = bytearray(tiny.read_bytes())
-    changed[-1] ^= 1
-    (tmp_path / "mine.gguf").write_bytes(changed)
-
-    assert invoke("models", "add", "embeddinggemma", "--file", tmp_path / "mine.gguf").exit_code == 0
-    assert server.asked == []
-    state = _state(invoke)
-    assert (state["origin"], state["dimensions"], state["role"]) == ("a file of your own", 64, "embed")
-    assert invoke("models", "check", "embeddinggemma").exit_code == 0
-
-
 @pytest.mark.parametrize("kind", ["missing", "no model", "cut off", "another kind", "weights cut off"])
 def test_what_is_no_such_model_is_refused(invoke: Invoke, tiny: Path, tmp_path: Path, kind: str) -> None:
     """One sentence, and what was there before stays."""
@@ -199,21 +158,6 @@ def test_what_is_no_such_model_is_refused(invoke: Invoke, tiny: Path, tmp_path: 
     assert len(refused.stderr.splitlines()) == 1 and "Traceback" not in refused.stderr
     assert _state(invoke)["there"]
     assert invoke("models", "check", "embeddinggemma").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "role"), [("qmd-query-expansion", Role.GENERATE), ("qwen3-reranker", Role.RERANK)]
-)
-def test_models_of_the_other_roles(invoke: Invoke, tmp_path: Path, name: str, role: Role) -> None:
-    """They are added, checked and removed alike, and cannot be chosen for vectors."""
-    write_model(role, tmp_path / "m.gguf")
-
-    assert invoke("models", "add", name, "--file", tmp_path / "m.gguf").exit_code == 0
-    checked = invoke("models", "check", name)
-    assert (checked.exit_code, "ms a question" in checked.stdout) == (0, True), checked.output
-    chosen = invoke("models", "use", name)
-    assert (chosen.exit_code, "makes no vectors" in chosen.stderr) == (2, True)
-    assert invoke("models", "remove", name).exit_code == 0
 
 
 def test_one_byte_that_changed_is_found(

@@ -6,8 +6,6 @@ import json
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from threading import enumerate as enumerate_threads
 from typing import Any
 
 import pytest
@@ -103,13 +101,6 @@ def assert_hides_secrets(error: ClawmemError) -> None:
     assert not [secret for secret in (PASSWORD, TOKEN, KEY) if secret in told]
 
 
-def requests_ended() -> None:
-    """Wait for requests that were left to themselves."""
-    for thread in enumerate_threads():
-        if thread.name == "model-request":
-            thread.join()
-
-
 @pytest.fixture
 def bad() -> Iterator[Bad]:
     """A server that is still well behaved."""
@@ -172,49 +163,6 @@ class TestEveryModel:
         assert bad.server.asked[0].headers["authorization"] == f"Basic {TOKEN}"
         assert_hides_secrets(caught.value)
         assert "127.0.0.1:9" in str(caught.value) if status == 302 else "no Basic ***" in str(caught.value)
-
-    @pytest.mark.parametrize("kind", ["question", "text", "ranking"])
-    @pytest.mark.parametrize("mood", ["slow", "500", "429 seconds", "HTML", "404", "a list"])
-    def test_a_server_that_cannot_say_what_it_serves(self, bad: Bad, mood: str, kind: str) -> None:
-        """One that is away is told to be, in time; one that only does not know the question is asked on."""
-        answer, expected = EVERYWHERE[mood]
-        bad.server.answer = lambda asked: (
-            answer(replace(asked, body={})) if asked.body is None else well_behaved(asked)
-        )
-        ask = bad.asking()[kind]
-
-        began = time.monotonic()
-        if expected is ModelUnavailable:
-            with pytest.raises(ModelUnavailable):
-                ask()
-            assert bad.server.questions() == []
-        else:
-            assert ask()
-        assert time.monotonic() - began < TIMEOUT_S + SLACK_S
-
-    def test_it_recovers(self, bad: Bad) -> None:
-        """After every kind of trouble the next question is answered, at the latest a minute later."""
-        asking = bad.asking()
-        for mood in ("500", "HTML", "hangs up", "429 seconds", "404", "truncated JSON"):
-            bad.server.answer, expected = EVERYWHERE[mood]
-            for ask in asking.values():
-                with pytest.raises(expected):
-                    ask()
-            bad.server.answer = well_behaved
-            bad.clock.advance(60_000)
-            assert all(ask() for ask in asking.values())
-
-
-class TestClosing:
-    def test_after_the_end_nothing_is_asked(self, bad: Bad) -> None:
-        """Whoever asks after the end, as a thread may that was left to itself, opens nothing anew."""
-        client = bad.client()
-        client.served(Limits(TIMEOUT_S))
-        client.close()
-
-        with pytest.raises(ModelUnavailable, match="closed"):
-            client.post("/v1/x", {}, Limits(TIMEOUT_S), dict)
-        assert len(bad.server.asked) == 1
 
 
 class TestVectors:

@@ -17,8 +17,6 @@ from scripted_server import (
     ReceivedRequest,
     ScriptedReply,
     ScriptedServer,
-    embeddings,
-    said,
     scripted,
     well_behaved,
 )
@@ -118,55 +116,6 @@ def test_every_kind_of_error(command: Invoke, server: ScriptedServer, world: Wor
     counts = json.loads(command("--json", "status").stdout)["embeddings"]
     assert (counts["pending"], counts["failed"]) == (0, 0)
     assert counts["stored"] > len(before)
-
-
-def test_a_server_of_constants(command: Invoke, server: ScriptedServer, world: World) -> None:
-    """One vector for everything is found out before the first text and the first question, and told."""
-    before = stored(world)
-
-    def constant(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None:
-            return well_behaved(asked)
-        return said(embeddings([[0.125] * 64 for _ in asked.body["input"]]))
-
-    server.answer = constant
-    asked, embedded = command("query", "ibex on the dam"), command("embed")
-
-    assert "ibex.md" in asked.stdout
-    assert "the same vector for different texts" in asked.stderr
-    assert embedded.exit_code == MODEL_FAILED
-    assert stored(world) == before
-
-
-@pytest.mark.parametrize("name", ["absent", "500"])
-def test_status_remembers(command: Invoke, server: ScriptedServer, name: str) -> None:
-    """After a question that its model failed, status names the server, the reason and what the answer lacked."""
-    if name == "absent":
-        server.close()
-    else:
-        server.answer = fault(name)
-    command("query", "yak of the mountains")
-
-    roles = {one["role"]: one for one in json.loads(command("--json", "status").stdout)["roles"]}
-
-    assert roles["embedder"]["chosen"] == roles["embedder"]["last_failure"]["model"] == server.url
-    assert roles["embedder"]["last_failure"]["reason"]
-    assert roles["generator"]["last_failure"] is None
-    assert "by words alone" in command("status").stdout
-
-
-def test_an_absent_server(command: Invoke, server: ScriptedServer, world: World) -> None:
-    """A server that is not there costs an answer no time and no vector; ``vsearch`` alone can do nothing."""
-    before = stored(world)
-    server.close()
-
-    asked, took = timed(command, "query", "yak of the mountains")
-    embedded, meant = command("embed"), command("vsearch", "yak")
-
-    assert (asked.exit_code, embedded.exit_code, meant.exit_code) == (0, MODEL_FAILED, MODEL_FAILED)
-    assert took < SLACK_S
-    assert server.url in embedded.stderr + embedded.stdout
-    assert stored(world) == before
 
 
 def test_a_password_stays_with_its_server(

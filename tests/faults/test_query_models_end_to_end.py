@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import math
-import socket
 import time
 from collections.abc import Iterator
 from threading import enumerate as enumerate_threads
@@ -14,12 +13,9 @@ from typing import NamedTuple
 import pytest
 from bad_servers import EVERYWHERE
 from command_line import Invoke
-from command_process import run_process
 from fault_worlds import World
 from scripted_server import (
     Answer,
-    ReceivedRequest,
-    ScriptedReply,
     ScriptedServer,
     scoring,
     scripted,
@@ -28,7 +24,7 @@ from scripted_server import (
 )
 
 from clawmem.adapters.models import api
-from clawmem.app.services.retrieval.expand import DEADLINE_S, EXPANSION, expand
+from clawmem.app.services.retrieval.expand import EXPANSION, expand
 from clawmem.app.services.retrieval.rerank import PURPOSE, RERANKER, rerank
 
 TIMEOUT_S = 0.6
@@ -164,23 +160,6 @@ def test_every_kind_of_error(
     assert kept(world).keys() == {helper.purpose}
 
 
-@pytest.mark.parametrize("helper", HELPERS, ids=[helper.leg for helper in HELPERS])
-def test_an_absent_server(
-    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch, helper: Helper
-) -> None:
-    """A server that is not there costs no time; the answer names its address."""
-    alone = ask(command)
-    monkeypatch.setenv(helper.variable, server.url)
-    server.close()
-
-    told = ask(command)
-
-    assert told.seconds < SLACK_S
-    assert (told.files, told.scores) == (alone.files, alone.scores)
-    assert server.url in told.degraded[helper.leg]
-    assert kept(world) == {}
-
-
 @pytest.mark.parametrize("score", [0.0, 3.0, -40.0])
 def test_a_reranker_of_constants(
     command: Invoke, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch, score: float
@@ -194,84 +173,3 @@ def test_a_reranker_of_constants(
 
     assert (told.files, told.degraded) == (alone.files, {})
     assert told.scores == pytest.approx(alone.scores)
-
-
-def test_both_are_slow(
-    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each has its own deadline, one after the other, and each is named."""
-    alone = ask(command)
-    for helper in HELPERS:
-        monkeypatch.setenv(helper.variable, server.url)
-    server.answer = EVERYWHERE["slow"][0]
-
-    told = ask(command)
-
-    assert told.seconds < 2 * TIMEOUT_S + SLACK_S
-    assert (told.files, told.scores) == (alone.files, alone.scores)
-    assert told.degraded.keys() == {RERANKER, EXPANSION}
-    assert kept(world) == {}
-
-
-def test_a_process_is_not_kept_by_a_silent_server(world: World, environ: dict[str, str]) -> None:
-    """A server that never says which model it serves is given up before the stage that waits for it would be."""
-    world.write("zebra.md", NOTES["zebra.md"])
-    world.update()
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        began = time.monotonic()
-        done = run_process(
-            "query", "beast of the plain", environ={**environ, WRITES.variable: url}, check=True
-        )
-
-    assert time.monotonic() - began < DEADLINE_S + SLACK_S
-    assert "zebra.md" in done.stdout
-    assert done.stderr.startswith(f"degraded: {EXPANSION}: ") and url in done.stderr
-
-
-def test_what_a_good_server_said_outlives_it(
-    command: Invoke, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The same question again is answered as before while the server fails everything but saying what it serves."""
-    for helper in HELPERS:
-        monkeypatch.setenv(helper.variable, server.url)
-
-    def good(asked: ReceivedRequest) -> ScriptedReply:
-        return (GOOD_RERANKER if asked.path == "/v1/rerank" else GOOD_GENERATOR)(asked)
-
-    server.answer = good
-    first = ask(command)
-    asked_first = len(server.questions())
-    server.answer = EVERYWHERE["500"][0]
-
-    again = ask(command)
-
-    assert (again.files, again.scores, again.degraded) == (first.files, first.scores, {})
-    assert len(server.questions()) == asked_first == 2
-
-
-def test_a_server_that_fails_in_between(
-    command: Invoke, server: ScriptedServer, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of several batches the first is kept, and right; the order is that of no model until all are read."""
-    for n in range(6):
-        world.write(f"more{n}.md", f"# More {n}\n\nThe beast number {n} of the plain.\n")
-    world.update()
-    assert command("embed").exit_code == 0
-    alone = ask(command)
-    monkeypatch.setenv(RERANKS.variable, server.url)
-
-    def once(asked: ReceivedRequest) -> ScriptedReply:
-        first = len(server.questions("/v1/rerank")) <= 1
-        return GOOD_RERANKER(asked) if first else EVERYWHERE["500"][0](asked)
-
-    server.answer = once
-    told = ask(command)
-    read = server.questions("/v1/rerank")[0]["documents"]
-
-    assert (told.files, told.scores) == (alone.files, alone.scores)
-    assert kept(world) == {PURPOSE: len(read)}
-    server.asked.clear()
-    server.answer = GOOD_RERANKER
-    assert ask(command).degraded == {}
-    assert not set(read) & {text for one in server.questions("/v1/rerank") for text in one["documents"]}

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
-from llama_server import Role, running, stopped
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -34,9 +30,6 @@ from clawmem.domain.surfacing.profiles import PROFILES
 pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of requests that were left to themselves
 ]
-needs_server = pytest.mark.skipif(
-    not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs pip install xllamacpp gguf"
-)
 
 DEEP = PROFILES["deep"]
 HASTY = DEEP._replace(deadline_s=1.7)  # the same, with a deadline that a test can wait for
@@ -126,12 +119,6 @@ class TestASecondReading:
         texts = [text for one in asked for text in one["documents"]]
         assert 3 <= len(texts) <= 15
 
-    def test_a_model_of_constants_changes_nothing(self, home: Home, servers: Servers) -> None:
-        """One that tells nothing apart leaves the block as it was, to the byte."""
-        assert (
-            deep(home, reading(servers, scoring_each(lambda text: 1.0))).block == deep(home, Models()).block
-        )
-
 
 def float_of_length(text: str) -> float:
     """A score that tells texts apart."""
@@ -148,25 +135,6 @@ class TestWhoIsAsked:
         home.ask(profile=profile, models=models)
 
         assert server.asked == []
-
-    def test_nothing_found_is_nothing_to_ask_about(self, home: Home, servers: Servers) -> None:
-        """Where a prompt finds fewer than two lines no model is waited for."""
-        server = servers.serve()
-        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
-
-        home.vault.embeddings.clear()
-
-        assert deep(home, models, prompt="xyzzy plugh frobnicate?").block == ""
-        assert server.asked == []
-
-    def test_without_models_it_is_one_pass(self, home: Home) -> None:
-        """Nothing is missing that was never there, and the block is given once."""
-        offered: list[str] = []
-
-        answer = deep(home, Models(), receive=offered.append)
-
-        assert offered == [answer.block]
-        assert not answer.answer.trace.degraded
 
 
 class TestFaults:
@@ -197,59 +165,3 @@ class TestFaults:
         assert offered == [alone.block]
         assert answer.answer.trace.degraded.keys() == {leg}
         assert [row.degraded for row in home.rows("deep")] == [(), (leg,)]
-
-    def test_a_thread_that_nobody_waits_for(self, home: Home) -> None:
-        """A vault can be closed while one still reads: the block stands, and must not be lost to that."""
-        count = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select max(i) from n"
-        late = Thread(target=home.vault.storage._db.value, args=(count,))
-        late.start()
-        time.sleep(0.05)
-
-        home.vault.close()
-
-        assert late.is_alive()
-        late.join()
-
-    def test_a_generator_that_hangs_leaves_time_to_read(self, home: Home, servers: Servers) -> None:
-        """Half of the time is the reranker's."""
-        slow = generating(servers, hanging)
-        reader = reading(servers, scoring_each(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
-        both = Models(slow.generator, reader.reranker, servers.clock)
-
-        answer = deep(home, both, profile=HASTY._replace(deadline_s=3.0))
-
-        assert answer.block == deep(home, reader).block
-        assert answer.answer.trace.degraded.keys() == {EXPANSION}
-
-
-@needs_server
-class TestRealServers:
-    def test_models_that_babble(self, home: Home, servers: Servers, tmp_path: Path) -> None:
-        """Real servers with models of random numbers: other words that are none, an order that is one."""
-        with running(Role.GENERATE, tmp_path) as one, running(Role.RERANK, tmp_path) as other:
-            generator = servers.factory(ApiGenerator, one)
-            reranker = servers.factory(ApiReranker, other)
-            answer = deep(home, Models(generator, reranker, servers.clock))
-
-        assert "storage box in Helsinki" in answer.block
-        assert RERANKER not in answer.answer.trace.degraded
-        assert "rerank" in [stage.name for stage in answer.answer.trace.stages]
-
-    @pytest.mark.slow
-    @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="Windows stops no process")
-    @pytest.mark.parametrize(("role", "make"), [(Role.GENERATE, generating), (Role.RERANK, reading)])
-    def test_a_server_that_stops_answering(
-        self, home: Home, servers: Servers, tmp_path: Path, role: Role, make: Any
-    ) -> None:
-        """A real server that is stopped like a machine that swaps: within six seconds what was found without it."""
-        alone = deep(home, Models())
-        with running(role, tmp_path) as url:
-            models = make(servers, url)
-            assert (models.generator or models.reranker).fingerprint
-            with stopped(url):
-                began = time.monotonic()
-                answer = deep(home, models)
-                took = time.monotonic() - began
-
-        assert 3 < took < DEEP.deadline_s
-        assert answer.block == alone.block

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from notes_vault import NotesVault, UnreachableEmbedder
+from notes_vault import NotesVault
 from wired import embed_pending
 
 from clawmem.adapters.memory.models import HashingEmbedder
@@ -105,31 +105,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
     return 3
 
 
-def test_everything_gets_a_vector(shelf: Shelf) -> None:
-    """Each text is embedded once, and the index holds one vector for each fragment that has a text."""
-    shelf.add({**STORIES, "empty.md": "", "list.md": "# Tools\n\n" + "- a hammer and a saw\n" * 20})
-    embedder = Counting()
-
-    report = shelf.embed_with(embedder)
-
-    wanted = shelf.texts()
-    assert sorted(embedder.texts) == sorted(set(wanted))
-    assert report == EmbedReport(embedded=len(set(wanted)))
-    assert shelf.vault.vectors.count() == len(wanted)
-    assert shelf.states() == {EmbedState.SYNCED}
-    assert embed_pending(shelf.vault, embedder).counts() == EmbeddingCounts(stored=len(set(wanted)))
-
-
-def test_a_second_run_has_nothing_to_do(shelf: Shelf) -> None:
-    """The model is not asked again."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-    again = Counting()
-
-    assert shelf.embed_with(again) == EmbedReport()
-    assert again.batches == []
-
-
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: int) -> None:
     """What was finished before the stop stays, and no text is embedded twice."""
@@ -148,17 +123,6 @@ def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: in
     assert shelf.states() == {EmbedState.SYNCED}
 
 
-def test_progress_is_told_batch_by_batch(shelf: Shelf, small_batches: int) -> None:
-    """After each batch comes how many are done, of all."""
-    shelf.add(STORIES)
-    told: list[tuple[int, int]] = []
-
-    embed_pending(shelf.vault, Counting())(progress=lambda done, total: told.append((done, total)))
-
-    total = len(set(shelf.texts()))
-    assert told == [(min(done, total), total) for done in range(3, total + 3, small_batches)]
-
-
 def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:
     """Two documents of one text cost one vector, also when the second comes later; both are found by it."""
     text = "---\ndate: 2023-10-01\n---\n# Recipe\n\nThree lemons.\n"
@@ -173,21 +137,6 @@ def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:
     assert sorted(embedder.texts) == sorted(set(shelf.texts()))
     found = shelf.vault.vectors.search(embedder.embed_query(embedder.texts[0]), 100)
     assert {hit.key.document_id for hit in found} == {d.id for d in shelf.vault.documents.latest()}
-
-
-def test_an_unchanged_body_needs_no_model(shelf: Shelf) -> None:
-    """Documents that are read again by force keep their vectors, in the records and in the index."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-    before = shelf.state()
-
-    report = shelf.add({}, force=True)
-
-    again = Counting()
-    assert report.updated == len(STORIES)
-    assert shelf.state() == before
-    assert shelf.vault.embeddings.counts().pending == 0
-    assert shelf.embed_with(again).embedded == len(again.batches) == 0
 
 
 def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> None:
@@ -205,20 +154,6 @@ def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> Non
     assert shelf.vault.vectors.count() == len(shelf.texts())
 
 
-def test_force_makes_every_vector_again(shelf: Shelf) -> None:
-    """With *force* the model sees everything, and what stands afterwards is the same."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-    before = shelf.state()
-    again = Counting()
-
-    report = shelf.embed_with(again, force=True)
-
-    assert sorted(again.texts) == sorted(set(shelf.texts()))
-    assert report.embedded == len(again.texts)
-    assert shelf.state() == before
-
-
 def test_orphans_are_cleaned(shelf: Shelf) -> None:
     """Vectors whose last document is gone go with the next run, and are counted."""
     shelf.add(STORIES)
@@ -234,22 +169,6 @@ def test_orphans_are_cleaned(shelf: Shelf) -> None:
     assert report == EmbedReport(cleaned=orphaned)
     assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(set(shelf.texts())))
     assert shelf.vault.vectors.count() == len(shelf.texts())
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_another_model_takes_over(shelf: Shelf, force: bool) -> None:
-    """Its vectors are made beside the old ones and take their place; of those nothing is left."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-
-    report = shelf.embed_with(Other(), force=force)
-
-    assert report.embedded == len(set(shelf.texts()))
-    assert report.replaced == HashingEmbedder.fingerprint
-    assert shelf.vault.embeddings.fingerprint() == "other-64"
-    assert shelf.vault.vectors.count() == len(shelf.texts())
-    assert shelf.vault.storage._db.value("select count(*) from texts") == len(set(shelf.texts()))
-    assert shelf.states() == {EmbedState.SYNCED}
 
 
 def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
@@ -280,18 +199,6 @@ def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) ->
     assert shelf.vault.embeddings.counts().failed == 1
 
 
-def test_a_model_that_is_away_costs_no_attempt(shelf: Shelf) -> None:
-    """The run ends, says why, and the next one finds everything still waiting."""
-    shelf.add(STORIES)
-
-    report = shelf.embed_with(UnreachableEmbedder())
-
-    assert (report.embedded, report.failed, report.stopped) == (0, 0, True)
-    assert report.error is not None
-    assert "cannot answer now" in report.error
-    assert shelf.embed_with(Counting()).embedded == len(set(shelf.texts()))
-
-
 def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int) -> None:
     """Each text fails three times by itself, in this run or several; then the run ends and says why."""
     shelf.add(STORIES)
@@ -305,17 +212,6 @@ def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int)
     assert shelf.vault.embeddings.counts() == EmbeddingCounts(failed=len(texts))
     assert shelf.states() == {EmbedState.FAILED}
     assert shelf.vault.vectors.count() == 0
-
-
-def test_what_was_given_up_comes_back_by_force(shelf: Shelf) -> None:
-    """A model that is well again is not asked about what it failed at, until it is told to."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting(fails=True))
-    well = Counting()
-
-    assert shelf.embed_with(well).embedded == 0
-    assert shelf.embed_with(well, force=True).embedded == len(set(shelf.texts()))
-    assert shelf.states() == {EmbedState.SYNCED}
 
 
 def test_a_text_without_a_known_word(shelf: Shelf) -> None:

@@ -71,27 +71,6 @@ def test_a_server_that_is_away_takes_nobodys_place(
     assert (after["model"], after["embeddings"]) == (before["model"], before["embeddings"])
 
 
-def test_a_key_is_never_shown() -> None:
-    """What was chosen can be printed without giving the key away."""
-    settings = load_settings(environ={"CLAWMEM_EMBED_URL": "http://x", "CLAWMEM_EMBED_API_KEY": "secret"})
-
-    assert settings.embed_server.api_key == "secret"
-    assert "secret" not in repr(settings)
-
-
-@pytest.mark.parametrize("name", ["CLAWMEM_EMBED_DIMENSIONS", "CLAWMEM_EMBED_MAX_CHARS"])
-def test_numbers_that_are_none(
-    server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """A variable that is no number is refused by name, before anything is asked."""
-    monkeypatch.setenv(name, "many")
-
-    done = invoke("status")
-
-    assert done.exit_code == 4
-    assert done.stderr == f"clawmem: {name}: must be a valid integer, unable to parse string as an integer.\n"
-
-
 @pytest.mark.parametrize("role", ["EMBED", "LLM", "RERANK"])
 @pytest.mark.parametrize(
     "address",

@@ -14,7 +14,6 @@ from scripted_server import (
     Models,
     ReceivedRequest,
     ScriptedReply,
-    floats_of,
     listing,
     message,
     said,
@@ -23,8 +22,8 @@ from scripted_server import (
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.http_server import served_in
-from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
+from clawmem.contracts.samples import cosine
+from clawmem.ports.errors import ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.models import GeneratedText
 
 needs_server = pytest.mark.skipif(
@@ -69,18 +68,6 @@ class TestServerOfOnesOwn:
 
         assert server.questions()[-1]["input"] == ["0123456789"]
 
-    def test_shorter_vectors(self, models: Models) -> None:
-        """A server that knows no shorter vectors sends whole ones; their beginnings are kept at length one."""
-        server = models.serve()
-        embedder = models.factory(ApiEmbedder, server.url, dimensions=16)
-
-        vector = floats(embedder.embed_documents(["The bees left the hive at noon, all of them."])[0])
-
-        beginning = floats_of("The bees left the hive at noon, all of them.")[:16]
-        assert vector == pytest.approx([number / math.hypot(*beginning) for number in beginning], abs=1e-6)
-        assert "dimensions" not in server.questions()[0]
-        assert embedder.dimensions == 16
-
     def test_another_model_behind_the_same_address(self, models: Models) -> None:
         """A server that comes back with another model is found out before its vectors mix with the first's."""
         server = models.serve(_serving("first.gguf"))
@@ -99,18 +86,6 @@ class TestServerOfOnesOwn:
         models.clock.advance(60_000)
         assert embedder.fingerprint == before
 
-    def test_another_model_that_came_quietly(self, models: Models) -> None:
-        """A server that was exchanged between two questions is noticed within a minute."""
-        server = models.serve(_serving("first.gguf"))
-        embedder = models.factory(ApiEmbedder, server.url)
-        embedder.embed_query("hive")
-
-        server.answer = _serving("second.gguf")
-        models.clock.advance(60_000)
-
-        with pytest.raises(ModelMismatch):
-            embedder.embed_documents(["hive"])
-
     @pytest.mark.parametrize(
         ("answer", "served"),
         [
@@ -128,16 +103,6 @@ class TestServerOfOnesOwn:
     def test_which_of_the_listed_models(self, answer: dict[str, Any], served: str) -> None:
         """The model of the name that was asked for, else the only one, else the name is all that is known."""
         assert served_in(answer, "embedding").name == served
-
-    def test_a_server_that_lists_nothing(self, models: Models) -> None:
-        """Without a list of models the configured name is the name."""
-        server = models.serve(
-            lambda asked: ScriptedReply(b"no", 404) if asked.body is None else well_behaved(asked)
-        )
-
-        assert (
-            models.factory(ApiEmbedder, server.url, model="mine").fingerprint == "llama-server:mine:plain:64"
-        )
 
 
 class TestReranking:
@@ -224,29 +189,6 @@ class TestRealServer:
             with pytest.raises(ModelRefused, match="API key"):
                 models.factory(ApiEmbedder, address, api_key=key).embed_query("hive")
         assert models.slept == []
-
-    def test_a_server_for_something_else(self, models: Models, folder: Path) -> None:
-        """A server that was started to write neither embeds nor ranks, and says so."""
-        with running(Role.GENERATE, folder) as address:
-            for ask in (
-                lambda: models.factory(ApiEmbedder, address).embed_query("hive"),
-                lambda: models.factory(ApiReranker, address).rerank("hive", TEXTS, timeout_s=5),
-            ):
-                with pytest.raises(ModelRefused, match="not started for this"):
-                    ask()
-
-    def test_its_name_and_weights(self, models: Models, folder: Path) -> None:
-        """The alias a server was given names its model, and its size tells the weights."""
-        with running(Role.EMBED, folder, alias="bees-v1") as address:
-            embedder = models.factory(ApiEmbedder, address)
-
-            assert embedder.fingerprint.startswith("llama-server:bees-v1:")
-            assert embedder.dimensions == 64
-
-    def test_too_long_a_question(self, models: Models, folder: Path) -> None:
-        """A query that fills the context alone is too long, however short the documents are cut."""
-        with running(Role.RERANK, folder) as address, pytest.raises(InputTooLong):
-            models.factory(ApiReranker, address).rerank("bees " * 500, TEXTS, timeout_s=5)
 
 
 def _serving(name: str, **meta: Any) -> Callable[[ReceivedRequest], ScriptedReply]:

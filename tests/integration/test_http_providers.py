@@ -20,7 +20,7 @@ from scripted_server import (
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
-from clawmem.adapters.models.server import PROVIDERS, provider_for, server_root
+from clawmem.adapters.models.server import PROVIDERS, provider_for
 from clawmem.contracts.samples import floats
 from clawmem.ports.errors import ConfigError
 
@@ -166,26 +166,6 @@ class TestProviders:
             pytest.approx(floats_of(t), abs=1e-6) for t in texts
         ]
 
-    def test_a_request_is_no_longer_than_allowed(self, models: Models) -> None:
-        """Long texts make smaller batches."""
-        server = models.serve(as_provider)
-        embedder = models.factory(ApiEmbedder, server.url, provider="voyage", dimensions=64)
-
-        embedder.embed_documents(["bee " * 10_000 + str(n) for n in range(5)])
-
-        assert [len(body["input"]) for body in server.questions()] == [2, 2, 1]
-
-    def test_blank_texts_are_not_sent(self, models: Models) -> None:
-        """OpenAI refuses a whole batch for one empty text."""
-        server = models.serve(as_provider)
-        embedder = models.factory(ApiEmbedder, server.url, provider="openai", dimensions=64)
-
-        _, blank, second = embedder.embed_documents(["hive", " \n", "boat"])
-
-        assert server.questions()[0]["input"] == ["hive", "boat"]
-        assert not any(blank)
-        assert floats(second) == pytest.approx(floats_of("boat"), abs=1e-6)
-
     @pytest.mark.parametrize(
         ("url", "name"),
         [
@@ -201,21 +181,3 @@ class TestProviders:
     def test_the_host_names_the_provider(self, url: str, name: str) -> None:
         """A provider is known by its host alone; everything else is a server of one's own."""
         assert provider_for(url).name == name
-
-    @pytest.mark.parametrize(
-        "url",
-        ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/embeddings", "http://h:1/v2/embed/"],
-    )
-    def test_an_address_may_be_too_long(self, url: str) -> None:
-        """The path of a question, copied along, does no harm."""
-        assert server_root(url) == "http://h:1"
-
-    def test_an_unknown_provider_is_refused(self, clock: ManualClock) -> None:
-        """The error names those that there are."""
-        with pytest.raises(ConfigError, match="llama-server, openai, jina, voyage, cohere"):
-            ApiEmbedder.at("http://h", clock, provider="acme")
-
-    def test_a_key_that_no_header_can_hold(self, clock: ManualClock) -> None:
-        """A key with a line break or an umlaut was copied wrongly."""
-        with pytest.raises(ConfigError, match="API key"):
-            ApiEmbedder.at("http://h", clock, api_key="sk-\nü")

@@ -19,22 +19,16 @@ from waiting import eventually
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator
 from clawmem.adapters.models.catalogue import known_models, model_named
-from clawmem.adapters.models.llama import IsCancelled, Llama, LlamaServer
+from clawmem.adapters.models.llama import LlamaServer
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable
+from clawmem.ports.errors import ConfigError, ModelUnavailable
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs pip install xllamacpp gguf"
 )
 
 SENTENCE = "The bees left the hive at noon. "
-ENDLESS = {
-    "messages": [{"role": "user", "content": "On?"}],
-    "max_tokens": 1900,
-    "ignore_eos": True,
-    "stream": True,
-}
 
 
 @pytest.fixture(scope="module")
@@ -100,17 +94,6 @@ class TestFiles:
         assert not model.is_there()
         assert list((tmp_path / "models").iterdir()) == []
 
-    def test_a_file_that_is_cut_off_later_is_refused_by_llama(self, folder: Path) -> None:
-        """What only the weights show is a sentence, too, when they are loaded."""
-        path = folder / "embeddinggemma" / "model.gguf"
-        path.write_bytes(path.read_bytes()[:-10])
-
-        embedder = local_embedder(folder)
-
-        with pytest.raises(ConfigError, match=r"cannot load .*pip install --upgrade xllamacpp"):
-            embedder.embed_query("bees")
-        embedder.close()
-
     @pytest.mark.parametrize(
         ("place", "role"),
         [
@@ -127,12 +110,6 @@ class TestFiles:
         """llama.cpp would rank with any model, and give it numbers that mean nothing."""
         with pytest.raises(ConfigError, match=f"a model to {role}"):
             model_named(place, tmp_path).add(written / f"{role}.gguf")
-
-    def test_nothing_there_says_how_to_get_it(self, tmp_path: Path) -> None:
-        """Without files and without leave to download there is no model."""
-        for model in known_models(tmp_path)[2:]:
-            with pytest.raises(ConfigError, match=f"clawmem models add {model.name}"):
-                model.opened()
 
 
 class TestEmbedder:
@@ -196,69 +173,6 @@ class TestEngine:
 
         assert embedder.embed_query("bees") == before
         embedder.close()
-
-    def test_a_late_answer_is_given_up_and_stopped(self, generator: ApiGenerator) -> None:
-        """Who waits too long is told so, and the model is free for others before it wrote all it could."""
-        generator.generate("Go.", timeout_s=30, max_tokens=1)
-        pieces: list[object] = []
-
-        def work(llama: Llama, given_up: IsCancelled) -> None:
-            llama.handle_chat_completions(ENDLESS, lambda piece: bool(pieces.append(piece)) or given_up())
-
-        with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s\. Do without such models"):
-            generator.server.ask(work, timeout_s=0.05)
-        generator.generate("Next.", timeout_s=30, max_tokens=1)
-
-        assert 0 < len(pieces) < 1900
-
-    def test_a_question_that_waits_in_vain_is_never_worked_on(self, folder: Path) -> None:
-        """A model that is busy for longer than somebody has time for does not get to his question."""
-        engine = local_embedder(folder).server
-        busy, done, worked = threading.Event(), threading.Event(), []
-        holder = threading.Thread(
-            target=engine.ask,
-            args=(lambda llama, given_up: busy.set() or done.wait(10),),
-            kwargs={"timeout_s": 20},
-        )
-        holder.start()
-        busy.wait(10)
-
-        with pytest.raises(ModelUnavailable):
-            engine.ask(lambda llama, given_up: worked.append(1), timeout_s=0.05)
-        done.set()
-        holder.join()
-        engine.ask(lambda llama, given_up: worked.append(2), timeout_s=10)
-
-        assert worked == [2]
-        engine.close()
-
-    def test_questions_of_many_threads_are_answered(self, folder: Path) -> None:
-        """Eight threads get the vectors that one would have got."""
-        embedder = local_embedder(folder)
-        texts = [f"{SENTENCE} {n}" for n in range(24)]
-        expected = embedder.embed_documents(texts)
-        found: dict[int, list[bytes]] = {}
-
-        def ask(n: int) -> None:
-            found[n] = embedder.embed_documents(texts[n::8])
-
-        threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-        assert found == {n: expected[n::8] for n in range(8)}
-        embedder.close()
-
-    def test_an_error_is_told_to_who_asked_and_to_nobody_else(self, generator: ApiGenerator) -> None:
-        """After a refusal the model answers as before."""
-        before = generator.generate("Bees?", timeout_s=30, max_tokens=5)
-
-        with pytest.raises(InputTooLong, match="Give it less text"):
-            generator.generate(SENTENCE * 2000, timeout_s=30, max_tokens=5)
-
-        assert generator.generate("Bees?", timeout_s=30, max_tokens=5) == before
 
     def test_a_closed_model_answers_nobody(self, generator: ApiGenerator) -> None:
         """Neither who waits when it is closed nor who comes later; an answer that was given stays given."""

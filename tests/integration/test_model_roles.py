@@ -12,11 +12,8 @@ from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, Scr
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.models import ModelSelection
 from clawmem.app.services.models import (
-    AGAIN_MS,
     NONE,
     REST_MS,
-    Provider,
-    Roles,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
@@ -26,7 +23,7 @@ from clawmem.app.settings.model import load_settings
 from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable, VaultLocked
+from clawmem.ports.errors import ConfigError, ModelUnavailable
 from clawmem.ports.models import Generator, ModelFailure, ModelFailures, ModelRole, Reranker
 from clawmem.ports.records import Vector
 
@@ -43,16 +40,6 @@ class Moody(HashingEmbedder):
         if self.error:
             raise self.error
         return super().embed_query(text)
-
-
-class Locked:
-    """A diary that cannot be written."""
-
-    def record(self, failure: ModelFailure) -> None:
-        raise VaultLocked("vault")
-
-    def latest(self) -> dict[ModelRole, ModelFailure]:
-        raise VaultLocked("vault")
 
 
 def watch(failures: ModelFailures, clock: ManualClock, role: ModelRole = ModelRole.EMBEDDER) -> Watch:
@@ -90,12 +77,6 @@ class TestSettings:
         assert (settings.rerank_server.model, settings.rerank_server.max_document_chars) == ("zerank", 400)
         assert "secret" not in repr(settings)
         assert settings.embed_server is None
-
-    def test_a_model_without_a_server_is_nothing(self) -> None:
-        """A model or key whose URL is not said names no server."""
-        settings = load_settings(environ={"CLAWMEM_LLM_MODEL": "qwen3", "CLAWMEM_RERANK_API_KEY": "x"})
-
-        assert (settings.llm_server, settings.rerank_server) == (None, None)
 
     @pytest.mark.parametrize("number", ["0", "-1", "many"])
     def test_numbers_that_are_none(self, number: str) -> None:
@@ -147,20 +128,6 @@ class TestSelection:
 
         assert bool(choice.model) is downloads
 
-    def test_what_cannot_be_meant_is_told(self) -> None:
-        """A role whose settings cannot be honoured is nobody's, with the error for a reason; the others stand."""
-
-        def wrong() -> Provider:
-            raise ConfigError("That is no address.")
-
-        right = Provider(ModelRole.GENERATOR, PLACE, "it is named")
-        roles = Roles(
-            {ModelRole.EMBEDDER: wrong, ModelRole.GENERATOR: lambda: right},
-            open_vault(":memory:").model_failures,
-        )
-
-        assert roles() == [Provider(ModelRole.EMBEDDER, NONE, "That is no address."), right]
-
 
 class TestWatch:
     def test_a_failure_is_kept_and_raised(self) -> None:
@@ -194,41 +161,6 @@ class TestWatch:
         assert last.failed_at == failed_at
         assert last.answered_at == iso_utc(clock.now_ms() - 2000)
 
-    def test_another_process_sees_the_recovery(self) -> None:
-        """What failed in one process and answers in the next has answered since; its name alone says nothing."""
-        failures, clock = open_vault(":memory:").model_failures, ManualClock()
-        failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "busy"))
-        embedder = WatchedEmbedder(HashingEmbedder(), watch(failures, clock))
-
-        assert embedder.fingerprint and embedder.dimensions
-        assert failures.latest()[ModelRole.EMBEDDER].answered_at is None
-        embedder.embed_documents(["bees"])
-        assert failures.latest()[ModelRole.EMBEDDER].answered_at is not None
-
-    def test_another_model_heals_nothing(self) -> None:
-        """That a model answers says nothing about the one that failed before it was chosen."""
-        failures, clock = open_vault(":memory:").model_failures, ManualClock()
-        failures.record(ModelFailure(ModelRole.EMBEDDER, "http://old", iso_utc(clock.now_ms()), "busy"))
-
-        WatchedEmbedder(HashingEmbedder(), watch(failures, clock)).embed_query("bees")
-
-        assert failures.latest()[ModelRole.EMBEDDER].answered_at is None
-
-    def test_a_long_failure_is_noted_once_a_minute(self) -> None:
-        """Of a server that stays away the diary is not written for every question."""
-        failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
-        embedder = WatchedEmbedder(moody, watch(failures, clock))
-        moody.error = ModelUnavailable(PLACE, "busy")
-        times = []
-
-        for _ in range(4):
-            with pytest.raises(ModelUnavailable):
-                embedder.embed_query("bees")
-            times.append(failures.latest()[ModelRole.EMBEDDER].failed_at)
-            clock.advance(AGAIN_MS // 2)
-
-        assert times[0] == times[1] < times[2] == times[3]
-
     def test_what_failed_another_process_rests(self) -> None:
         """For a minute it is not even asked who it is; then it is asked again, and what it answers ends the rest."""
         failures, clock = open_vault(":memory:").model_failures, ManualClock()
@@ -246,26 +178,6 @@ class TestWatch:
         clock.advance(1)
         assert embedder.embed_query("bees") == HashingEmbedder().embed_query("bees")
         assert failures.latest()[ModelRole.EMBEDDER].answered_at is not None
-
-    def test_a_text_that_is_too_long_is_no_failure(self) -> None:
-        """What is wrong with a text is not held against the model."""
-        failures, moody = open_vault(":memory:").model_failures, Moody()
-        moody.error = InputTooLong(PLACE)
-
-        with pytest.raises(InputTooLong):
-            WatchedEmbedder(moody, watch(failures, ManualClock())).embed_query("bees")
-
-        assert failures.latest() == {}
-
-    def test_a_locked_diary_changes_nothing(self) -> None:
-        """Answers and errors are the model's, whatever becomes of the diary."""
-        moody = Moody()
-        embedder = WatchedEmbedder(moody, watch(Locked(), ManualClock()))
-
-        assert embedder.embed_query("bees") == HashingEmbedder().embed_query("bees")
-        moody.error = ModelUnavailable(PLACE, "busy")
-        with pytest.raises(ModelUnavailable, match="busy"):
-            embedder.embed_query("bees")
 
 
 class TestWatchedGenerator(GeneratorContract):

@@ -12,43 +12,9 @@ from command_line import Invoke
 from programs import run_program
 from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
 
-from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.operations.vault import ago, failure_line
 from clawmem.app.services.models import NONE
-from clawmem.app.settings.model import load_settings
-from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.models import ModelFailure, ModelRole, Reranker
 
 PLACE = "http://localhost:8088"
-
-
-class TestWords:
-    def test_a_failure_in_a_line(self) -> None:
-        """Which model, how long ago, why, what was missing, and whether that is over."""
-        failure = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused")
-        line = f"{PLACE}, 3 minutes ago: connection refused; answers were not reranked."
-
-        assert failure_line(failure, iso_utc(180_000)) == line
-        over = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused", iso_utc(1))
-        assert failure_line(over, iso_utc(180_000)) == f"{line} It has answered since."
-
-    @pytest.mark.parametrize(
-        ("seconds", "words"),
-        [
-            (-5, "just now"),
-            (59, "just now"),
-            (60, "1 minute ago"),
-            (3599, "59 minutes ago"),
-            (3600, "1 hour ago"),
-            (86_399, "23 hours ago"),
-            (86_400, "1 day ago"),
-            (400 * 86_400, "400 days ago"),
-        ],
-    )
-    def test_how_long_ago(self, seconds: int, words: str) -> None:
-        """The largest unit that fits; a clock that was set back makes it now."""
-        assert ago(iso_utc(0), iso_utc(seconds * 1000)) == words
 
 
 class TestCommands:
@@ -74,13 +40,6 @@ class TestCommands:
         shown = remembered("status").stdout
         assert "reranker" in shown and "none" in shown
 
-    def test_servers_that_are_named(self, named: Invoke) -> None:
-        """Each role is played by the server that the environment names, and nothing is asked to tell so."""
-        roles = self.roles(named)
-
-        assert all("CLAWMEM_" in str(one["reason"]) and one["chosen"] != NONE for one in roles.values())
-        assert all(one["last_failure"] is None for one in roles.values())
-
     def test_doctor_examines_every_role(self, named: Invoke) -> None:
         """With good models behind every role each canary passes, with how long it took and whose doing it is."""
         found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)["findings"]}
@@ -89,15 +48,6 @@ class TestCommands:
         assert " ms" in found["reranker"]["detail"]
         assert not found["generator"]["ok"]  # which only repeats the question
         assert "something else" in found["generator"]["detail"]
-
-    def test_a_search_asks_nobody(self, named: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A search by words reaches no server, whichever are named."""
-        with scripted(well_behaved) as server:
-            for name in ("LLM", "RERANK", "EMBED"):
-                monkeypatch.setenv(f"CLAWMEM_{name}_URL", server.url)
-
-            assert named("search", "sessions").exit_code == 0
-            assert server.asked == []
 
     def test_a_search_makes_no_model(
         self, remembered: Invoke, home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
@@ -140,22 +90,6 @@ class TestCommands:
         assert (failed["model"], failed["answered_at"]) == (server.url, None)
         assert "503" in failed["reason"]
         assert healed["failed_at"] == failed["failed_at"] and healed["answered_at"]
-
-    def test_a_reranker_that_fails_a_reader(
-        self, remembered: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """What goes wrong while the vault is only read is remembered as well, with what the answer lacked."""
-        with scripted(down) as server:
-            monkeypatch.setenv("CLAWMEM_RERANK_URL", server.url)
-            with open_services(load_settings(), read_only=True) as services:
-                reranker: Reranker = services.reranker
-                with pytest.raises(ModelUnavailable):
-                    reranker.rerank("bees", ["A hive."], timeout_s=0.5)
-
-            failed = self.roles(remembered)["reranker"]["last_failure"]
-            assert isinstance(failed, dict)
-            assert failed["model"] == server.url
-            assert "answers were not reranked" in remembered("status").stdout
 
     @pytest.mark.skipif(not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs xllamacpp and gguf")
     def test_a_model_in_this_process(self, remembered: Invoke, home: Path) -> None:

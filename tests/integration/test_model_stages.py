@@ -16,7 +16,7 @@ from scripted_server import (
     scoring_each,
     writing,
 )
-from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run
+from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, run
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -29,16 +29,12 @@ from clawmem.app.services.retrieval.expand import (
     variant_retrievers,
 )
 from clawmem.app.services.retrieval.fuse import fuse
-from clawmem.app.services.retrieval.models import NO_MODELS
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
-from clawmem.app.services.retrieval.pipelines import query
-from clawmem.app.services.retrieval.rerank import RERANKER, reranking_stages
+from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
-from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
-from clawmem.ports.errors import VaultLocked
 from clawmem.ports.models import Generator
 from clawmem.ports.vault import Vault
 
@@ -85,16 +81,6 @@ def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[st
     }
 
 
-class TestWithoutModels:
-    def test_rows_are_empty(self, vault: Vault) -> None:
-        """A pipeline without models has no stage and no retriever for them."""
-        _, trace = query(retrieval_stores(vault), HashingEmbedder()).rank(request())
-
-        assert expansion_stage(retrieval_stores(vault), NO_MODELS) == {}
-        assert reranking_stages(retrieval_stores(vault), NO_MODELS) == {}
-        assert not {"expand", "choose chunk", "rerank", "blend"} & {stage.name for stage in trace.stages}
-
-
 class TestBoth:
     def test_other_words_and_a_second_reading(self, vault: Vault, models: Models) -> None:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
@@ -123,23 +109,6 @@ class TestBoth:
 
 
 class TestExpansion:
-    def test_other_words_are_asked_too(self, vault: Vault, models: Models) -> None:
-        """Keywords go to the index of words, rephrasing and passage to that of vectors, each under its own name."""
-        server = models.serve(writing(OTHER_WORDS))
-
-        work, trace = run(expanding(vault, models.factory(ApiGenerator, server.url)), vault, request())
-
-        assert work.variants == (
-            Variant(VariantKind.LEX, "kettle steam pressure"),
-            Variant(VariantKind.VEC, "at which moment the kettle sings"),
-            Variant(VariantKind.HYDE, "The kettle boils at noon."),
-        )
-        added = {name for name in work.legs if VARIANT_MARK in name}
-        assert added == {"document~1", "passage~1", "vector~1", "vector~2"}
-        assert all(work.legs[name] for name in added)
-        assert trace.degraded == {}
-        assert "lex: kettle steam pressure" in trace.stages[0].notes
-
     def test_other_words_find_what_the_question_does_not(self, vault: Vault, models: Models) -> None:
         """A note that shares no word with the question is found by keywords that do."""
         generator = models.factory(ApiGenerator, models.serve(writing(OTHER_WORDS)).url)
@@ -191,14 +160,6 @@ class TestExpansion:
         run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
         assert len(server.questions()) == 2
 
-    def test_punctuation_is_not_expanded(self, vault: Vault, models: Models) -> None:
-        """A question without a word is not sent anywhere."""
-        server = models.serve(writing(OTHER_WORDS))
-
-        run(expanding(vault, models.factory(ApiGenerator, server.url)), vault, request("?!"))
-
-        assert server.questions() == []
-
     def test_a_model_that_heeds_no_deadline(self, vault: Vault) -> None:
         """One that does not come back is left to itself; the question's own hits come in time."""
         released = Event()
@@ -219,24 +180,6 @@ class TestExpansion:
         assert work.legs["document"]
         assert trace.degraded == {EXPANSION: "no answer within 0.3 s"}
 
-    def test_a_memory_that_fails_is_not_noticed(self, vault: Vault, models: Models) -> None:
-        """Where answers can be neither read nor kept the model is asked each time, and nobody is told."""
-
-        class Locked:
-            def get(self, *key: str) -> str | None:
-                raise VaultLocked("vault.sqlite")
-
-            def keep(self, *key: Any, at: str) -> None:
-                raise VaultLocked("vault.sqlite")
-
-        server = models.serve(writing(OTHER_WORDS))
-        generator = models.factory(ApiGenerator, server.url)
-        for _ in range(2):
-            work, trace = run(expanding(vault, generator, answers=Locked()), vault, request())
-            assert (len(work.variants), trace.degraded) == (3, {})
-
-        assert len(server.questions()) == 2
-
     def test_vectors_of_another_model_are_not_compared(self, vault: Vault) -> None:
         """Where the vault holds another model's vectors, other words find nothing by meaning, and raise nothing."""
 
@@ -255,10 +198,6 @@ class TestExpansion:
         assert words.hits["document~1"]
         assert meaning.hits == {}
 
-    def test_variants_have_names(self) -> None:
-        """A variant's leg is told from the question's own, and both have the same origin."""
-        assert [retriever_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
-
 
 @needs_server
 class TestRealServers:
@@ -271,15 +210,3 @@ class TestRealServers:
 
         assert work.legs == expected.legs
         assert trace.degraded.keys() == {EXPANSION}
-
-    def test_a_model_that_judges_by_chance(self, vault: Vault, models: Models, tmp_path: Path) -> None:
-        """A real server gives every candidate a score, and the same when it is not asked again."""
-        with running(Role.RERANK, tmp_path) as url:
-            reranker = models.factory(ApiReranker, url)
-            work, trace = run(reranking(vault, reranker, deadline_s=30), vault, request())
-            assert trace.degraded == {}
-        again, trace = run(reranking(vault, reranker, deadline_s=30), vault, request())
-
-        scores = [candidate.legs[RERANKER] for candidate in work.candidates]
-        assert all(0.0 < score < 1.0 for score in scores) and len(set(scores)) == len(scores)
-        assert (again, trace.degraded) == (work, {})

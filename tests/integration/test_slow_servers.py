@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.client import request
 from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.process_identity import holder_id
@@ -38,11 +37,6 @@ def never_answers(connection: socket.socket) -> None:
     """It wants the question, and does nothing with it."""
     connection.sendall(REFUSAL)
     _until_hung_up(connection)
-
-
-def sends_away(connection: socket.socket) -> None:
-    """As a server that has enough to do."""
-    connection.sendall(REFUSAL + b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 
 
 SLOW = (says_nothing, never_answers)
@@ -84,19 +78,6 @@ def test_a_server_that_hangs(ask: Callable[[Behave], CommandOutcome], behave: Be
     assert f"(process {os.getpid()}) does not answer in time" in asked.aside[0]
     assert "clawmem serve --status" in asked.aside[0]
     assert asked.took_s < DONE_S
-
-
-def test_a_server_that_sends_away(ask: Callable[[Behave], CommandOutcome]) -> None:
-    """It is well: nothing is said of it."""
-    asked = ask(sends_away)
-
-    assert (asked.found, asked.code, asked.aside) == (True, 0, [])
-
-
-def test_a_person_waits_for_seconds() -> None:
-    """Not until somebody presses Ctrl-C; longer than a question takes whose models give up."""
-    assert 0 < request.FIRST_S <= 2
-    assert 20 <= request.ANSWER_S <= 60
 
 
 def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> CommandOutcome:

@@ -53,19 +53,6 @@ def test_equals_the_packages_own_embedding(embedder: StaticEmbedder) -> None:
     np.testing.assert_allclose(array(embedder.embed_documents(TEXTS)), expected, rtol=0, atol=1e-6)
 
 
-def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
-    """A hundred thousand tokens, added in float32, stay within a hundred-thousandth of the exact mean."""
-    text = "a much longer one, " * 20_000
-    table, tokenizer = static._loaded(*embedder._files)
-    ids = tokenizer.encode(text, add_special_tokens=False).ids
-    exact = np.bincount(ids, minlength=32_000) @ table.astype(np.float64)
-
-    (vector,) = array([embedder.embed_query(text)])
-
-    assert len(ids) > 100_000
-    np.testing.assert_allclose(vector, exact / np.linalg.norm(exact), rtol=0, atol=1e-5)
-
-
 def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:
     """A text has the same bytes alone, in any batch and in any order."""
     alone = [embedder.embed_query(text) for text in TEXTS]
@@ -84,19 +71,6 @@ def test_another_process_gives_the_same_bytes(embedder: StaticEmbedder) -> None:
         embedder.fingerprint,
         embedder.embed_query("redis sessions").hex(),
     ]
-
-
-def test_a_text_of_a_megabyte(embedder: StaticEmbedder) -> None:
-    """A very long text has the direction of its words, without rounding away."""
-    once, often = array(embedder.embed_documents(["redis sessions,", "redis sessions, " * 70_000]))
-
-    assert np.linalg.norm(often) == pytest.approx(1, abs=1e-5)
-    assert float(once @ often) > 0.97
-
-
-def test_half_a_surrogate_pair_is_no_crash(embedder: StaticEmbedder) -> None:
-    """What UTF-8 cannot hold counts as a question mark."""
-    assert embedder.embed_query("caf\udce9") == embedder.embed_query("caf?")
 
 
 def test_fingerprint_names_the_weights(embedder: StaticEmbedder) -> None:
@@ -120,32 +94,12 @@ def test_other_weights_have_another_fingerprint(tmp_path: Path, place: int) -> N
     assert StaticEmbedder(folder).fingerprint != before
 
 
-def test_another_tokenizer_has_another_fingerprint(tmp_path: Path) -> None:
-    """The tokenizer changes the numbers as much as the weights do."""
-    folder = copied(tmp_path)
-    before = StaticEmbedder(folder).fingerprint
-    with (folder / static._TOKENIZER).open("a") as file:
-        file.write(" ")
-
-    assert StaticEmbedder(folder).fingerprint != before
-
-
 def test_needs_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the package the error says what to install."""
     monkeypatch.setattr(static, "find_spec", lambda name: None)
 
     with pytest.raises(EmbeddingError, match=r"not installed\. Run: pip install"):
         StaticEmbedder()
-
-
-@pytest.mark.parametrize("name", [static._WEIGHTS, static._TOKENIZER])
-def test_needs_both_files(tmp_path: Path, name: str) -> None:
-    """A package without one of the files is named with the file and the way out."""
-    folder = copied(tmp_path)
-    (folder / name).unlink()
-
-    with pytest.raises(EmbeddingError, match=rf"{name} does not exist\. Run: pip install"):
-        StaticEmbedder(folder)
 
 
 @pytest.mark.parametrize("damage", ["truncated", "empty", "dtype", "text", "header"])
@@ -166,24 +120,6 @@ def test_damaged_weights_are_refused(tmp_path: Path, damage: str) -> None:
 
     with pytest.raises(EmbeddingError, match="damaged"):
         StaticEmbedder(folder).embed_query("redis")
-
-
-def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
-    """A tokenizer file that is none is an EmbeddingError with the way out."""
-    folder = copied(tmp_path)
-    (folder / static._TOKENIZER).write_text("{}")
-
-    with pytest.raises(EmbeddingError, match="damaged"):
-        StaticEmbedder(folder).embed_query("redis")
-
-
-def test_the_package_is_not_imported() -> None:
-    """The files of wordllama are read without importing it."""
-    code = (
-        "import sys; from clawmem.adapters.models.static import StaticEmbedder;"
-        "StaticEmbedder().embed_query('a'); print('wordllama' in sys.modules)"
-    )
-    assert run_program(code).stdout == "False\n"
 
 
 def copied(folder: Path) -> Path:

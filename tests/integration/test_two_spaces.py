@@ -18,7 +18,7 @@ from wired import embed_pending
 
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.app.services.indexing import embed
-from clawmem.ports.errors import IndexDamaged, ModelUnavailable
+from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import IndexState, Role, Vector
 
@@ -64,18 +64,6 @@ class TestMeanwhile:
         kept.assert_whole(model.fingerprint)
         assert kept.vault.storage.info().vector_method == method
 
-    def test_the_older_vectors_answer_and_say_so(self, kept: Shelf) -> None:
-        """While vectors are made nothing is degraded, and the trace tells how far they are."""
-        stopped(kept, 3)
-
-        answer = kept.ask("when does the ferry leave", verb="query")
-
-        assert answer.results[0].document.path == "ferry.md"
-        assert answer.trace.degraded == {}
-        said = f"the vectors are of {OLD!r}; those of 'hashing-turned' are 50% made"
-        assert said in answer.trace.stages[0].notes
-        assert kept.firsts() == ASKED
-
     def test_an_index_outside_is_made_anew_or_not_asked(self, kept: Shelf) -> None:
         """Between taking over and the next upkeep the records answer in an outdated index's place."""
         kept.embed(Turned())
@@ -105,15 +93,6 @@ class TestMeanwhile:
 
         assert found[2] == "comet.md"
 
-    def test_a_document_that_changes(self, shelf: Shelf) -> None:
-        """One that was done already is done again before the new vectors take over."""
-        stopped(shelf, 5)
-        shelf.add({"kettle.md": "The kettle is a samovar now.\n"})
-
-        assert shelf.embed(Turned()).replaced == OLD
-        assert shelf.vault.embeddings.counts().pending == 0
-        assert shelf.ask("kettle samovar").results[0].document.path == "kettle.md"
-
 
 def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that was being filled when another model took over is thrown away and filled again."""
@@ -132,24 +111,6 @@ def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pyte
     assert len(filled) > 3
     assert shelf.vault.storage.info().vector_method.startswith("lancedb")
     shelf.assert_whole(WideEmbedder.fingerprint)
-
-
-def test_an_outdated_index_is_written_no_more(kept: Shelf) -> None:
-    """Vectors of the new model are never carried into an index of the old one."""
-    record = next((r for r in kept.vault.outbox.indexes() if r.role is Role.VECTORS), None)
-    if record is None:
-        pytest.skip("the vault's own index changes with the records")
-    kept.embed(Turned())
-    kept.add({"comet.md": "A comet was seen.\n"})
-    index = kept.indexes._engines.open(record)
-    before = index.marker()
-
-    with kept.indexes._indexer.leased(Role.VECTORS) as lease, pytest.raises(IndexDamaged):
-        assert lease
-        kept.indexes._indexer.catch_up(record, index, lease)
-
-    assert index.marker() == before
-    index.close()
 
 
 class TestAtTheCommandLine:
@@ -248,16 +209,6 @@ class TestAtTheCommandLine:
         assert added("remember", "The cooper mends the barrels.").exit_code == 0
         assert (status(added)["model"], status(added)["building"]) == (half["model"], None)
         assert added("embed").exit_code == 0
-        assert status(added)["model"].startswith("minilm:48:")
-
-    def test_what_was_begun_is_continued(self, added: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A change that was stopped ends with the next embedding, without being forced again."""
-        monkeypatch.setattr(embed, "BATCH", 2)
-        with monkeypatch.context() as broken:
-            broken.setattr(OnnxEmbedder, "embed_documents", once(OnnxEmbedder.embed_documents))
-            assert added("embed", "--force").exit_code != 0
-
-        assert "took the place" in added("embed").stdout
         assert status(added)["model"].startswith("minilm:48:")
 
     def test_the_model_that_serves_is_gone(self, added: Invoke) -> None:
