@@ -19,13 +19,10 @@ from chat_exports import (
     claude_code,
     codex,
     openclaw,
-    slack,
     talk,
     write_zip,
 )
 from command_line import Invoke, ask_json, write_notes
-
-from clawmem.app.main import main
 
 SOUND = talk(
     "sound",
@@ -166,39 +163,6 @@ def test_hostile_messages(invoke: Invoke, tmp_path: Path) -> None:
     assert mined(invoke, tmp_path / "c.json")["skipped"] == 1
 
 
-def test_a_huge_text_and_a_long_conversation(invoke: Invoke, tmp_path: Path) -> None:
-    """A text of megabytes is cut; every message of a long conversation is counted."""
-    huge = talk(
-        "huge",
-        "Huge",
-        "2025-02-05",
-        "Which rope?",
-        "hemp " * 1_600_000,
-        "And which knot holds best?",
-        "A bowline holds.",
-    )
-    long = talk(
-        "long", "Long", "2025-02-06", *(f"Crane {number} was painted green." for number in range(4_000))
-    )
-    write_notes(
-        tmp_path / "in",
-        {"huge.json": json.dumps(chatgpt([huge])), "long.json": json.dumps(claude_ai([long]))},
-    )
-
-    report = mined(invoke, tmp_path / "in")
-
-    assert report["faults"] == []
-    assert {name: one["messages"] for name, one in report["sources"].items()} == {
-        "chatgpt": 4,
-        "claude.ai": 4_000,
-    }
-    listed = ask_json(invoke, "list", "-n", 200)["documents"]
-    sizes = [
-        len(ask_json(invoke, "get", one["file"])["text"]) for one in listed if one["title"].startswith("Huge")
-    ]
-    assert 500_000 <= max(sizes) < 510_000
-
-
 def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
     """A message that is its own ancestor, and a missing current node, end the walk; a damaged conversation is named."""
     [cyclic], [lost] = chatgpt([SOUND]), chatgpt([OTHER])
@@ -212,43 +176,6 @@ def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
     assert added(report) == 2
     [fault] = report["faults"]
     assert "is damaged" in fault
-
-
-def test_foreign_files_under_known_names(invoke: Invoke, tmp_path: Path) -> None:
-    """Content decides, not the name: notes, settings and lists are named in the report and not imported."""
-    foreign = {
-        "conversations.json": '[{"latitude": 55.1, "speed": 4}]',
-        "notes.md": "# Rent\n\nIt is paid.\n\nDue: Monday\n",
-        "session.jsonl": '{"level": "info"}\n{"level": "warn"}\n',
-        "deep.json": "[" * 100_000,
-        "binary.txt": "\x00\x01\x02" * 100,
-    }
-    write_notes(tmp_path / "in", foreign)
-
-    report = mined(invoke, tmp_path / "in")
-
-    assert (added(report), report["sources"]) == (0, {})
-    named = [*report["foreign"], *report["faults"]]
-    assert sorted(name for name in foreign if any(name in one for one in named)) == sorted(foreign)
-
-
-def test_a_wrong_call_changes_nothing(invoke: Invoke, tmp_path: Path) -> None:
-    """A missing path, a day that is none, a bad name and a collection of files are refused with the next step."""
-    write_notes(tmp_path / "notes", {"a.md": "# A\n\nText.\n"})
-    write_notes(tmp_path / "in", {"c.json": json.dumps(chatgpt([SOUND]))})
-    assert invoke("collection", "add", tmp_path / "notes", "--name", "notes").exit_code == 0
-    for arguments, said in (
-        ([tmp_path / "gone"], "gone"),
-        ([tmp_path / "gone", "--watch"], "gone"),
-        ([tmp_path / "in", "--since", "yesterday"], "YYYY-MM-DD"),
-        ([tmp_path / "in", "--source", "A B"], "lower-case"),
-        ([tmp_path / "in", "-c", "notes"], "-c"),
-        ([tmp_path / "in", "-c", "_clawmem"], "reserved"),
-    ):
-        done = invoke("mine", "--no-embed", *arguments)
-        assert done.exit_code != 0
-        assert said in done.stderr
-    assert not (tmp_path / "vault.sqlite").exists()
 
 
 def test_paths_that_cannot_be_read_do_not_end_the_others(
@@ -282,44 +209,6 @@ def test_paths_that_cannot_be_read_do_not_end_the_others(
         assert (refused_alone.exit_code, reason in refused_alone.stderr) == (2, True), refused_alone.output
 
 
-def test_a_text_that_begins_with_a_time_is_a_chat(invoke: Invoke, tmp_path: Path) -> None:
-    """A bracket before the first time is no JSON; for another file the report says what a chat needs."""
-    lines = [
-        f"[2025-05-01 10:0{at}] {name}: The ferry leaves at noon."
-        for at, name in enumerate(("Ann", "Bo") * 2)
-    ]
-    write_notes(tmp_path, {"chat.txt": "\n".join(lines), "list.json": "[[1, 2], [3]]", "a.md": "[A](b)\n"})
-
-    assert mined(invoke, tmp_path / "chat.txt")["sources"]["text"]["messages"] == 4
-    done = invoke("mine", "--no-embed", tmp_path / "a.md", tmp_path / "list.json")
-    said = done.stdout
-    assert done.exit_code == 1
-    assert "2 files without a conversation" in said
-    assert "four turns" in said
-    assert "clawmem collection add PATH" in said
-
-
-def test_a_broken_day_of_slack_is_named(invoke: Invoke, tmp_path: Path) -> None:
-    """The other days of the channel are imported; the repaired day is read by the next import."""
-    days = [
-        talk("harbour", "", f"2024-05-0{day}", f"On day {day} the crane was painted green.")
-        for day in (1, 2, 3)
-    ]
-    whole = {name: text for day in days for name, text in slack([day]).items()}
-    write_notes(
-        tmp_path / "slack", {**whole, "harbour/2024-05-02.json": whole["harbour/2024-05-02.json"][:-20]}
-    )
-
-    report = mined(invoke, tmp_path / "slack")
-
-    [fault] = report["faults"]
-    assert fault.startswith(f"{tmp_path}/slack/harbour/2024-05-02.json: ")
-    assert added(report) == 2
-    write_notes(tmp_path / "slack", whole)
-    repaired = mined(invoke, tmp_path / "slack")
-    assert (added(repaired), repaired["faults"]) == (1, [])
-
-
 @pytest.mark.parametrize("session", [claude_code, codex, openclaw])
 def test_unreadable_lines_of_a_session_are_counted(
     invoke: Invoke, tmp_path: Path, session: Callable[[Talk], str]
@@ -332,38 +221,3 @@ def test_unreadable_lines_of_a_session_are_counted(
 
     assert (added(report), report["faults"]) == (1, [f"{tmp_path}/in/s.jsonl: 1 line could not be read."])
     assert mined(invoke, tmp_path / "in")["skipped"] == 1
-
-
-def test_companions_of_an_export_are_silent(invoke: Invoke, tmp_path: Path) -> None:
-    """Files of a ChatGPT export without conversations are not reported, whatever their names are."""
-    files = {
-        "conversations.json": json.dumps(chatgpt([SOUND])),
-        "user.json": '{"id": "user-1", "email": "a@example.org", "birth_year": 1980}',
-        "message_feedback.json": '[{"id": "m", "conversation_id": "c", "user_id": "u", "rating": "thumbs_up"}]',
-        "shared_conversations.json": '[{"id": "s", "conversation_id": "c", "title": "Oars", "is_anonymous": true}]',
-        "user_settings.json": '{"user_id": "u", "settings": {"theme": "dark"}}',
-        "model_comparisons.json": "[]",
-        "shopping.json": "{}",
-        "group_chats.json": '{"chats": []}',
-    }
-    write_notes(tmp_path / "in", {f"x-{name}": text for name, text in files.items()})
-
-    report = mined(invoke, tmp_path / "in")
-
-    assert (added(report), report["foreign"], report["faults"]) == (1, [], [])
-
-
-def test_an_interrupt_during_startup_leaves_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Ctrl-C before the command line runs ends the process with one line and exit code 130."""
-
-    def interrupted(environment: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("clawmem.app.main.complete", interrupted)
-    monkeypatch.setattr("sys.argv", ["clawmem", "mine"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    [line] = capsys.readouterr().err.splitlines()
-    assert ended.value.code == 130 and line.startswith("clawmem: interrupted")

@@ -134,17 +134,6 @@ def test_web_pages(encoding: str) -> None:
     )
 
 
-def test_pictures_and_recordings_are_named(invoke: Invoke, vault: Path) -> None:
-    """They are found by their names; their content is not read."""
-    put(vault, **{"boiler plate__png": b"\x89PNG\0", "choir rehearsal__m4a": b"\0\xff"})
-
-    assert "3 added" in invoke("update").stdout
-
-    assert found(invoke, "boiler plate")["file"] == "bees/boiler plate.png"
-    assert invoke("verify").exit_code == 0
-    assert "not indexed" not in invoke("doctor").stdout
-
-
 def encrypted(password: str) -> bytes:
     from pypdf import PdfReader, PdfWriter
 
@@ -189,25 +178,6 @@ def test_damaged_files_are_named_with_the_next_step(
     assert reason in invoke("why-not", vault / name).stdout
 
 
-def test_a_pdf_without_a_user_password_is_read() -> None:
-    """It only restricts printing or copying."""
-    assert extracted("a.pdf", encrypted("")) == "# Page 1\n\nDrone brood."
-
-
-def test_a_pdf_of_500_pages(invoke: Invoke, vault: Path) -> None:
-    """It is read to its last page."""
-    put(
-        vault,
-        long__pdf=pdf(
-            [f"Chapter {number} is about nothing.\n" * 20 for number in range(499)] + ["Propolis."]
-        ),
-    )
-
-    invoke("update")
-
-    assert found(invoke, "propolis")["heading"] == "Page 500"
-
-
 def test_a_package_that_is_missing(invoke: Invoke, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is named with the command that installs it; canvases need none."""
     monkeypatch.setitem(sys.modules, "pypdf", None)
@@ -229,12 +199,3 @@ def test_any_bytes(path: str, data: bytes) -> None:
         extracted(path, data)
     except SourceUnreadable as error:
         assert error.reason
-
-
-def test_the_default_pattern_reads_notes_only(invoke: Invoke, tmp_path: Path) -> None:
-    """why-not names the pattern that would include the file."""
-    write_notes(tmp_path / "plain", {"a.md": TEXT})
-    put(tmp_path / "plain", b__pdf=pdf(["x"]))
-
-    assert "1 added" in invoke("bootstrap", tmp_path / "plain").stdout
-    assert "--pattern '**/*.{md,pdf}'" in invoke("why-not", tmp_path / "plain/b.pdf").stdout

@@ -57,14 +57,6 @@ def test_the_vault_itself_is_never_replaced(
         assert "belongs to the vault itself" in refused.output
 
 
-@pytest.mark.parametrize(("target", "why"), [("missing/copy", "no folder"), (".", "is a folder")])
-def test_a_file_that_cannot_be_made(remembered: Invoke, target: str, why: str) -> None:
-    refused = remembered("backup", target, "--force")
-
-    assert refused.exit_code in (1, 2)
-    assert why in refused.output
-
-
 def test_a_damaged_vault_gives_no_backup(remembered: Invoke, vault_file: Path, home: Path) -> None:
     """What fails the check does not replace an earlier backup."""
     target = home / "copy.sqlite"

@@ -20,8 +20,6 @@ from clawmem.app.services.indexing.watching import (
     VaultWatcher,
     WatchEvent,
     WatchOptions,
-    _is_watched,
-    issue_project,
 )
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.ports.errors import NotFound
@@ -133,21 +131,6 @@ def test_the_kind_of_a_dependency(
     assert relations(vault_file) == {(*expected, kind)}
 
 
-def test_cycles_and_dependencies_on_nothing(
-    project: Project, sync: Callable[[Path], Any], vault_file: Path, invoke: Invoke
-) -> None:
-    made = sync(
-        project(
-            issue("a", "First", ("b", "blocks"), ("a", "blocks"), ("gone", "related")),
-            issue("b", "Second", ("a", "blocks")),
-        )
-    )
-
-    assert (made["relations"], made["unresolved"]) == (2, 2)
-    assert {one[:3] for one in relations(vault_file)} == {("a", "causal", "b"), ("b", "causal", "a")}
-    assert invoke("graph", "causes", "beads/_clawmem/beads/a.md").exit_code == 0
-
-
 def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], Any], invoke: Invoke) -> None:
     """The rest is taken over, and an issue that may be in a broken line stays."""
     sync(project(KILN, CLAY))
@@ -222,13 +205,6 @@ def test_the_command(
     assert ("As bd" in invoke("get", "beads/_clawmem/beads/bd-1.md").output) is (source == "bd list")
 
 
-def test_no_project(invoke: Invoke, tmp_path: Path) -> None:
-    refused = invoke("beads", "sync", tmp_path / "elsewhere")
-
-    assert refused.exit_code == 3
-    assert "a folder that has .beads" in " ".join(refused.output.split())
-
-
 class _OneChange:
     """A watcher that reports one change of a file."""
 
@@ -271,25 +247,3 @@ def test_the_watcher(tmp_path: Path) -> None:
 
     assert synced == ["/p"]
     assert [one.text for one in news if one.event == "problem"] == [str(NotFound("Beads project", "/p"))]
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/p/.beads/issues.jsonl", "/p"),
-        ("/p/sub/.beads", "/p/sub"),
-        ("/p/.beads/beads.db", ""),
-        ("/p/.beads-old/issues.jsonl", ""),
-        ("/p/session.jsonl", ""),
-    ],
-)
-def test_which_changes_concern_issues(path: str, expected: str) -> None:
-    """The folder is watched although it begins with a dot; transcripts and other dot folders are not."""
-    assert issue_project(path) == expected
-    assert [_is_watched(one) for one in (".beads", "a/.beads", "a/.git", ".git/.beads", "a")] == [
-        True,
-        True,
-        False,
-        False,
-        True,
-    ]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import random
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -14,20 +12,11 @@ import ablation
 import pytest
 import quality
 from artefacts import (
-    DEPTH,
     FOLDER,
-    Question,
     RankedAnswer,
-    Table,
-    measures_of,
-    places_of,
-    read_facts,
     read_table,
-    write_table,
 )
 from command_line import Invoke, ask_json, write_notes
-from hypothesis import given
-from hypothesis import strategies as st
 from vault_stores import retrieval_stores
 from wired import embed_pending, update_collection
 from write_benchmarks import PAGE, written
@@ -37,7 +26,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.bench.collection import load_collection
-from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
+from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
@@ -195,14 +184,6 @@ class TestCommand:
             assert all(float(one[4]) > float(next_one[4]) for one, next_one in pairwise(own))
             assert len({row[2] for row in own}) == len(own)
 
-    def test_a_run_file_that_cannot_be_written(self, invoke: Invoke, judged: Path, tmp_path: Path) -> None:
-        """It is refused in one sentence."""
-        done = invoke("bench", "retrieval", judged, "--run", tmp_path / "missing" / "run.txt")
-
-        assert done.exit_code == 2
-        assert "run.txt cannot be written" in done.stderr
-        assert done.stderr.count("\n") == 1
-
     def test_a_missing_package_is_named(
         self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -216,63 +197,13 @@ class TestCommand:
         assert done.exit_code == 4
         assert "pip install '.[bench]'" in done.stderr
 
-    def test_nothing_is_judged(self, invoke: Invoke, judged: Path) -> None:
-        """Without a judged question there is nothing to report, and nothing breaks."""
-        (judged / "qrels.tsv").write_text("", "utf-8")
-
-        figures = ask_json(invoke, "bench", "retrieval", judged)
-
-        assert (figures["questions"], figures["groups"], figures["run"]) == (0, {}, {})
-        assert invoke("bench", "retrieval", judged).exit_code == 0
-
 
 class TestArtefacts:
-    @given(
-        st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([1, 2, 3]), min_size=1),
-        st.lists(st.text("abcdefgh", min_size=1, max_size=2), unique=True, max_size=15),
-    )
-    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, int], items: list[str]) -> None:
-        """Every measure of a ranking follows from where its answers stand and from the grades of all."""
-        question = Question("q", "all", tuple(sorted(grades.values(), reverse=True)))
-
-        assert measures_of(question, places_of(items, grades)) == pytest.approx(measure(items, grades))
-
-    def test_a_table_is_read_as_it_was_written(self, tmp_path: Path) -> None:
-        """Grades, empty cells and the order of questions and systems survive the file."""
-        table = Table(
-            [Question("q2", "pets", (3, 1)), Question("q1", "travel", (2,))],
-            {
-                "query": {"q2": (RankedAnswer(1, 1), RankedAnswer(4, 3)), "q1": ()},
-                "grep": {"q2": (), "q1": (RankedAnswer(10, 2),)},
-            },
-        )
-
-        write_table(tmp_path / "table.tsv", table)
-        again = read_table(tmp_path / "table.tsv")
-
-        assert again == table
-        assert list(again.systems) == ["query", "grep"]
-        assert (tmp_path / "table.tsv").read_text("utf-8").splitlines()[1] == "q2\tpets\t3,1\t1,4:3\t-"
-
-    @pytest.mark.parametrize("count", [1, 7, 40])
-    def test_the_interval_is_the_percentile_bootstrap(self, count: int) -> None:
-        """It is that of a thousand means of values drawn with replacement, from the same seed."""
-        values = [1 / (n + 1) for n in range(count)]
-        rng = random.Random(7)
-        means = sorted(math.fsum(rng.choices(values, k=count)) / count for _ in range(1000))
-
-        assert interval(values) == pytest.approx((means[25], means[974]))
-
     def test_the_page_is_made_from_what_is_kept(self) -> None:
         """The tables of the page can be made again without any collection, byte for byte."""
         page = PAGE.read_text("utf-8")
 
         assert written(page, FOLDER) == page
-
-    def test_a_page_without_a_place(self) -> None:
-        """A page that lost a mark is refused, not written without its tables."""
-        with pytest.raises(ValueError, match="no place for surfacing"):
-            written(PAGE.read_text("utf-8").replace("<!-- end of surfacing -->", ""), FOLDER)
 
 
 class TestQuality:
@@ -296,20 +227,6 @@ class TestQuality:
         for system in ("plain BM25", "search", "query static"):
             assert tables["pets.doc.scoped"].systems[system] == {qid: (RankedAnswer(1, 1),) for qid in QRELS}
 
-    def test_what_other_code_measured(self, judged: Path, tmp_path: Path) -> None:
-        """Figures of other code are measured again, unless they shall be kept."""
-        wanted = "*.doc.pooled plain BM25"
-        quality.run("pets", judged, tmp_path, wanted, keep=False)
-        facts = tmp_path / "facts.json"
-        facts.write_text(facts.read_text("utf-8").replace(quality.CODE, "of before"), "utf-8")
-
-        quality.run("pets", judged, tmp_path, wanted, keep=True)
-        kept = read_facts(facts)["columns"]["pets.doc.pooled plain BM25"]["code"]
-        quality.run("pets", judged, tmp_path, wanted, keep=False)
-        anew = read_facts(facts)["columns"]["pets.doc.pooled plain BM25"]["code"]
-
-        assert (kept, anew) == ("of before", quality.CODE)
-
 
 class TestAblation:
     def test_every_signal_is_one_that_counts(self, vault: Vault) -> None:
@@ -321,34 +238,6 @@ class TestAblation:
             assert without.weights <= weights.keys(), name
             assert without.legs <= weights.keys(), name
             assert without.stages <= stages, name
-
-    def test_production_stays_as_it_is(self) -> None:
-        """Weights and constants are replaced while a question is asked, and no longer."""
-        before = dict(grains.LINE_WEIGHTS), grains.SPEAKER_LIFT
-
-        with ablation.SIGNALS["speaker"].in_effect():
-            assert (grains.LINE_WEIGHTS["speaker"], grains.SPEAKER_LIFT) == (0.0, 0.0)
-
-        assert (dict(grains.LINE_WEIGHTS), grains.SPEAKER_LIFT) == before
-
-    def test_left_out_one_by_one(self, judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Every signal becomes a column; nothing left out is the ranking of the pipeline itself."""
-        monkeypatch.setattr(ablation, "TABLES", tmp_path)
-        setting = next(s for s in ablation.settings_of("pets", judged) if s.turns and not s.pooled)
-        with ablation.vault_of("pets", judged, "static", tmp_path) as services:
-            asked = ablation.of_collection(setting, services.clock.now_ms(), 1)
-            ablation.measure("pets.turn", services, asked, list(ablation.SIGNALS))
-            direct = {
-                one.qid: places_of(
-                    one.items(services.pipeline("query").rank(one.request)[0].candidates), one.grades
-                )
-                for one in asked
-            }
-        table = read_table(tmp_path / "pets.turn.tsv")
-
-        assert list(table.systems) == list(ablation.SIGNALS)
-        assert table.systems[ablation.EVERYTHING] == direct
-        assert all(place.rank <= DEPTH for places in direct.values() for place in places)
 
 
 MEASURES = ("recall@1", "hit@1", "recall@5", "hit@5", "recall@10", "hit@10", "ndcg@10", "mrr@10")

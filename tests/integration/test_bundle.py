@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -129,18 +129,6 @@ def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) 
     assert used("verify").exit_code == 0
 
 
-def test_notes_that_were_forgotten_after_the_bundle(used: Invoke, bundle: Path, home: Path) -> None:
-    """A restore elsewhere and a drill name them."""
-    forgotten = ask_json(used, "--json", "get", REDIS)["docid"]
-    assert "made before still have it" in used("forget", f"{forgotten} {REDIS}", "--yes").stdout
-
-    for command in (("--vault", home / "new.sqlite", "restore", bundle), ("restore", bundle, "--drill")):
-        done = used(*command, "--json")
-        assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout)["forgotten_since"] == [REDIS]
-        assert f"has forgotten 1 note of the bundle: {REDIS}." in done.stderr
-
-
 def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vault_file: Path) -> None:
     """It asks recorded questions in a temporary place, and finds a bundle that would answer otherwise."""
     before = rows(vault_file)
@@ -182,30 +170,6 @@ def test_indexes_outside_of_the_vault(
     assert ask_json(invoke, "status")["info"]["backend"] == backend
     assert ask_json(invoke, "query", QUESTION)["results"] == answer
     assert invoke("verify").exit_code == 0
-
-
-@pytest.mark.parametrize("way", ["restore", "backup"])
-def test_a_copy_beside_its_original(invoke: Invoke, notes: Path, home: Path, way: str) -> None:
-    """Where indexes have a common place, each vault has its own: a note that one forgets is still found in the other."""
-    pytest.importorskip("lancedb")
-    config, shared, other = home / ".config/clawmem/config.yaml", home / "shared", home / "other.sqlite"
-    write_file(config, f"backend: lancedb\nbackend_options:\n  uri: {shared}\n")
-    assert invoke("bootstrap", notes).exit_code == 0
-    answer = ask_json(invoke, "query", QUESTION)["results"]
-    before = {one.name for one in shared.iterdir()}
-
-    if way == "restore":
-        assert invoke("export", "-o", home / "all.zip").exit_code == 0
-        assert invoke("--vault", other, "restore", home / "all.zip").exit_code == 0
-    else:
-        assert invoke("backup", other).exit_code == 0
-        assert invoke("--vault", other, "rebuild").exit_code == 0
-    assert invoke("--vault", other, "forget", REDIS, "--yes").exit_code == 0
-
-    assert REDIS not in str(ask_json(invoke, "--vault", other, "query", QUESTION)["results"])
-    assert ask_json(invoke, "query", QUESTION)["results"] == answer
-    assert REDIS in str(answer)
-    assert before < {one.name for one in shared.iterdir()}
 
 
 def test_a_forgotten_text_is_in_no_part(sample: Path) -> None:
@@ -252,65 +216,6 @@ def test_a_vault_with_notes_is_never_replaced(
         assert rows(vault_file) == before
     assert used("--vault", home / "empty.sqlite", "init").exit_code == 0
     assert used("--vault", home / "empty.sqlite", "restore", sample).exit_code == 0
-
-
-@pytest.fixture
-def mistaken(used: Invoke, home: Path) -> Callable[[str], Path]:
-    """Make a file that is no bundle, and return it."""
-
-    def make(name: str) -> Path:
-        file = home / name
-        match name:
-            case "backup":
-                assert used("backup", file).exit_code == 0
-            case "folder":
-                file.mkdir()
-            case "other.db":
-                with closing(apsw.Connection(str(file))) as other:
-                    other.execute("create table a (b)")
-            case "chats.zip" | "notes.zip":
-                with ZipFile(file, "w") as written:
-                    written.writestr("conversations.json" if name == "chats.zip" else "a.md", "[]")
-            case "memories.jsonl":
-                assert used("export", "--format", "jsonl").exit_code == 0
-        return file
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("name", "what", "remedy"),
-    [
-        ("missing", "there is no such file", "clawmem export"),
-        ("folder", "it is a folder", " collection add"),
-        ("backup", "it is a vault", "clawmem --vault {file} backup NEW_FILE"),
-        ("other.db", "a database of another program", " import TOOL {file}"),
-        ("chats.zip", "of another program", " mine {file}"),
-        ("notes.zip", "a ZIP file of notes", "Unpack it"),
-        ("memories.jsonl", "memories as JSON lines", " import jsonl {file}"),
-    ],
-)
-def test_what_is_no_bundle(
-    used: Invoke, mistaken: Callable[[str], Path], home: Path, name: str, what: str, remedy: str
-) -> None:
-    """The error names what the file is, and the command for it."""
-    file, new = mistaken(name), ("--vault", home / "new" / "vault.sqlite")
-    for options in ((), new, (*new, "--drill")):
-        refused = used("restore", file, *options)
-
-        assert refused.exit_code == 2
-        assert what in refused.stderr and remedy.format(file=file) in refused.stderr
-        assert not [*home.glob("new/*")]
-
-
-def _truncated(sample: Path) -> Iterator[bytes]:
-    content = sample.read_bytes()
-    yield from (b"", b"PK", content[: len(content) // 2], content[:-10], b"no bundle at all")
-
-
-def test_a_truncated_file(invoke: Invoke, sample: Path, home: Path) -> None:
-    for content in _truncated(sample):
-        _refinvoke(invoke, home, content, "no whole ZIP file")
 
 
 def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -64,18 +63,6 @@ def test_a_folder_with_other_files(remembered: Invoke, notes: Path, home: Path) 
     assert (refused.exit_code, "belongs to the collection notes" in refused.output) == (2, True)
 
 
-def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
-    """Doctor deletes old drafts of the vault, and nothing that a running command may write."""
-    new, old = (home / f".cache/clawmem/.index.sqlite.draft-{name}" for name in ("new", "old"))
-    write_notes(new, {"index.sqlite": "half"})
-    write_notes(old, {"index.sqlite": "half"})
-    os.utime(old, (0, 0))
-
-    remembered("doctor")
-
-    assert (new.exists(), old.exists()) == (True, False)
-
-
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:
     """A path of a record never becomes a path outside of the folder."""
     with apsw.Connection(str(vault_file)) as vault:
@@ -112,28 +99,6 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
     assert report["relations"] == sum(len(one["relations"]) for one in found.values()) > 0
     answer = json.loads(remembered(*other, "search", "ticket machines").stdout)["results"][0]
     assert (answer["title"], answer["trusted"]) == (haruka["title"], False)
-
-
-def test_lines_have_the_whole_text_of_a_document_without_a_file(
-    remembered: Invoke, home: Path, tmp_path: Path
-) -> None:
-    said = [
-        "Where is the spare key?",
-        "Under the third pot.",
-        "And who waters the pots?",
-        "Olga does, on Fridays.",
-    ]
-    chat = tmp_path / "chat.txt"
-    chat.write_text(
-        "".join(f"{'User' if n % 2 == 0 else 'Assistant'}: {one}\n\n" for n, one in enumerate(said)), "utf-8"
-    )
-    assert remembered("mine", chat).exit_code == 0
-    assert remembered("export", "--format", "jsonl").exit_code == 0
-
-    (mined,) = [one for one in lines_of(home / "memories.jsonl") if one["id"].startswith("conversations/")]
-
-    assert all(one in mined["text"] for one in said)
-    assert "origin:imported" not in mined["tags"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import apsw
 import pytest
 from chat_exports import write_zip
-from command_line import Invoke, ask_json, read_json, write_notes
-from foreign_stores import OLD, STORES, TEXT, mem0, sqlite
+from command_line import Invoke, ask_json, write_notes
+from foreign_stores import OLD, STORES, TEXT, sqlite
 
 from clawmem.adapters.imports.stores import STORES as TOOLS
 
@@ -90,33 +89,6 @@ def test_an_import(
     assert kiln["authored_at"][:10] == "2025-03-04"
     found = ask_json(invoke, "--json", "search", "kiln degrees")["results"]
     assert [one["trusted"] for one in found[:1]] == [False]
-
-
-def test_two_memories_with_one_id(bring: Import, place: Callable[[str], Path], vault_file: Path) -> None:
-    """Both are kept, and a repetition changes neither."""
-    store = place("jsonl")
-    file = store / "memories.jsonl"
-    file.write_text(file.read_text("utf-8").replace("notes/ann.md", "notes/kiln.md"), "utf-8")
-
-    assert bring("jsonl", store)["imported"] == 2
-    assert len(documents(vault_file)) == 2
-    again = bring("jsonl", store)
-    assert (again["updated"], again["unchanged"]) == (0, 2)
-
-
-def test_what_each_tool_knows(
-    bring: Import, place: Callable[[str], Path], vault_file: Path, invoke: Invoke
-) -> None:
-    """Pins, snoozes, confidence, tags, projects, facts and relations."""
-    made = bring("clawmem", place("clawmem"))
-    kiln = the_kiln(vault_file)
-    assert [made[name] for name in ("pinned", "snoozed", "facts", "relations")] == [1, 1, 1, 2]
-    assert (kiln["pinned"], kiln["confidence"], kiln["content_type"]) == (1, 0.8, "decision")
-    assert "craft" in kiln["tags"]
-    assert "slow cooling" in invoke("graph", "facts", "Kiln").output
-
-    bring("mem0", place("mem0"))  # the same text: a duplicate
-    assert len(documents(vault_file)) == 2
 
 
 @pytest.mark.parametrize(
@@ -217,22 +189,6 @@ def test_secrets_orders_and_duplicates(bring: Import, tmp_path: Path, vault_file
     assert not any("Zx8Kq2" in str(one) for one in documents(vault_file))
 
 
-@pytest.mark.parametrize("time", ["", "yesterday", "2999-01-01T00:00:00Z", "-5"])
-def test_times_that_cannot_be(bring: Import, tmp_path: Path, vault_file: Path, time: str) -> None:
-    """Missing, unreadable and future times become the time of the import."""
-    assert bring("jsonl", _lines_with(tmp_path, TEXT, authored_at=time))["imported"] == 1
-    assert "2025" < the_kiln(vault_file)["authored_at"] < "2999"
-
-
-def test_texts_that_cannot_be(bring: Import, tmp_path: Path, vault_file: Path) -> None:
-    """A lone surrogate is replaced, control characters stay out of titles, and a long text is taken whole."""
-    made = bring("jsonl", _lines_with(tmp_path, "The \ud83d kiln", "a\x00b\x1b[31m", "word " * 20_000))
-
-    assert made["imported"] == 3
-    assert bring("jsonl", tmp_path / "memories.jsonl")["unchanged"] == 3
-    assert max(len(one["body"]) for one in documents(vault_file)) > 90_000
-
-
 @pytest.mark.parametrize("tool", STORES)
 def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file: Path) -> None:
     """A missing place, an empty folder, another file, a truncated one: an error that names the place."""
@@ -248,27 +204,3 @@ def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file:
         assert str(wrong) in refused.output.replace("\n", "")
         assert "Traceback" not in refused.output
     assert documents(vault_file) == []
-
-
-def test_an_unknown_tool_and_its_usual_place(invoke: Invoke, home: Path, vault_file: Path) -> None:
-    refused = invoke("import", "mem1")
-    assert (refused.exit_code, "Did you mean: mem0?" in refused.stderr) == (3, True)
-    assert "clawmem mine PATH" in invoke("import", "chatgpt", "export.zip").stderr
-
-    mem0(home / ".mem0")
-    assert read_json(invoke("--json", "import", "mem0"))["imported"] == 1
-    assert "Name its store" in invoke("import", "jsonl").output
-
-
-def test_pipes_and_empty_paths(invoke: Invoke, tmp_path: Path) -> None:
-    """A pipe in a folder is left out, and one that is named is refused; an unset variable is not the current folder."""
-    folder = tmp_path / "store"
-    folder.mkdir()
-    os.mkfifo(folder / "pipe.md")
-    (folder / "kiln.md").write_text("# Kiln\n\nThe kiln fires on Mondays.\n", "utf-8")
-
-    assert "Would import 1 memory" in invoke("import", "basic-memory", folder, "--dry-run").stdout
-    assert "it is not a regular file" in invoke("import", "jsonl", folder / "pipe.md").stderr
-    for command in (("import", "basic-memory", ""), ("mine", "--forget", ""), ("restore", "")):
-        done = invoke(*command)
-        assert (done.exit_code, "is empty. Give it a value" in done.stderr) == (2, True), command

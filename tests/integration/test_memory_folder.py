@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.files.memory_folder import MOST_SHOWN, MemoryFolder, Refused
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput
 
 
 @pytest.fixture
@@ -66,40 +66,6 @@ def test_str_replace(folder: MemoryFolder, tmp_path: Path) -> None:
         "Please ensure it is unique",
         folder.str_replace, "/memories/a.md", "e", "x",
     )  # fmt: skip
-
-
-def test_insert(folder: MemoryFolder, tmp_path: Path) -> None:
-    assert folder.insert("/memories/a.md", 0, "zero") == "The file /memories/a.md has been edited."
-    folder.insert("/memories/a.md", 4, "end\n")
-    assert (tmp_path / "in" / "a.md").read_text("utf-8") == "zero\none\ntwo\nthree\nend\n"
-    _refused(
-        "Error: Invalid `insert_line` parameter: 6. It should be within the range of lines of the file: [0, 5]",
-        folder.insert, "/memories/a.md", 6, "x",
-    )  # fmt: skip
-
-
-def test_delete_and_rename(folder: MemoryFolder, tmp_path: Path) -> None:
-    assert folder.rename("/memories/a.md", "/memories/x/b.md") == (
-        "Successfully renamed /memories/a.md to /memories/x/b.md"
-    )
-    assert folder.delete("/memories/deep") == "Successfully deleted /memories/deep"
-    assert [one.name for one in sorted((tmp_path / "in").iterdir())] == [".hidden", "x"]
-    folder.create("/memories/a.md", "")
-    _refused(
-        "Error: The destination /memories/a.md already exists",
-        folder.rename, "/memories/x/b.md", "/memories/a.md",
-    )  # fmt: skip
-    _refused("Cannot delete the /memories directory itself", folder.delete, "/memories/")
-    _refused("Cannot rename the /memories directory itself", folder.rename, "/memories", "/memories/y")
-    _refused("/memories/x/y/z lies inside of /memories/x", folder.rename, "/memories/x", "/memories/x/y/z")
-
-
-def test_what_is_not_there(folder: MemoryFolder) -> None:
-    with pytest.raises(NotFound, match="does not exist"):
-        folder.view("/memories/no.md")
-    with pytest.raises(NotFound):
-        folder.str_replace("/memories/no.md", "a", "b")
-    _refused("The path /memories/deep is not a file.", folder.insert, "/memories/deep", 0, "x")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import Talk, talk, write_zip
+from chat_exports import Talk, talk
 from chat_exports import openclaw as openclaw_lines
 from command_line import Invoke, ask_json
 
@@ -175,43 +175,3 @@ def test_hermes_compacts_and_takes_back(invoke: Invoke, database: sqlite3.Connec
     said = text_of(invoke)
     assert [said.count(one) for one in (FERRY.turns[0].text, last.text, "And this flag")] == [1, 1, 1]
     assert not any(absent in said for absent in ("COMPACTION", "Forget what", "image_url"))
-
-
-def test_events_that_cannot_be_read_are_counted(
-    invoke: Invoke, database: sqlite3.Connection, tmp_path: Path
-) -> None:
-    """A compressed event that is damaged is reported once, and the rest of the session is imported."""
-    with database:
-        openclaw(database, FERRY)
-        database.execute("update transcript_events set event_json = null, event_zstd = x'00' where seq = 2")
-
-    report = mined_with_faults(invoke, tmp_path / "sessions.bin")
-
-    assert report["sources"]["openclaw"]["messages"] == 3
-    assert report["faults"] == [f"{tmp_path / 'sessions.bin'}: 1 line could not be read."]
-    assert mined(invoke, tmp_path / "sessions.bin")["faults"] == []
-
-
-def test_other_databases_are_refused(invoke: Invoke, database: sqlite3.Connection, tmp_path: Path) -> None:
-    """One of another program holds no conversation, a damaged one and one in a ZIP file are reported."""
-    with database:
-        database.execute("create table session (id text)")
-    place = tmp_path / "sessions.bin"
-    assert mined_with_faults(invoke, place)["foreign"] == [str(place)]
-
-    damaged = tmp_path / "damaged" / "state.db"
-    damaged.parent.mkdir()
-    damaged.write_bytes(place.read_bytes()[:16] + bytes(5000))
-    packed = write_zip(tmp_path / "packed.zip", {"a.json": place.read_bytes()})
-    report = mined_with_faults(invoke, damaged.parent, packed)
-    assert [one.partition(": ")[2] for one in report["faults"]] == [
-        "its database cannot be read (unable to open database file).",
-        "its database cannot be read (file is not a database).",
-    ]
-
-
-def mined_with_faults(invoke: Invoke, *paths: object) -> Any:
-    """Return the result of an import that reports files which were not read."""
-    done = invoke("mine", "--no-embed", "--json", *paths)
-    assert done.exit_code in (0, 1), done.output
-    return json.loads(done.stdout)

@@ -8,19 +8,14 @@ from pathlib import Path
 import pytest
 from chat_exports import (
     FORMATS,
-    USER,
-    Talk,
     chatgpt,
     chatgpt_message,
     claude_ai,
-    claude_code,
     talk,
     write_zip,
 )
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, changes, documents, mined, text_of, write_export
-
-DAYS = ("2024-05-01", "2024-05-09")
 
 
 @pytest.mark.parametrize("source", FORMATS)
@@ -127,32 +122,6 @@ def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) ->
     assert not any("example.org" in text for text in texts.values())
 
 
-@pytest.mark.parametrize("source", ["chatgpt", "claude.ai"])
-def test_messages_carry_the_name_of_the_account(invoke: Invoke, tmp_path: Path, source: str) -> None:
-    """The user of an export with accounts has a name, also where several share the export; the agent has none."""
-    names = {"chatgpt": ("Ida Holm", "Ida Holm"), "claude.ai": ("Ida Holm", "Per Dahl")}[source]
-    talks = [owned(one, name) for one, name in zip((BOAT, BREAD), names, strict=True)]
-    files = {f"data/{name}": text for name, text in FORMATS[source](talks).items()}
-
-    report = mined(invoke, write_zip(tmp_path / "export.zip", files))
-
-    assert (report["foreign"], report["faults"]) == ([], [])
-    for question, name, answer in (
-        ("varnish", names[0], "Use a spar"),
-        ("sourdough", names[1], "It is over"),
-    ):
-        [found, *_] = ask_json(invoke, "search", question, "--where", f"speaker={name}")["results"]
-        text = text_of(invoke, found["file"])
-        assert text.startswith(f"**{name}:** ")
-        assert f"**Agent:** {answer}" in text
-
-
-def owned(one: Talk, name: str) -> Talk:
-    """Return *one* as a talk of the account of *name*."""
-    turns = [turn._replace(speaker=name) if turn.speaker == USER else turn for turn in one.turns]
-    return one._replace(user=name, turns=turns)
-
-
 def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
     """A thread is one conversation over several days, ids become names, joins and tokens of files are left out."""
     said = [
@@ -213,26 +182,6 @@ def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path)
     assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
 
 
-def test_an_excerpt_has_the_reply(invoke: Invoke, tmp_path: Path) -> None:
-    """Not only the question and its attachment; a long reply is shown alone, and a statement of the user as it is."""
-    ferry = talk(
-        "ferry", "Ferryman", "2025-01-02",
-        "How should the ferryman in the novel speak?\n\n[attached: chapter3.txt]\n\nHe is old.", "It rhymes: salt and time.",
-        "Which boat does the miller have? " + "She has waited on the shore of the lake for years. " * 6, "The miller rows a flat punt.",
-        "I prefer the names of wines untranslated.", "Noted.",
-    )  # fmt: skip
-    mined(invoke, write_export(tmp_path, "chatgpt", ferry))
-
-    def shown(question: str) -> str:
-        return str(ask_json(invoke, "query", question, "-n", 1)["results"][0]["snippet"])
-
-    said = shown("how does the ferryman speak")
-    assert said.startswith("**User:** How should the ferryman")
-    assert said.endswith("**Agent:** It rhymes: salt and time.")
-    assert shown("which boat does the miller have") == "**Agent:** The miller rows a flat punt."
-    assert shown("names of wines untranslated").startswith("**User:** I prefer")
-
-
 def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     """A dry run changes nothing, and --since leaves out earlier exchanges, which a later import adds."""
     export = write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
@@ -249,25 +198,6 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     assert documents(invoke)["Sourdough"]
     renamed = mined(invoke, export, "--source", "ship")
     assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
-
-
-def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_path: Path) -> None:
-    """The first are counted; an import of the same ones under another name warns, once for each conversation."""
-    old, new = (
-        talk(day, day, day, f"Who painted the crane on {day}?", "Olga did, in green.") for day in DAYS
-    )
-    file = write_export(tmp_path, "chatgpt", old, new)
-
-    late = invoke("mine", "--no-embed", file, "--since", DAYS[1])
-    assert "1 document added" in late.stdout and "1 conversation before that day left out" in late.stdout
-    assert mined(invoke, file)["sources"]["chatgpt"]["earlier"] == 0
-    for repeated in (2, 0):  # the second time they are known
-        again = invoke("mine", "--no-embed", file, "--source", "work", "--json")
-        assert json.loads(again.stdout)["sources"].get("work", {"repeated": 0})["repeated"] == repeated
-        assert ("clawmem list --where source=work" in again.stderr) == bool(repeated)
-        assert "--forget" not in again.stderr
-    third = mined(invoke, file, "--source", "late", "--since", DAYS[1])["sources"]["late"]
-    assert (third["earlier"], third["repeated"], third["added"]) == (1, 1, 1)
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
@@ -289,14 +219,3 @@ def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: P
         if (Path(f"{vault}-wal").exists())
         else b"ghp_0123456789" not in vault.read_bytes()
     )
-
-
-def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home: Path) -> None:
-    """Without a path, the recorded sessions of the agents are imported; without any, the command says what to name."""
-    refused = invoke("mine")
-    assert refused.exit_code != 0
-    assert "clawmem mine PATH" in refused.stderr
-    write_notes(home / ".claude/projects/-home-me-ferry", {f"{BOAT.id}.jsonl": claude_code(BOAT)})
-
-    assert changes(mined(invoke), "claude-code") == (1, 0, 0, 0)
-    assert ask_json(invoke, "search", "varnish", "--where", "project=ferry")["results"]

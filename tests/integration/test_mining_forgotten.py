@@ -36,17 +36,6 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert "claude.ai" in unknown.stderr
 
 
-def test_forgotten_conversations_are_counted_at_every_import(invoke: Invoke, tmp_path: Path) -> None:
-    """Also where they come under the name of another source, in which they never were."""
-    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
-    mined(invoke, boat, "--source", "work")
-    ask_json(invoke, "mine", "--forget", "work", "--yes")
-    for indent in range(3):
-        (boat / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=indent), "utf-8")
-        again = mined(invoke, boat)
-        assert (changes(again, "chatgpt"), again["sources"]["chatgpt"]["forgotten"]) == ((0, 0, 0, 0), 1)
-
-
 def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
     """Later messages become documents of their own, again and again; forgotten ones do not return."""
     mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
@@ -67,29 +56,3 @@ def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, t
     ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
     assert not documents(invoke)
-
-
-def test_forgetting_keeps_to_its_collection(invoke: Invoke, tmp_path: Path) -> None:
-    """With -c, only that collection is forgotten; paths and options of imports are refused."""
-    mined(invoke, write_export(tmp_path / "a", "chatgpt", BOAT))
-    mined(invoke, write_export(tmp_path / "b", "chatgpt", BREAD), "-c", "work")
-    for more in (
-        [tmp_path / "a"],
-        ["--dry-run"],
-        ["--since", "2025-01-01"],
-        ["--source", "x"],
-        ["--synthesize"],
-    ):
-        refused = invoke("mine", "--forget", "chatgpt", "--yes", *more)
-        assert refused.exit_code != 0
-        assert "Leave out" in refused.stderr
-    assert invoke("mine", "-c", "other", "--forget", "chatgpt", "--yes").exit_code == 3
-    assert (
-        "2 documents from chatgpt in conversations and work" in invoke("mine", "--forget", "chatgpt").stderr
-    )
-
-    assert (
-        ask_json(invoke, "mine", "-c", "work", "--forget", "chatgpt", "--yes")["forgotten"]["documents"] == 1
-    )
-
-    assert [one["collection"] for one in ask_json(invoke, "sources")["sources"]] == ["conversations"]

@@ -20,7 +20,6 @@ PLUGIN = ROOT / "integrations" / "openclaw"
 HOST = ROOT / "tests" / "data" / "openclaw_host.mjs"
 QUESTION = "Where do login sessions live, and for how many days?"
 DECIDED = "We decided to use Postgres for the queue because one database is enough."
-OWN_TOOLS = ["clawmem_get", "clawmem_search", "clawmem_session_log", "clawmem_similar", "clawmem_timeline"]
 
 Host = Callable[..., dict[str, Any]]
 node = shutil.which("node")
@@ -192,56 +191,6 @@ def test_memory_tools_have_the_contract_of_openclaw(host: Host) -> None:
     assert empty == []
 
 
-def test_our_tools(host: Host) -> None:
-    """Each answers, whatever a model passes as an address."""
-    haruka = {"docid": "haruka"}
-    params = {"clawmem_search": {"query": "sessions", "mode": "keyword"}, "clawmem_session_log": {}}
-    steps = [{"do": "tool", "name": name, "params": params.get(name, haruka)} for name in OWN_TOOLS]
-
-    *answers, wrong = host(*steps, {"do": "tool", "name": "clawmem_get", "params": {"docid": "--vault"}})[
-        "results"
-    ]
-
-    assert all("error" not in one for one in answers)
-    assert "error" in wrong
-
-
-def test_status_and_prompt(host: Host) -> None:
-    """The section is there as long as the tools are; the status names the vault."""
-    status, section, without = host(
-        {"do": "status"},
-        {"do": "section", "available": ["memory_search"], "citationsMode": "off"},
-        {"do": "section", "available": []},
-    )["results"]
-
-    assert status["files"] == 3 and status["vector"]["available"] and status["custom"]["vault"]
-    assert section[0] == "## Memory Recall" and not any("Citations" in line for line in section)
-    assert without == []
-
-
-def test_the_plan_of_a_flush_comes_from_the_program(host: Host) -> None:
-    """A window without room for it gets none."""
-    plan, none = host({"do": "plan", "window": 200_000}, {"do": "plan", "window": 16_000})["results"]
-
-    assert (plan["softThresholdTokens"], plan["reserveTokensFloor"]) == (4000, 20_000)
-    assert plan["relativePath"].startswith("memory/") and plan["relativePath"] in plan["prompt"]
-    assert none is None
-
-
-def test_the_token_budget_bounds_a_block(many: Invoke, host: Host) -> None:
-    """The manifest has the bounds of the setting; a smaller budget shows fewer notes."""
-    schema = json.loads((PLUGIN / "openclaw.plugin.json").read_text("utf-8"))["configSchema"]["properties"]
-    question = "What do the reviews say about Redis sessions?"
-
-    small, large = (
-        host(prompt(question, sessionId=f"s{tokens}"), tokenBudget=tokens)["results"][0]["prependContext"]
-        for tokens in (100, 4000)
-    )
-
-    assert (schema["tokenBudget"]["minimum"], schema["tokenBudget"]["maximum"]) == (100, 4000)
-    assert small.count("meetings/") < large.count("meetings/") and "Redis" in small
-
-
 def test_the_ranking_of_openclaw_searches_the_agent_alone(host: Host, tmp_path: Path) -> None:
     """Its own workspace, files and vault; what another agent wrote, or the user's vault holds, is not found."""
     agents = {name: {"agentId": name, "workspaceDir": str(tmp_path / name)} for name in ("main", "Other")}
@@ -296,37 +245,6 @@ def test_a_new_session_finds_what_the_last_one_ended_with(host: Host, home: Path
 
     assert before["results"] == []
     assert [one["path"] for one in found["results"]] == ["sessions/s0.jsonl"]
-
-
-def test_a_session_leaves_a_note(host: Host, tmp_path: Path) -> None:
-    """Only on request, once, and named by the words that were used most often."""
-    said = turn(
-        ("user", "Where should the queue live?"), ("assistant", DECIDED), ("user", "The queue, then.")
-    )
-    context = {"agentId": "main", "sessionId": "s1", "workspaceDir": str(tmp_path), "trigger": "user"}
-    reset = {"do": "hook", "name": "before_reset", "event": said["event"], "ctx": context}
-    end = {
-        "do": "hook",
-        "name": "session_end",
-        "event": {"sessionId": "s1", "reason": "reset"},
-        "ctx": context,
-    }
-
-    assert host(said, reset, end)["warnings"] == [] and not (tmp_path / "memory").exists()
-    assert host(said, reset, end, sessionNotes=True)["warnings"] == []
-
-    [note] = (tmp_path / "memory").iterdir()
-    assert note.name == "2023-11-14-queue.md"
-    assert "User: Where should the queue live?\n\nAssistant: We decided" in note.read_text("utf-8")
-
-
-def test_sessions_with_similar_names_have_their_own_transcripts(host: Host, home: Path) -> None:
-    """A sign that no file name may have is not only left out."""
-    names = ("agent:main:x", "agent-main-x", "../x", "x")
-
-    host(*(turn(("user", f"Question {name}?"), ("assistant", "Yes."), sessionId=name) for name in names))
-
-    assert len(list((home / ".openclaw" / "clawmem").glob("main-*/*/transcript.jsonl"))) == len(names)
 
 
 def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:

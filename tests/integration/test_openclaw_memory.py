@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +66,6 @@ def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -
     assert not other.exists()
 
 
-def test_six_results_at_most(agent: Invoke, workspace: Path) -> None:
-    """The number is that of OpenClaw unless another is asked for."""
-    write_notes(
-        workspace,
-        {f"memory/2026-10-{day:02}.md": f"Tide table {day}: ferry at noon.\n" for day in range(1, 10)},
-    )
-
-    assert len(found(agent, "tide table ferry")) == 6
-    assert len(found(agent, "tide table ferry", "-n", 8, "--min-score", 0)) == 8
-
-
 def test_only_memory_files_and_extra_paths_are_read(agent: Invoke, workspace: Path, tmp_path: Path) -> None:
     """Other files of the workspace are not indexed; a source that is no longer named is removed."""
     write_notes(tmp_path / "more", {"trains.md": "Night trains leave at nine.\n"})
@@ -133,20 +121,6 @@ def test_sessions_are_read_when_they_have_grown(agent: Invoke, home: Path) -> No
     assert found(agent, "mooring fee", "--source", "memory") == []
 
 
-def test_transcripts_of_earlier_versions(agent: Invoke, home: Path) -> None:
-    """They are JSONL files; lines of other kinds and broken ones are left out."""
-    folder = home / STATE / "agents" / "main" / "sessions"
-    message = {
-        "type": "message",
-        "message": {"role": "user", "content": [{"type": "text", "text": "Lighthouse keys."}]},
-    }
-    write_notes(folder, {"old.jsonl": f'{{"type": "session"}}\n{json.dumps(message)}\nbroken\n[1]\n'})
-
-    assert agent("openclaw", "index", "--sessions").exit_code == 0
-
-    assert [one["path"] for one in found(agent, "lighthouse keys")] == ["sessions/old.jsonl"]
-
-
 def test_no_agent_reads_another(agent: Invoke, home: Path, tmp_path: Path) -> None:
     """Each has a vault of its own; neither a search, nor a path, nor a copied record of sessions crosses over."""
     write_notes(tmp_path / "other", {"MEMORY.md": "The walrus password is tusk.\n"})
@@ -170,50 +144,3 @@ def test_no_agent_reads_another(agent: Invoke, home: Path, tmp_path: Path) -> No
     files = sorted(file.name for file in (home / STATE / "clawmem").glob("*.sqlite"))
     assert files == ["main.sqlite", "other.sqlite"]
     assert all(file.stat().st_mode & 0o077 == 0 for file in (home / STATE / "clawmem").iterdir())
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ("search", "x", "--agent", "nobody"),
-            "Run: clawmem openclaw index --agent nobody --workspace FOLDER",
-        ),
-        (("index", "--agent", "../x"), "is no id of an agent"),
-        (("index", "--agent", "Main"), "is no id of an agent"),
-        (("index", "--workspace", "absent"), "absent is not a folder"),
-        (("index", "--chunk-tokens", "60"), "Choose --chunk-overlap below 60"),
-        (("index", "--extra", "absent.md"), "absent.md is not a file or folder"),
-    ],
-)
-def test_bad_input_changes_nothing(agent: Invoke, home: Path, words: tuple[str, ...], said: str) -> None:
-    """The message names the value and the next step, and no file is made."""
-    before = sorted((home / STATE / "clawmem").iterdir())
-
-    refused = agent("openclaw", *words)
-
-    assert refused.exit_code in (2, 3) and said in refused.output
-    assert sorted((home / STATE / "clawmem").iterdir()) == before
-
-
-def test_a_damaged_settings_file_is_named(agent: Invoke, home: Path) -> None:
-    """The vault is not touched."""
-    (home / STATE / "clawmem" / "main.json").write_text("{", "utf-8")
-
-    refused = agent("openclaw", "search", "train")
-
-    assert refused.exit_code == 4 and "main.json" in refused.output
-
-
-def test_the_usual_vault_can_be_ranked_the_same_way(remembered: Invoke, home: Path) -> None:
-    """``ranking: openclaw`` in the config file is for the command query."""
-    config = home / ".config" / "clawmem" / "config.yaml"
-    config.write_text(f"{config.read_text('utf-8')}ranking: openclaw\n", "utf-8")
-
-    [first, *_] = ask_json(remembered, "query", "login sessions live Redis", "--explain")["results"]
-
-    assert first["file"].endswith("redis.md")
-    assert set(first["explanation"]["legs"] if "explanation" in first else {"passage", "vector"}) <= {
-        "passage",
-        "vector",
-    }

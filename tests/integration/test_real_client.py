@@ -29,7 +29,6 @@ ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "integrations" / "claude-code"
 ASKED = "how long is a booking slot held during checkout?"
 KNOWN = "From v2.2 a slot is held for **6 minutes**."
-OFF_TOPIC = "who won the football world cup?"
 DECIDED = "We decided to use Postgres for the ticket queue because one database is enough."
 DELEGATE, ERRAND, QUEUE = (
     "Let somebody else do it.",
@@ -167,37 +166,6 @@ def retrieves(request: Request) -> Sequence[Block]:
     return [call(WAIT)] if WAIT in request.tools else [text("There is no memory.")]
 
 
-def test_a_prompt_carries_what_the_notes_say(world: World) -> None:
-    """Once, and a prompt about something else carries nothing."""
-    world.clawmem("setup", "hooks")
-
-    on_topic, off_topic = world.talk(ASKED, OFF_TOPIC)
-
-    assert on_topic.count("<vault-context>") == 1
-    assert KNOWN in on_topic
-    assert OFF_TOPIC in off_topic
-    assert "<vault-" not in off_topic
-    assert not world.complaints()
-
-
-def test_a_session_is_remembered(world: World) -> None:
-    """Its decision and where it stopped are stored, and are what the next session begins with."""
-    world.clawmem("setup", "hooks", "--with", "session-bootstrap")
-    world.api.turn = decides
-
-    world.talk(QUEUE, "And write the tests, please.")
-
-    kept = world.remembered()
-    [decision] = [body for path, body in kept.items() if "/observations/" in path]
-    [handoff] = [body for path, body in kept.items() if "/handoffs/" in path]
-    assert "Postgres for the ticket queue" in decision
-    assert "write the tests" in handoff
-    [begun] = world.talk("Good morning.")
-    assert "<vault-session>" in begun
-    assert "write the tests" in begun
-    assert not world.complaints()
-
-
 def test_a_compaction(world: World) -> None:
     """What was decided is back behind it, and the summary is kept; the subagent's turns are nobody's memories."""
     world.clawmem("setup", "hooks")
@@ -213,16 +181,6 @@ def test_a_compaction(world: World) -> None:
     assert SUMMARY in summary
     assert not any("tent pegs" in body for body in kept.values())
     assert not world.complaints()
-
-
-def test_a_tool_call_arrives(world: World) -> None:
-    """The server of the Model Context Protocol that set-up names is started and answers."""
-    world.clawmem("setup", "mcp")
-    world.api.turn = retrieves
-
-    world.talk("What do the notes say?", options=MEMORY, **AT_ONCE)
-
-    assert "6 minutes" in world.api.requests[-1].results[-1]
 
 
 def test_with_a_server(world: World) -> None:

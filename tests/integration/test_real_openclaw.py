@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from client_notes import ASKED, DECIDED, LATER, NOTES, OFF_TOPIC, QUEUE, write_program
+from client_notes import DECIDED, LATER, NOTES, QUEUE, write_program
 from command_line import write_notes
 from messages_api import Block, MessagesApi, Request, call, listening, text
-from waiting import eventually
 
 import clawmem
 
@@ -151,17 +150,6 @@ def _configure(home: Path, url: str, settings: dict[str, Any]) -> None:
     write_notes(home / ".openclaw", {"openclaw.json": json.dumps(config)})
 
 
-def test_notes_arrive_with_the_prompts_that_they_answer(gateway: Gateway) -> None:
-    """Eight of eight, and none with four prompts about something else."""
-    found = {question: gateway.say(question, "notes")[0].said for question in ASKED}
-    others = [gateway.say(question, "other")[0].said for question in OFF_TOPIC]
-
-    missed = [question for question, answer in ASKED.items() if answer not in found[question]]
-    assert not missed, {question: found[question][:2000] for question in missed}
-    assert all("<vault-context>" in said for said in found.values())
-    assert not [said for said in others if "<vault-context>" in said]
-
-
 def test_a_decision_is_known_in_the_next_session(gateway: Gateway) -> None:
     """The end of a turn captures it; another session gets it with a question about it."""
     gateway.api.turn = lambda request: [text(DECIDED if QUEUE in request.said else "Fine.")]
@@ -170,39 +158,6 @@ def test_a_decision_is_known_in_the_next_session(gateway: Gateway) -> None:
     [asked, *_] = gateway.say(LATER, "second")
 
     assert "<vault-context>" in asked.said and "Postgres" in asked.said
-
-
-def test_the_tools_answer(gateway: Gateway) -> None:
-    """They are offered at once, and a call returns the note."""
-
-    def turn(request: Request) -> Sequence[Block]:
-        if request.results:
-            return [text("Found.")]
-        return [call("memory_search", query="kiln stoneware degrees", maxResults=2)]
-
-    gateway.api.turn = turn
-    first, second = gateway.say("Look it up, please: the kiln.", "tools")[:2]
-
-    assert {"memory_search", "memory_get", "clawmem_search"} <= set(first.tools)
-    assert "1240 degrees" in second.results[0] and "kiln.md" in second.results[0]
-
-
-def test_the_plugin_starts_a_server(gateway: Gateway) -> None:
-    """It logs that, and the server answers."""
-    eventually(gateway.is_served, PATIENCE_S)
-
-    assert "started a server of the vault" in (gateway.home / "gateway.log").read_text("utf-8", "replace")
-
-
-def test_a_compaction_saves_the_state(gateway: Gateway) -> None:
-    """OpenClaw reports the hooks of the plugin, and one of them runs before the compaction."""
-    report = json.loads(gateway.run("plugins", "inspect", "clawmem", "--runtime", "--json"))
-
-    gateway.run("sessions", "compact", "agent:main:first")
-
-    assert "memory_search" in json.dumps(report) and "before_compaction" in json.dumps(report)
-    [state] = gateway.home.rglob("precompact-state-*.md")
-    assert "Postgres" in state.read_text("utf-8")
 
 
 def test_the_memory_of_the_agent_alone(openclaw: list[str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.adapters.files.transcripts import DiskTranscripts, NotConversation, message_of
-from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Cursor, FileTouch, Speaker
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "transcripts"))
@@ -105,13 +105,6 @@ def test_what_nobody_said(transcript: Path, entry: str) -> None:
     assert (part.messages, part.bad_lines, part.end.line) == ((), 0, 1)
 
 
-def test_a_reminder_within_a_prompt_is_cut_out(transcript: Path) -> None:
-    """What the client put around a prompt goes, what the user wrote stays."""
-    transcript.write_text(line("user", "Before.<system-reminder>x</system-reminder>", "u1"))
-
-    assert [one.text for one in DiskTranscripts().read(str(transcript)).messages] == ["Before."]
-
-
 def test_a_half_written_line_waits(transcript: Path) -> None:
     """A last line without its break is read by the next call, once it is whole, and by that one alone."""
     whole, half = line("user", "One.", "u1"), line("user", "Two.", "u2")
@@ -138,16 +131,6 @@ def test_bad_lines_are_counted(transcript: Path) -> None:
     assert part.bad_lines == 5
 
 
-def test_one_that_was_cut_is_read_anew(transcript: Path) -> None:
-    """A transcript that ends before the cursor is another one."""
-    transcript.write_text(line("user", "One.", "u1"))
-
-    part = DiskTranscripts().read(str(transcript), Cursor(50, 9999, 20))
-
-    assert [(one.text, one.line) for one in part.messages] == [("One.", 1)]
-    assert part.end.turns == 1
-
-
 @pytest.mark.parametrize("size", [1 << 27, pytest.param(1 << 30, marks=pytest.mark.slow)])
 def test_of_a_huge_one_the_end_is_read(transcript: Path, size: int) -> None:
     """Of an eighth of a gigabyte, or a whole one, the last messages are read, with their lines, in little memory."""
@@ -171,36 +154,11 @@ def test_of_a_huge_one_the_end_is_read(transcript: Path, size: int) -> None:
     assert peak < 8 << 20
 
 
-def test_a_tail_grows_until_there_is_enough(transcript: Path) -> None:
-    """Where the last two megabytes are one long line, more is read, until four messages are found."""
-    short = "".join(line("user", f"Prompt {number}.", f"u{number}") for number in range(4))
-    long = line("assistant", text("x" * (3 << 20)), "a1")
-    transcript.write_text(line("other", "x" * 60_000, "o") * 200 + short + long)
-
-    part = DiskTranscripts().read(str(transcript))
-
-    assert len(part.messages) == 5
-    assert part.messages[0].line == 201
-
-
 @pytest.mark.parametrize("path", ["session.jsonl", "/nowhere/session.json", "/a\0b.jsonl"])
 def test_other_paths_are_refused(path: str) -> None:
     """A transcript is an absolute path of a .jsonl file."""
     with pytest.raises(InvalidInput, match="is no transcript"):
         DiskTranscripts().read(path)
-
-
-def test_what_cannot_be_read(tmp_path: Path) -> None:
-    """One that is missing, a folder, or more than a gigabyte is refused with the reason."""
-    large = tmp_path / "large.jsonl"
-    with large.open("wb") as file:
-        file.truncate((1 << 30) + 1)
-    folder = tmp_path / "folder.jsonl"
-    folder.mkdir()
-
-    for path in (tmp_path / "missing.jsonl", folder, large):
-        with pytest.raises(SourceUnreadable):
-            DiskTranscripts().read(str(path))
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5), st.data())

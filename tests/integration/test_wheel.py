@@ -71,31 +71,6 @@ def test_every_module_is_in(names: set[str]) -> None:
     assert {name for name in own if name.endswith(".py")} == wanted
 
 
-def test_data_is_in(names: set[str]) -> None:
-    """The schema, the vectors with their README, and the mark that the package is typed."""
-    vectors = {
-        f"clawmem/contracts/vectors/{path.name}" for path in (ROOT / "contracts" / "vectors").iterdir()
-    }
-    schema = {f"clawmem/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "adapters").rglob("*.sql")}
-
-    assert schema
-    assert not (vectors | schema | {"clawmem/py.typed"}) - names
-
-
-def test_integrations_are_in(names: set[str]) -> None:
-    """`clawmem setup` connects agents with these files, also where there is no checkout."""
-    files = [path for path in (ROOT / "integrations").rglob("*") if path.is_file()]
-    wanted = {
-        f"clawmem/{path.relative_to(ROOT).as_posix()}" for path in files if "__pycache__" not in path.parts
-    }
-
-    assert {
-        "clawmem/integrations/openclaw/openclaw.plugin.json",
-        "clawmem/integrations/claude-code/.mcp.json",
-    } <= wanted
-    assert {name for name in names if name.startswith("clawmem/integrations/")} == wanted
-
-
 def test_nothing_else_is_in(names: set[str]) -> None:
     """Beside the package there is only its metadata, and nobody is sent the tests."""
     tops = {name.split("/")[0] for name in names}
