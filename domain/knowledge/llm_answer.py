@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import json
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from clawmem.domain.knowledge.lenient_json import LenientReader, UnreadableJson
+import json5
+
 from clawmem.ports.models import JsonSchema
 
 MAX_CHARS = 100_000  # no useful answer is longer
-MAX_STARTS = 64  # opening brackets at which a value is searched; surrounding chatter contains few
+MAX_DEPTH = 40
+MAX_STARTS = 16  # opening brackets at which a value is searched; surrounding chatter contains few
 QUOTED_BACK = 2000  # characters of an unusable answer that the repair prompt quotes
 
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_JSON_START = re.compile(r"[\[{]")
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"(?:```|~~~)[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*(?:```|~~~)|\Z)", re.DOTALL)
 _OPENING = re.compile(r"[\[{]")
+_TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*+(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -28,13 +31,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-
-
-class ParsedValue(NamedTuple):
-    """A value and the offset of its end; the value is None if the text ended before any of it was complete."""
-
-    value: Any
-    end: int
 
 
 class UsableValue(NamedTuple):
@@ -97,16 +93,14 @@ def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     """
     Return the JSON object or array in *text*; None if there is none. Never raises.
 
-    Ignores thoughts, code fences and chatter around the value. Accepts comments, trailing commas, single and
-    typographic quotes, quotes within strings, Python's literals and a cut-off end: a cut-off array item is dropped,
-    a cut-off string in an object is kept. Of several values the first that fits *schema* is returned, otherwise the
-    longest. Numbers that JSON cannot represent become None.
+    Ignores thoughts, code fences and chatter around the value. Accepts JSON5, Python's notation and a cut-off end: the
+    incomplete item of an array and the incomplete member of an object are dropped. Of several values the first that
+    fits *schema* is returned, otherwise the longest. Numbers that JSON cannot represent become None.
     """
-    try:
-        found = list(_found(_without_thoughts(text[:MAX_CHARS].strip())))
-        return _whole(_meant(found, schema))
-    except RecursionError:
-        return None
+    values = list(_values(_without_thoughts(text[:MAX_CHARS].strip())))
+    fitting = (value for value, _ in values if schema is not None and mismatch(value, schema) is None)
+    longest, _ = max(values, key=lambda pair: pair[1], default=(None, 0))
+    return next(fitting, longest)
 
 
 def mismatch(value: Any, schema: JsonSchema, path: str = "$") -> str | None:
@@ -128,33 +122,61 @@ def _judged(answer: str, schema: JsonSchema) -> tuple[UsableValue | None, str | 
 
 def _without_thoughts(text: str) -> str:
     """Return *text* without the thoughts that stand before the first JSON value; tags within a value are its text."""
-    while (thought := _THOUGHTS.search(text)) and not _JSON_START.search(text, 0, thought.start()):
+    while (thought := _THOUGHTS.search(text)) and not _OPENING.search(text, 0, thought.start()):
         text = text[: thought.start()] + text[thought.end() :]
     end = _END_OF_THOUGHTS.match(text)
-    return text[end.end() :] if end and _JSON_START.search(text, end.end()) else text
+    return text[end.end() :] if end and _OPENING.search(text, end.end()) else text
 
 
-def _found(text: str) -> Iterator[tuple[Any, int]]:
-    """Yield every value in *text* and in its fenced blocks, with its length."""
-    for block in (text, *(match[1] for match in _FENCED.finditer(text))):
-        place = 0
-        for _ in range(MAX_STARTS):
-            opening = _OPENING.search(block, place)
-            if opening is None:
+def _values(text: str) -> Iterator[tuple[Any, int]]:
+    """Yield the objects and arrays in *text*, with their lengths."""
+    place = 0
+    for _ in range(MAX_STARTS):
+        opening = _OPENING.search(text, place)
+        if opening is None:
+            return
+        place = opening.start() + 1
+        with suppress(ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, opening.start())
+            yield _storable(value), end - opening.start()
+            place = end
+            continue
+        piece = _completed(text, opening.start())
+        for parse in (json5.loads, ast.literal_eval):
+            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                yield _storable(parse(piece)), len(piece)
+                place = opening.start() + len(piece)
                 break
-            start = opening.start()
-            found = _strict(block, start) or _lenient(block, start)
-            if found and found.value is not None:
-                yield found.value, found.end - start
-            place = found.end if found else start + 1
 
 
-def _meant(found: Sequence[tuple[Any, int]], schema: JsonSchema | None) -> Any | None:
-    if schema is not None:
-        for value, _ in found:
-            if mismatch(value, schema) is None:
-                return value
-    return max(found, key=lambda one: one[1], default=(None, 0))[0]
+def _completed(text: str, start: int) -> str:
+    """Return the object or array at *start* up to its bracket, or else closed after its last complete item."""
+    closing: list[str] = []
+    end, open_brackets = start, closing
+    for token in _TOKEN.finditer(text, start):
+        sign = token[0]
+        if len(closing) > MAX_DEPTH:
+            break
+        if sign in "{[":
+            closing = [*closing, "}" if sign == "{" else "]"]
+        elif sign in "}]":
+            closing = closing[:-1]
+            if not closing:
+                return text[start : token.end()]
+        if sign in ",}]" and "]" not in closing[:-1]:  # not within an incomplete item of an array
+            end, open_brackets = token.end() - (sign == ","), closing
+    return text[start:end] + "".join(reversed(open_brackets))
+
+
+def _storable(value: Any) -> Any:
+    """
+    Return *value* with None for numbers that JSON cannot represent, and without unpaired surrogates.
+
+    Raises:
+        TypeError, ValueError: it has a part that JSON does not know.
+    """
+    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return json.loads(text, parse_constant=lambda constant: None)
 
 
 def _mismatches(value: Any, schema: JsonSchema, path: str) -> Iterator[str]:
@@ -188,47 +210,3 @@ def _is_a(value: Any, kind: str) -> bool:
 
 def _is_same(value: Any, choice: Any) -> bool:
     return bool(value == choice) and isinstance(value, bool) is isinstance(choice, bool)
-
-
-def _strict(text: str, start: int) -> ParsedValue | None:
-    """Return the value at *start* if it is valid JSON (line breaks in strings are accepted)."""
-    try:
-        return ParsedValue(*_DECODER.raw_decode(text, start))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _lenient(text: str, start: int) -> ParsedValue | None:
-    """Return the value at *start* as far as it can be read; None if no value begins there."""
-    reader = LenientReader(text, start)
-    try:
-        value = reader.value()
-    except UnreadableJson:
-        return None
-    # Cut off before anything was complete. An empty value that is complete is a valid answer.
-    return ParsedValue(None if reader.is_cut and not value else value, reader.place)
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if not math.isfinite(number):
-        raise ValueError(written)
-    return number
-
-
-def _refused(constant: str) -> Any:
-    raise ValueError(constant)
-
-
-def _whole(value: Any) -> Any:
-    """Return *value* without unpaired surrogates, which JSON escapes can express but no storage accepts."""
-    if isinstance(value, str):
-        return (
-            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
-    if isinstance(value, dict):
-        return {_whole(name): _whole(inner) for name, inner in value.items()}
-    return [_whole(item) for item in value] if isinstance(value, list) else value
-
-
-_DECODER = json.JSONDecoder(strict=False, parse_float=_finite, parse_constant=_refused)

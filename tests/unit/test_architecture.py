@@ -23,6 +23,7 @@ PURE = {
     "markdown_it",
     "pathspec",
     "urllib.parse",
+    "ast",
     "bisect",
     "collections",
     "array",
@@ -36,6 +37,7 @@ PURE = {
     "heapq",
     "itertools",
     "json",
+    "json5",
     "math",
     "posixpath",  # joins and tidies text, and asks no disk
     "operator",

