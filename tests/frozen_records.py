@@ -18,6 +18,7 @@ from process_environ import process_environ
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.operations.operation import exit_code_of, remarks_of
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.table import operation_named, operations_in
 from clawmem.app.settings.model import load_settings
@@ -188,14 +189,13 @@ def _outcome(services: Services, name: str, parameters: dict[str, Any]) -> dict[
         result = operation.run(services, operation.request.model_validate(parameters))
     except ClawmemError as error:
         return {"error": [error.code, str(error)]}
-    result.finish()
-    text = as_lines(operation.text(result)).splitlines()
-    record = json.loads(json.dumps(result.record(), default=str))
+    text = as_lines(operation.shown(result)).splitlines()
+    record = json.loads(json.dumps(operation.record(result), default=str))
     if name in SHAPES:
         return {"record": _shape(record)}
     lines = [re.sub(r"\b[\d,.]+ bytes", "0 bytes", re.sub(r" +", " ", line)) for line in text]
-    exit_code = {"exit": result.exit_code} if result.exit_code else {}
-    remarks = {"remarks": [*result.remarks]} if result.remarks else {}
+    exit_code = {"exit": exit_code_of(result)} if exit_code_of(result) else {}
+    remarks = {"remarks": [*remarks_of(result)]} if remarks_of(result) else {}
     return {"record": _without_figures(record), "text": lines, **remarks, **exit_code}
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from anyio import to_thread
 
-from clawmem.app.operations.operation import AnyOperation, Opening, Request, Result
+from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.services.progress import ProgressOf, no_progress
 from clawmem.ports.errors import ClawmemError
 
@@ -55,7 +55,7 @@ async def run(
     caller: str,
     vault: str | None = None,
     progress: ProgressOf = no_progress,
-) -> Result:
+) -> Any:
     """
     Run *operation* for the interface *caller*, and return its result.
 
@@ -67,10 +67,8 @@ async def run(
         operation.settings(dispatcher.settings, request, caller)
     vault = getattr(request, "vault", vault)
 
-    def work(services: Services) -> Result:
-        result: Result = operation.run(services.called_by(caller, progress), request)
-        result.finish()
-        return result
+    def work(services: Services) -> Any:
+        return operation.run(services.called_by(caller, progress), request)
 
     if operation.opens is Opening.NOTHING:
         from clawmem.app.bootstrap.opening import unopened_services

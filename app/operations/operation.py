@@ -10,10 +10,10 @@ from inspect import Parameter, Signature, getdoc, signature
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, create_model
+from pydantic import BaseModel, ConfigDict, RootModel, create_model
 from pydantic.fields import FieldInfo
 
-from clawmem.app.operations.output import Text
+from clawmem.app.operations.output import Text, fields_text, records_table
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 P = ParamSpec("P")
-R = TypeVar("R", bound="Result")
+R = TypeVar("R")
 CONFIRM = "confirm"  # the parameter of a request that confirms it
 
 
@@ -37,46 +37,34 @@ class NoParameters(Request):
 
 
 class Result(BaseModel):
-    """The result of an operation. An unknown key is refused, so that a result and its schema agree."""
+    """A record that an operation makes itself. An unknown key is refused, so that it and its schema agree."""
 
     model_config = ConfigDict(extra="forbid")
-
-    _remaining: Callable[[], object] | None = PrivateAttr(default=None)
-
-    def record(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return self.model_dump(mode="json")
-
-    @property
-    def exit_code(self) -> int:
-        """Return the exit code of a command with this result."""
-        return 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return sentences about incomplete work; a command writes them to stderr."""
-        return ()
-
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
-        return {}
-
-    def do_later(self, work: Callable[[], object]) -> None:
-        """Postpone *work* until the result was shown, see `finish`."""
-        self._remaining = work
-
-    def finish(self) -> None:
-        """Do the work that remained; called by every interface while the vault is still open."""
-        if self._remaining:
-            self._remaining()
 
 
 class SelectedResult(Result):
     """A result that has only some of its keys: a key that was not set is left out."""
 
-    def record(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude_unset=True)
+
+def record_of(value: Any) -> dict[str, Any]:
+    """Return a record as JSON."""
+    model = value if isinstance(value, BaseModel) else RootModel[type(value)].model_construct(value)  # type: ignore[misc]
+    return model.model_dump(mode="json", exclude_unset=isinstance(value, SelectedResult))
+
+
+def exit_code_of(result: object) -> int:
+    """Return the exit code of a command with *result*."""
+    return getattr(result, "exit_code", 0)
+
+
+def remarks_of(result: object) -> Sequence[str]:
+    """Return sentences about incomplete work; a command writes them to stderr."""
+    return getattr(result, "remarks", ())
+
+
+def left_out_of(result: object) -> Mapping[str, str]:
+    """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
+    return getattr(result, "left_out", {})
 
 
 class Effect(Enum):
@@ -165,9 +153,13 @@ class Operation(Generic[P, R]):
     share many parameters take them as one `Request` instead, called ``request``. The docstring of the function describes
     the operation in every interface.
 
+    The result is a record, a dataclass or a model, or a list of records. It may have the attributes ``exit_code``,
+    ``remarks`` and ``left_out``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
+
     Attributes:
         name: Name of the tool and of the method, and that of the command with blanks for ``_``, without ``commands``.
-        text: Renders a result for people and agents.
+        text: Renders a result for people and agents; without it a list is a table of ``columns``, see `records_table`, or
+            the sentence ``empty``, and another record a line for each field.
         terminal: Renders a result for people, where that differs.
         route: Path of the REST route, empty without one. Reads are GET, unless their parameters are a body
             (``by_post``), others POST. ``route_defaults`` replace defaults of parameters there.
@@ -184,7 +176,10 @@ class Operation(Generic[P, R]):
     function: Callable[Concatenate[Services, P], R]
     effect: Effect
     name: str
-    text: Callable[[R], Text]
+    text: Callable[[R], Text] | None = None
+    columns: str = ""
+    empty: str = ""
+    items: str = ""
     terminal: Callable[[R], Text] | None = None
     route: str = ""
     by_post: bool = False
@@ -232,9 +227,40 @@ class Operation(Generic[P, R]):
         return cast("type[Request]", made)
 
     @cached_property
-    def result(self) -> type[Result]:
-        """Return the model of the result."""
-        return cast("type[Result]", self._evaluated(signature(self.function).return_annotation))
+    def result(self) -> type[BaseModel]:
+        """Return the model of the result as JSON."""
+        kind: Any = self._evaluated(signature(self.function).return_annotation)
+        if self.items:
+            fields: dict[str, Any] = {"count": int, self.items: kind}
+            return create_model(_camel_case(self.name), __doc__=f"A list: {self.about}", **fields)
+        return cast("type[BaseModel]", kind if issubclass(kind, BaseModel) else RootModel[kind])
+
+    def record(self, result: R, *, without_nulls: bool = False) -> dict[str, Any]:
+        """Return *result* as JSON, the same in every interface."""
+        model, kind = cast(BaseModel, result), cast(Any, self.result)
+        if isinstance(result, list):
+            model = kind.model_construct(count=len(result), **{self.items: result})
+        elif not isinstance(result, BaseModel):
+            model = kind.model_construct(result)
+        selected = isinstance(result, SelectedResult) and not without_nulls
+        return model.model_dump(mode="json", exclude_unset=selected, exclude_none=without_nulls)
+
+    def result_of(self, record: Mapping[str, Any]) -> R:
+        """Return the result that `record` wrote."""
+        model: Any = self.result.model_validate(record)
+        if self.items:
+            return cast("R", getattr(model, self.items))
+        return cast("R", model.root if isinstance(model, RootModel) else model)
+
+    def shown(self, result: R, *, on_terminal: bool = False) -> Text:
+        """Return *result* for people and agents."""
+        if on_terminal and self.terminal:
+            return self.terminal(result)
+        if self.text:
+            return self.text(result)
+        if isinstance(result, list):
+            return records_table(result, self.columns) if result else self.empty
+        return fields_text(self.record(result))
 
     @property
     def module(self) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance import likelihood_of
+from clawmem.domain.security.quoting import title_to_read
 
 # Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -124,6 +125,61 @@ def confidence_text(confidence: float | None) -> str:
     if confidence is None:
         return ""
     return f"{confidence:.2f} {likelihood_of(confidence)}"
+
+
+def records_table(records: Sequence[object], columns: str) -> list[Part]:
+    """
+    Return a table with a row for each of *records*.
+
+    Args:
+        columns: Names of attributes, separated by blanks; ``name=heading`` has another heading, with ``_`` for a blank.
+            Two attributes of one column are joined by a dot, as in ``document.title``.
+    """
+    names = [column.partition("=") for column in columns.split()]
+    headings = [
+        (heading or name.rpartition(".")[2].removesuffix("_at")).replace("_", " ")
+        for name, _, heading in names
+    ]
+    return [table(headings, [[cell_of(record, name) for name, *_ in names] for record in records])]
+
+
+def cell_of(record: object, name: str) -> str:
+    """Return the attribute *name* of *record* as text; the title of another's document is quoted."""
+    *above, last = name.split(".")
+    for attribute in above:
+        record = getattr(record, attribute)
+    value = getattr(record, last, None)
+    if last == "title" and hasattr(record, "origin"):
+        return title_to_read(str(value), record.origin)
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if last.endswith("_at"):
+        return str(value)[:16].replace("T", " ")
+    if last.endswith("bytes"):
+        return size(value)
+    if last.startswith("share"):
+        return f"{value:.0%}"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def fields_text(record: Mapping[str, object]) -> Iterator[str]:
+    """Yield a line with name and value for each field of *record* that has a value."""
+    for name, value in record.items():
+        if value not in (None, "", [], {}):
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+            yield f"{name.replace('_', ' ')}: {shown}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes, such as ``1.5 MB``."""
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} B"
 
 
 def plural(count: int, noun: str) -> str:

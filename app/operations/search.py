@@ -108,7 +108,7 @@ def answer_question(
     more_keys: Callable[[F], Mapping[str, Any]] = lambda found: {},
 ) -> SearchAnswer:
     """
-    Return the answer of *find*; it is recorded with a receipt after it was shown.
+    Return the answer of *find*, and record it with a receipt.
 
     Args:
         verb: The name of the search in the receipt.
@@ -125,11 +125,10 @@ def answer_question(
         return answer_of(
             found, services.settings, more_keys(found), with_bodies=request.body, explained=(receipt, kept)
         )
-    result = answer_of(
+    recorder.record(recorder.receipt)
+    return answer_of(
         found, services.settings, more_keys(found), compact=request.compact, with_bodies=request.body
     )
-    result.do_later(lambda: recorder.record(recorder.receipt))
-    return result
 
 
 def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:

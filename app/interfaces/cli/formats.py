@@ -15,6 +15,7 @@ import typer
 
 from clawmem.app.interfaces.cli.rendering import json_part
 from clawmem.app.interfaces.cli.session import one_of
+from clawmem.app.operations.operation import record_of
 from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import InvalidInput
@@ -137,7 +138,7 @@ def _property(one: DocumentReference, name: str) -> str:
 
 
 def _json_lines(documents: Documents) -> list[Part]:
-    return [json_part(reference.record(), indent=None) for reference in documents]
+    return [json_part(record_of(reference), indent=None) for reference in documents]
 
 
 def _csv(documents: Documents) -> list[Part]:
@@ -145,7 +146,10 @@ def _csv(documents: Documents) -> list[Part]:
         f"property {name}": name for name in _property_names(documents)
     }  # may be called as another column is
     records = [
-        {**_flat(reference.record()), **{column: _property(reference, name) for column, name in own.items()}}
+        {
+            **_flat(record_of(reference)),
+            **{column: _property(reference, name) for column, name in own.items()},
+        }
         for reference in documents
     ]
     names = {name for record in records for name in record} or set(COLUMNS).difference(["body"])

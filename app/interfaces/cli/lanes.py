@@ -11,7 +11,7 @@ from clawmem.app.interfaces.cli.operations import command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import stop_event
 from clawmem.app.interfaces.cli.session import opened, show_outcome
 from clawmem.app.operations.lanes import lanes_run, report_of, report_text
-from clawmem.app.operations.operation import with_signature
+from clawmem.app.operations.operation import record_of, with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.app.services.maintenance.lanes import LaneTick
 from clawmem.domain.maintenance.schedule import LaneName
@@ -33,7 +33,7 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
 
         def tell(ticked: LaneTick) -> None:
             report = report_of(services, ticked)
-            show_outcome(ctx, report.record(), as_lines(report_text(report)))
+            show_outcome(ctx, record_of(report), as_lines(report_text(report)))
 
         services.lanes.serve(LaneName(lane), stop, tell)
 

@@ -11,7 +11,7 @@ from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_i
 from clawmem.app.interfaces.cli.rendering import progress, stop_event
 from clawmem.app.interfaces.cli.session import opened, settings_of, show_outcome
 from clawmem.app.operations.mining import Mine, checked, mine, mined_text
-from clawmem.app.operations.operation import with_signature
+from clawmem.app.operations.operation import record_of, with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.ports.errors import InvalidInput
 
@@ -37,7 +37,7 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
         while not stop.is_set():
             result = mine.run(services.called_by(CALLER, progress), request)
             if first or result.sources or result.faults:
-                show_outcome(ctx, result.record(), as_lines(mined_text(result)))
+                show_outcome(ctx, record_of(result), as_lines(mined_text(result)))
             first = False
             stop.wait(every)
 

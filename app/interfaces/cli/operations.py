@@ -40,9 +40,11 @@ from clawmem.app.operations.operation import (
     Flag,
     Option,
     Request,
-    Result,
+    exit_code_of,
+    left_out_of,
     option_of,
     parameters_of,
+    remarks_of,
     with_signature,
 )
 from clawmem.app.operations.output import Part, parts_of
@@ -159,12 +161,12 @@ def _list(ctx: typer.Context, operation: AnyOperation, request: Request, shape: 
     _answer(ctx, operation, request, formats.checked_format(shape, is_json=wants_json(ctx), is_full=is_full))
 
 
-def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str = "") -> Result:
+def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str = "") -> Any:
     """Write and return the result of an operation that reads; a running server runs it, if there is one."""
     chosen = chosen_by(ctx)
-    results: list[Result] = []
+    results: list[Any] = []
 
-    def said(result: Result) -> CommandOutput:
+    def said(result: Any) -> CommandOutput:
         results.append(result)
         return _said(ctx, operation, result, shape)
 
@@ -174,7 +176,7 @@ def _answer(ctx: typer.Context, operation: AnyOperation, request: Request, shape
         parameters = request.model_dump(mode="json", exclude_unset=True)
         record = result_from_server(operation.name, parameters, chosen.vault)
         if record is not None:
-            show_said(said(operation.result.model_validate(record)))
+            show_said(said(operation.result_of(record)))
             return results[0]
     tell(
         ctx,
@@ -200,7 +202,7 @@ def _execute(
             only_preview=only_preview,
         )
     show_said(_said(ctx, operation, result))
-    raise typer.Exit(result.exit_code)
+    raise typer.Exit(exit_code_of(result))
 
 
 def _may_be_missing(field: FieldInfo) -> bool:
@@ -326,17 +328,16 @@ def _names(name: str, option: Option) -> tuple[str, ...]:
     return option.names or (f"--{name.replace('_', '-')}",)
 
 
-def _run(ctx: typer.Context, services: Services, operation: AnyOperation, request: Request) -> Result:
+def _run(ctx: typer.Context, services: Services, operation: AnyOperation, request: Request) -> Any:
     """Run *operation*; if an address names no document, let the user choose a candidate on a terminal."""
     try:
-        result: Result = operation.run(services, request)
+        return operation.run(services, request)
     except (NotFound, Ambiguous) as error:
         name = _address_of(operation)
         address = chosen_address(ctx, getattr(request, name), error) if name else None
         if address is None:
             raise
-        result = operation.run(services, request.model_copy(update={name: address}))
-    return result
+        return operation.run(services, request.model_copy(update={name: address}))
 
 
 def _address_of(operation: AnyOperation) -> str:
@@ -345,18 +346,18 @@ def _address_of(operation: AnyOperation) -> str:
     return next((name for name, field in fields if option_of(field).is_address), "")
 
 
-def _said(ctx: typer.Context, operation: AnyOperation, result: Result, shape: str = "") -> CommandOutput:
-    vault, asides = chosen_by(ctx).vault, list(result.remarks)
+def _said(ctx: typer.Context, operation: AnyOperation, result: Any, shape: str = "") -> CommandOutput:
+    vault, asides = chosen_by(ctx).vault, list(remarks_of(result))
     parts: list[Part]
     if shape == "json" or wants_json(ctx):
-        parts = [json_part(result.record())]
+        parts = [json_part(operation.record(result))]
     elif shape and operation.documents:
         parts, more = formats.parts_in(shape, operation.documents(result), settings_of(ctx).roots)
         asides += [*more, *([NO_CONFIDENT_ANSWER] if is_unlikely(result) else [])]
     else:
-        parts = parts_of((operation.terminal or operation.text)(result))
+        parts = parts_of(operation.shown(result, on_terminal=True))
         if not operation.reads or operation.name in _ADVISING:
             parts = [advised(part, vault) for part in parts]
-    left_out = {name: with_vault(reason, vault) for name, reason in result.left_out.items()}
+    left_out = {name: with_vault(reason, vault) for name, reason in left_out_of(result).items()}
     asides = [with_vault(aside, vault) for aside in asides]
-    return CommandOutput(parts, left_out, asides, result.finish)
+    return CommandOutput(parts, left_out, asides)

@@ -33,13 +33,12 @@ class CommandOutput(NamedTuple):
     The output of a command.
 
     ``degraded`` maps each part of the search that could not be used to the reason. ``asides`` are sentences for
-    stderr, such as those about documents that were left out. ``later`` is work to do after the output is written.
+    stderr, such as those about documents that were left out.
     """
 
     parts: list[Part]
     degraded: Mapping[str, str] = {}
     asides: Sequence[str] = ()
-    later: Callable[[], object] = lambda: None
 
 
 def show_json(value: object) -> None:

@@ -124,9 +124,7 @@ def tell(
         open_vault: Opens the vault; by default for reading.
     """
     with open_vault() if open_vault else opened(ctx, read_only=True, or_read=True) as services:
-        said = say(services)
-        show_said(said)
-        said.later()
+        show_said(say(services))
         if services.is_open:
             _note_read_only(services.settings.vault)
 

@@ -20,6 +20,7 @@ from clawmem.app.interfaces.cli.session import (
 )
 from clawmem.app.operations.collections import collection_add
 from clawmem.app.operations.indexing import reading_text, update
+from clawmem.app.operations.operation import exit_code_of, remarks_of
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.folders import Survey, survey
 from clawmem.app.settings.config_file import existing_folder, typed_folder
@@ -56,8 +57,8 @@ def bootstrap(
     lines = [
         reading_text(result),
         *_survey_lines(found),
-        *result.remarks,
-        *_next_steps(chosen, found.notes, is_complete=not result.exit_code),
+        *remarks_of(result),
+        *_next_steps(chosen, found.notes, is_complete=not exit_code_of(result)),
     ]
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import installed
@@ -65,7 +66,7 @@ def bootstrap(
         lines += installed(ctx)
     record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
-    raise typer.Exit(result.exit_code)
+    raise typer.Exit(exit_code_of(result))
 
 
 def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
@@ -83,7 +84,7 @@ def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) 
     result = run_confirmed(
         ctx, lambda request: collection_add.run(services, request), request, agreed=yes, only_preview=False
     )
-    for remark in result.remarks:
+    for remark in remarks_of(result):
         typer.echo(remark, err=True)
     return result.name
 

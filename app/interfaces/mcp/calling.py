@@ -25,7 +25,7 @@ from mcp.types import (
     TextContent,
     Tool,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from clawmem.app.client.tool_sets import IN_ORDER_S
 from clawmem.app.operations.refusals import refusal_of
@@ -147,9 +147,9 @@ class ToolServer(MCPServer[Any]):
                 )
 
 
-def answer(text: str, said: BaseModel, *more: ContentBlock) -> CallToolResult:
-    """Return a result: *text* for people, and *said* as structured content for programs."""
-    return CallToolResult(content=[_text(text), *more], structured_content=plain(said))
+def answer(text: str, record: dict[str, Any], *more: ContentBlock) -> CallToolResult:
+    """Return a result: *text* for people, and *record* as structured content for programs."""
+    return CallToolResult(content=[_text(text), *more], structured_content=record)
 
 
 def refusal(code: str, message: str, details: Mapping[str, Any] = NO_DETAILS) -> CallToolResult:
@@ -186,8 +186,3 @@ def _is_given(arguments: Mapping[str, Any], name: str) -> bool:
 def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known)
     return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
-
-
-def plain(value: BaseModel) -> dict[str, Any]:
-    """Return *value* as JSON without nulls."""
-    return value.model_dump(mode="json", exclude_none=True)

@@ -29,6 +29,7 @@ from clawmem.app.operations.operation import (
     Opening,
     option_of,
     parameters_of,
+    remarks_of,
     with_signature,
 )
 from clawmem.app.operations.output import as_lines
@@ -96,7 +97,7 @@ class Guide(BaseModel):
 
 async def guide() -> Annotated[CallToolResult, Guide]:
     """Guide to the tools. Read this before you look anything up."""
-    return answer(GUIDE, Guide(guide=GUIDE))
+    return answer(GUIDE, {"guide": GUIDE})
 
 
 def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
@@ -244,8 +245,8 @@ def add_operation(
             dispatcher, operation, request, caller=CALLER, vault=vault, progress=progress_for(ctx)
         )
         attached = operation.attachments(result) if operation.attachments else ()
-        text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
-        return answer(text, result, *map(_resource, attached))
+        text = "\n".join([as_lines(operation.shown(result)), *remarks_of(result)]).strip()
+        return answer(text, operation.record(result, without_nulls=True), *map(_resource, attached))
 
     tool.__name__ = operation.name
     names = {name: tool_name for tool_name, name in fields.items()}

@@ -51,7 +51,7 @@ from clawmem.app.operations import (
     vault,
 )
 from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.operation import AnyOperation, Operation, Result
+from clawmem.app.operations.operation import AnyOperation, Operation
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 CALLER = "python"
 
 P = ParamSpec("P")
-R = TypeVar("R", bound=Result)
+R = TypeVar("R")
 
 
 class Conditions(TypedDict, total=False):
@@ -165,15 +165,10 @@ class Memory:
         except ValidationError as error:
             raise refusal_of(error) from error
         if operation.settings is None:
-            return self._finished(operation.run(self._services, request))
+            return operation.run(self._services, request)
         chosen = operation.settings(self._services.settings, request, CALLER)
         with open_services(chosen) as services:
-            return self._finished(operation.run(services.called_by(CALLER), request))
-
-    @staticmethod
-    def _finished(result: Result) -> Result:
-        result.finish()
-        return result
+            return operation.run(services.called_by(CALLER), request)
 
     def query(self, query: str, **conditions: Unpack[QueryConditions]) -> SearchAnswer:
         """Find by words and meaning together, compared closely: the best single answer there is."""

@@ -22,7 +22,7 @@ from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
 from clawmem.app.interfaces.rest.routes import Json, RestRoute, Runtime, add_route, as_json
 from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.dispatch import Busy, run
-from clawmem.app.operations.operation import AnyOperation, NoParameters, Request
+from clawmem.app.operations.operation import AnyOperation, NoParameters, Request, exit_code_of
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
 from clawmem.app.version import VERSION
@@ -216,7 +216,7 @@ async def call(runtime: Runtime, asked: OperationCall) -> Response:
         raise
     except ClawmemError as error:
         return Json(OperationAnswer(refused=error_record(error), exit_code=error.exit_code))
-    return Json(OperationAnswer(result=result.record(), exit_code=result.exit_code))
+    return Json(OperationAnswer(result=operation.record(result), exit_code=exit_code_of(result)))
 
 
 def route_of(operation: AnyOperation) -> RestRoute:
@@ -226,7 +226,7 @@ def route_of(operation: AnyOperation) -> RestRoute:
         missing = operation.route_defaults.keys() - request.model_fields_set
         request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
         result = await run(runtime.dispatcher, operation, request, caller=CALLER)
-        return Json(result.record())
+        return Json(operation.record(result))
 
     return RestRoute(
         operation.method, operation.route, operation.about, operation.request, operation.result, respond
