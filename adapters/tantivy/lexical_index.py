@@ -63,15 +63,10 @@ KEY = "key"
 DOCUMENT = "document"
 COLLECTION = "collection"
 AUTHORED = "authored"
-ENTRY = "entry"
 
 # tantivy's minimum for one thread. A commit of some hundred documents takes a few megabytes; a larger one is
 # written in several segments, which are merged later. More threads would write more segments per commit.
 HEAP_BYTES = 15_000_000
-
-# tantivy counts deleted entries in IDF and average length until a merge drops them. A granularity with at
-# most this many entries stores them, and is rewritten in each commit that deletes, so its ranking is exact.
-EXACT_UP_TO = 250
 
 SAMPLE = 1000  # entries that `GrainIndex.faults` looks up
 
@@ -99,7 +94,6 @@ def _schema() -> Schema:
     builder.add_integer_field(DOCUMENT, indexed=True)
     builder.add_text_field(COLLECTION, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(AUTHORED, fast=True)
-    builder.add_bytes_field(ENTRY, stored=True)
     return builder.build()
 
 
@@ -181,26 +175,15 @@ class GrainIndex:
         """
         Pass changes to *writer* in this order: clear, remove documents, add entries with different keys.
 
-        They become visible with its commit. Return whether there are any.
+        tantivy counts deleted entries in IDF and average length until a merge drops them. The changes become visible with its commit. Return whether there are any.
         """
-        searcher = self.searcher()
-        size = searcher.num_docs
         replaced = [_packed(entry.key) for entry in entries if entry.key.document_id not in removed]
         doomed = Query.all_query() if clear else _any_of({DOCUMENT: list(removed), KEY: replaced})
-        survivors: list[LexicalEntry] = []
-        is_deleting = bool(size) and count(searcher, doomed) > 0
+        is_deleting = count(self.searcher(), doomed) > 0
         if is_deleting:
-            stored = [] if clear else _stored(searcher)
-            if stored is None:
-                writer.delete_documents_by_query(doomed)
-            else:
-                writer.delete_all_documents()
-                keys = {entry.key for entry in entries}
-                survivors = [e for e in stored if e.key.document_id not in removed and e.key not in keys]
-                size = len(survivors)
-        store = size + len(entries) <= EXACT_UP_TO
-        for entry in sorted([*survivors, *entries], key=lambda entry: entry.key):
-            writer.add_document(_document(entry, store=store))
+            writer.delete_documents_by_query(doomed)
+        for entry in sorted(entries, key=lambda entry: entry.key):
+            writer.add_document(_document(entry))
         return is_deleting or bool(entries)
 
     def faults(self) -> list[str]:
@@ -215,18 +198,6 @@ class GrainIndex:
         if len(hits) == searcher.num_docs and len(keys) == matches:
             return []
         return [f"{self._folder.name}: {matches} of {len(keys)} entries are found by their keys"]
-
-
-def _stored(searcher: Searcher) -> list[LexicalEntry] | None:
-    """Return all entries if they are few and stored."""
-    size = searcher.num_docs
-    if size > EXACT_UP_TO:
-        return None
-    hits = searcher.search(Query.all_query(), size, count=False).hits
-    texts = [searcher.doc(address).get_first(ENTRY) for _, address in hits]
-    values = [json.loads(bytes(text)) for text in texts if text is not None]
-    entries = [LexicalEntry(FragmentKey(*key), Grain(grain), *rest) for key, grain, *rest in values]
-    return entries if len(entries) == size else None
 
 
 def best(searcher: Searcher, query: Query, limit: int) -> list[Hit]:
@@ -246,7 +217,7 @@ def count(searcher: Searcher, query: Query) -> int:
     return int(searcher.search(query, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
 
 
-def _document(entry: LexicalEntry, *, store: bool) -> Document:
+def _document(entry: LexicalEntry) -> Document:
     document = Document()
     # Several values of one field: no phrase matches across them, and each counts towards the length.
     for text in [entry.title] * TITLE_WEIGHT + [entry.text]:
@@ -255,8 +226,6 @@ def _document(entry: LexicalEntry, *, store: bool) -> Document:
     document.add_integer(DOCUMENT, entry.key.document_id)
     document.add_text(COLLECTION, entry.collection)
     document.add_integer(AUTHORED, time_number(entry.authored_at))
-    if store:
-        document.add_bytes(ENTRY, json.dumps(entry).encode())
     return document
 
 
