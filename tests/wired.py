@@ -24,17 +24,19 @@ from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lanes import USUAL, Lanes, Plan
+from clawmem.app.services.maintenance.lanes import Lanes
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.status import Status
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.verify import Verify
-from clawmem.app.settings.model import Settings
+from clawmem.app.settings.model import LaneSettings, Settings
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource
 from clawmem.ports.imports import ConversationExports
 from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.vault import Vault
+
+USUAL = LaneSettings()
 
 
 def wired(vault: Vault, clock: Clock | None = None, **gateways: object) -> Any:
@@ -147,7 +149,7 @@ def verify(vault: Vault, files: FileSource, folders: Sequence[Folder], clock: Cl
 def phases(
     vault: Vault,
     clock: Clock,
-    plan: Plan,
+    plan: LaneSettings,
     consolidate: Consolidation,
     **options: Any,
 ) -> Phases:
@@ -157,7 +159,12 @@ def phases(
 
 
 def lanes_of(
-    vault: Vault, clock: Clock, lane_of: Callable[..., Lane], work: Phases, hour: int, plan: Plan = USUAL
+    vault: Vault,
+    clock: Clock,
+    lane_of: Callable[..., Lane],
+    work: Phases,
+    hour: int,
+    plan: LaneSettings = USUAL,
 ) -> Lanes:
     """Return the lanes of *vault*, whose clock shows *hour*."""
     return Lanes(vault.journal, vault.telemetry, clock, lane_of, work, lambda at_ms: hour, plan)

@@ -260,9 +260,9 @@ class UseCases(containers.DeclarativeContainer):
     memories = use_case("capture.memories:Memories")
     merged = use_case("maintenance.grouping:MergedObservations")
     knowledge = use_case("knowledge.model_enrichment:KnowledgeStores")
-    plan = use_case("maintenance.lanes:read_plan", section=option.lanes)
+    plan = option.lanes
     ask_of = function("knowledge.asking:ask_of")
-    ask = Factory(ask_of, calls_a_day=plan.provided.daily_calls)
+    ask = Factory(ask_of, calls_a_day=plan.daily_calls)
 
     # collections of files
     folders: list[Folder] = use_case("indexing.configured:configured_folders")
@@ -373,13 +373,13 @@ class UseCases(containers.DeclarativeContainer):
     consolidation: Consolidation = use_case(
         "maintenance.consolidation:Consolidation",
         stores=consolidation_stores,
-        policy=plan.provided.contradictions,
+        policy=plan.contradictions,
         thresholds=use_case(
             "maintenance.grouping:Thresholds",
-            normal=plan.provided.merge_normal,
-            strict=plan.provided.merge_strict,
+            normal=plan.merge_normal,
+            strict=plan.merge_strict,
         ),
-        least=plan.provided.least_confidence,
+        least=plan.min_confidence,
     )
     cleanup = use_case("maintenance.tidying:Cleanup")
     observations: ObservationSelector = use_case("maintenance.deciding:ObservationSelector")

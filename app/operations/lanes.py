@@ -13,7 +13,7 @@ from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, Table, plural, table
-from clawmem.app.services.maintenance.lanes import LaneTick, read_plan, summarize_run
+from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
 from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
@@ -202,16 +202,16 @@ def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
 
     The last runs follow.
     """
-    plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
+    settings, vault, now_ms = services.settings.lanes, services.vault, services.clock.now_ms()
     held = {lane.value: vault.leases.current(lane.lease, now_ms=now_ms) for lane in LaneName}
     lanes = services.lanes
     found = trends(vault.documents, services.observations.newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
-        on=[lane.value for lane in plan.hosted],
+        on=[lane.value for lane in settings.hosted],
         due_s={lane.value: round(lanes.left_ms(lane) / 1000) for lane in LaneName},
         calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
-        daily_calls=plan.daily_calls,
+        daily_calls=settings.daily_calls,
         trends=dict(Counter(trend.trend.value for trend in found)),
         runs=runs_of(vault, vault.journal.runs(limit)),
     )

@@ -15,7 +15,6 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.embedding import embed_as
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
-from clawmem.app.services.maintenance.lanes import read_plan
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import ConfigError, EmbeddingError, ModelError
@@ -198,7 +197,7 @@ def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThrea
         BackgroundThread(
             name, partial(work_on_vault, settings, partial(serve, name)), complain, grace_s=name.drain_s
         )
-        for name in read_plan(settings.lanes).hosted
+        for name in settings.lanes.hosted
     ]
 
 

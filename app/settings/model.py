@@ -1,8 +1,7 @@
 """
 The whole configuration: environment and config file, for commands, the server and hooks.
 
-Model servers are configured in the environment alone, because a key does not belong in a config file. The validators of
-``lifecycle`` and ``lanes`` are built once, as part of `Settings`: ``defer_build`` saves 2 ms of every start.
+Model servers are configured in the environment alone, because a key does not belong in a config file.
 """
 
 from __future__ import annotations
@@ -37,6 +36,10 @@ from clawmem.app.settings.faults import fault_of
 from clawmem.app.settings.vaults import vault_file
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name
 from clawmem.domain.documents.path_context import path_context
+from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
+from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
+from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName
+from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
 from clawmem.ports.errors import ConfigError, InvalidInput
 
@@ -158,7 +161,7 @@ class CollectionSettings(Section):
 class LifecycleSettings(Section):
     """When idle documents are archived and forgotten."""
 
-    model_config = ConfigDict(defer_build=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     archive_after_days: Days | None = None  # idle days until a document is archived
     type_overrides: dict[str, Days | None] | None = None  # the same for single content types; null is never
@@ -168,29 +171,37 @@ class LifecycleSettings(Section):
 
 
 class LaneSettings(Section):
-    """Schedule and limits of the maintenance lanes. Variables of the environment are numbers and switches as text."""
+    """Schedule, batch sizes and permitted changes of the maintenance lanes."""
 
-    model_config = ConfigDict(defer_build=True)
-
-    light: bool | None = None  # whether servers run the light lane
-    heavy: bool | None = None  # whether servers run the heavy lane
-    enrich: bool | None = None  # whether the light lane enriches documents
-    dry_run: bool | None = None  # whether the light lane only reports merges
-    surprisal: bool | None = None  # process the most unusual notes first
+    light: bool = False  # whether servers and watchers run the light lane
+    heavy: bool = False  # whether servers and watchers run the heavy lane
+    enrich: bool = True  # whether the light lane enriches documents
+    dry_run: bool = False  # whether the light lane only reports merges
+    surprisal: bool = False  # process the most unusual notes first
     window_start: Hour | None = None  # first hour of the heavy lane, local time
     window_end: Hour | None = None  # hour in which the heavy lane ends
-    light_interval: Count | None = None  # milliseconds between two ticks
-    heavy_interval: Count | None = None  # milliseconds between two ticks
-    max_usages: Count | None = None  # questions within ten minutes, above which the heavy lane pauses
-    light_limit: Count | None = None  # documents per tick of the light lane
-    obs_limit: Count | None = None  # observations per tick of the heavy lane
-    ded_limit: Count | None = None  # deductions per tick of the heavy lane
-    enrich_limit: Count | None = None  # documents enriched per tick
-    daily_calls: Count | None = None  # calls of models a day
-    merge_normal: Share | None = None  # cosine from which notes about the same names are merged
-    merge_strict: Share | None = None  # cosine from which notes are merged whose names cannot be compared
-    min_confidence: Share | None = None  # confidence from which a contradiction counts
-    contradictions: Literal["link", "supersede"] | None = None  # treatment of contradicting notes
+    light_interval: Count = LaneName.LIGHT.interval_ms  # milliseconds between two ticks
+    heavy_interval: Count = LaneName.HEAVY.interval_ms  # milliseconds between two ticks
+    max_usages: Count = MOST_QUESTIONS  # questions within ten minutes, above which the heavy lane pauses
+    light_limit: Count = LIGHT_LIMIT  # documents per tick of the light lane
+    obs_limit: Count = HEAVY_LIMIT  # observations per tick of the heavy lane
+    ded_limit: Count = 40  # deductions per tick of the heavy lane
+    enrich_limit: Count = 3  # documents that a model enriches per tick
+    daily_calls: Count = 500  # calls of models a day
+    merge_normal: Share = NORMAL  # cosine from which notes about the same names are merged
+    merge_strict: Share = STRICT  # cosine from which notes are merged whose names cannot be compared
+    min_confidence: Share = LEAST_CONFIDENCE  # confidence from which a contradiction counts
+    contradictions: Policy = Policy.LINK  # treatment of contradicting notes
+
+    @property
+    def hosted(self) -> tuple[LaneName, ...]:
+        """The lanes that servers and watchers run automatically."""
+        return tuple(lane for lane in LaneName if getattr(self, lane))
+
+    def interval_ms(self, lane: LaneName) -> int:
+        """Return the pause between two ticks of *lane* in milliseconds."""
+        chosen = self.heavy_interval if lane is LaneName.HEAVY else self.light_interval
+        return max(chosen, lane.least_interval_ms)
 
 
 class ModelServer(Section):
@@ -269,7 +280,7 @@ class Settings(BaseModel):
     sync_folders: list[AbsolutePath] = []
     # When idle documents are archived; previewed only, unless it says dry_run: false.
     lifecycle: LifecycleSettings | None = None
-    lanes: LaneSettings | None = None  # schedule and limits of the maintenance lanes
+    lanes: LaneSettings = LaneSettings()  # schedule and limits of the maintenance lanes
     # Whether reading any folder ends with the vectors that are missing; by default after `update` if a model
     # of this machine makes them in a minute.
     autoEmbed: bool | None = None  # noqa: N815

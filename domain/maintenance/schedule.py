@@ -79,9 +79,6 @@ class Window:
         return hour >= self.start or hour < self.end
 
 
-ALWAYS = Window()
-
-
 def gate(window: Window, hour: int, questions: int, most: int = MOST_QUESTIONS) -> SkipReason | None:
     """
     Return why the heavy lane may not work now; ``None`` if it may.

@@ -20,7 +20,7 @@ from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
 from clawmem.app.services.maintenance.grouping import Group
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lanes import Plan
+from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus
@@ -85,7 +85,7 @@ def test_what_was_undone_is_not_told(why: str) -> None:
                 assert other.enter()
             return super()._merge(group, decisions, fence, told_and_undone(tell))
 
-    work = phases(vault, clock, Plan(), consolidation(vault, clock, kind=Unlucky))
+    work = phases(vault, clock, LaneSettings(), consolidation(vault, clock, kind=Unlucky))
     [run, *_] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.HEAVY).runs
 
     assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
@@ -116,7 +116,7 @@ def test_whose_lease_is_taken_while_he_enriches() -> None:
     work = phases(
         vault,
         clock,
-        Plan(),
+        LaneSettings(),
         consolidation(vault, clock),
         by_rules=Robbed(wired(vault).knowledge(), clock),
     )

@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 
-from clawmem.app.services.maintenance.lanes import Plan, read_plan
-from clawmem.app.settings.model import load_settings
+from clawmem.app.settings.model import LaneSettings, load_settings
 from clawmem.domain.maintenance.contradiction_gate import Policy
-from clawmem.domain.maintenance.schedule import LaneName, Window
 from clawmem.ports.errors import ConfigError
 
 
 @pytest.mark.parametrize(
     ("section", "plan"),
     [
-        ({}, Plan()),
-        ({"window_start": 22, "window_end": "6", "max_usages": 5}, Plan(Window(22, 6), 5)),
-        ({"obs_limit": 7, "ded_limit": 8, "dry_run": True}, Plan(heavy_limit=7, deduction_limit=8, dry_run=True)),
-        ({"contradictions": "supersede"}, Plan(contradictions=Policy.SUPERSEDE)),
+        ({}, LaneSettings()),
+        ({"window_start": 22, "window_end": "6", "max_usages": 5}, LaneSettings(window_start=22, window_end=6, max_usages=5)),
+        ({"obs_limit": 7, "ded_limit": 8, "dry_run": True}, LaneSettings(obs_limit=7, ded_limit=8, dry_run=True)),
+        ({"contradictions": "supersede"}, LaneSettings(contradictions=Policy.SUPERSEDE)),
         ({"merge_normal": ".9", "merge_strict": 1, "min_confidence": 0.7},
-         Plan(merge_normal=0.9, merge_strict=1.0, least_confidence=0.7)),
+         LaneSettings(merge_normal=0.9, merge_strict=1.0, min_confidence=0.7)),
         ({"light_interval": 1, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
-         Plan(light_interval_ms=1, heavy_interval_ms=60_000, enriches=False, surprisal=True)),
-        ({"light": "off", "heavy": "TRUE"}, Plan(hosted=(LaneName.HEAVY,))),
+         LaneSettings(light_interval=1, heavy_interval=60_000, enrich=False, surprisal=True)),
+        ({"light": "off", "heavy": "TRUE"}, LaneSettings(heavy=True)),
     ],
 )  # fmt: skip
-def test_the_plan_is_what_the_owner_chose(tmp_path: Path, section: dict[str, Any], plan: Plan) -> None:
+def test_the_plan_is_what_the_owner_chose(
+    tmp_path: Path, section: dict[str, Any], plan: LaneSettings
+) -> None:
     """Missing keys keep their defaults; variables of the environment give numbers as text."""
     assert plan_of(tmp_path, section) == plan
 
@@ -62,12 +62,12 @@ def test_variables_choose_the_plan(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("lanes: {heavy: true, obs_limit: 7}\n", "utf-8")
     environ = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HEAVY_LANE": "off"}
 
-    assert read_plan(load_settings(environ=environ).lanes) == Plan(heavy_limit=7)
+    assert load_settings(environ=environ).lanes == LaneSettings(obs_limit=7)
     with pytest.raises(ConfigError, match=r"CLAWMEM_HEAVY_LANE: .*, not 'perhaps'"):
         load_settings(environ={**environ, "CLAWMEM_HEAVY_LANE": "perhaps"})
 
 
-def plan_of(folder: Path, section: object) -> Plan:
+def plan_of(folder: Path, section: object) -> LaneSettings:
     """Return the plan of a config file with this section."""
     (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")
-    return read_plan(load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes)
+    return load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes

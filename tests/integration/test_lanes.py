@@ -8,17 +8,28 @@ from functools import partial
 from typing import Any
 
 import pytest
-from wired import consolidation, embed_pending, enriching, lanes_of, memory_writer, phases, synthesis, wired
+from wired import (
+    USUAL,
+    consolidation,
+    embed_pending,
+    enriching,
+    lanes_of,
+    memory_writer,
+    phases,
+    synthesis,
+    wired,
+)
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lanes import USUAL, Lanes, LaneTick, Plan
+from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName, Window
+from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import VaultFull, VaultLocked
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.records import Document
@@ -41,11 +52,15 @@ class World:
         return Lane(name, self.vault.leases, self.clock, holder, lambda who: False, lease_ms=lease_ms)
 
     def lanes(
-        self, plan: Plan = USUAL, *, hour: int = 12, generator: ScriptedGenerator | None = None
+        self,
+        plan: LaneSettings = USUAL,
+        *,
+        hour: int = 12,
+        generator: ScriptedGenerator | None = None,
     ) -> Lanes:
         return lanes_of(self.vault, self.clock, self.lane, self.phases(plan, generator), hour, plan)
 
-    def phases(self, plan: Plan, generator: ScriptedGenerator | None = None) -> Phases:
+    def phases(self, plan: LaneSettings, generator: ScriptedGenerator | None = None) -> Phases:
         given = self.vault, self.clock
         enrich = partial(enriching, *given)
         return phases(
@@ -53,8 +68,8 @@ class World:
             plan,
             consolidation(*given, generator),
             synthesis=synthesis(*given, generator) if generator else None,
-            by_rules=enrich(generator=None) if plan.enriches else None,
-            by_model=enrich(generator=generator) if plan.enriches and generator else None,
+            by_rules=enrich(generator=None) if plan.enrich else None,
+            by_model=enrich(generator=generator) if plan.enrich and generator else None,
         )
 
     def asked(self, times: int, ago_ms: int) -> None:
@@ -84,7 +99,7 @@ def world(vault: Vault) -> World:
 
 def test_the_light_lane_says_what_it_would_do(world: World) -> None:
     """In a dry run it merges nothing; every phase of both runs is written down, with what was decided."""
-    seen = world.lanes(Plan(dry_run=True)).tick(LaneName.LIGHT)
+    seen = world.lanes(LaneSettings(dry_run=True)).tick(LaneName.LIGHT)
     assert "consolidate: 2 looked at, 0 made, 0 refused (dry run)" in seen.summary
     assert len(world.served()) == 2
 
@@ -112,7 +127,7 @@ def test_the_light_lane_says_what_it_would_do(world: World) -> None:
 
 def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) -> None:
     """It applies what it finds, dry run or not; without a model the second phase is skipped, and it enriches nothing."""
-    ticked = world.lanes(Plan(dry_run=True)).tick(LaneName.HEAVY)
+    ticked = world.lanes(LaneSettings(dry_run=True)).tick(LaneName.HEAVY)
 
     assert rows(ticked) == [("consolidate", "completed", ""), ("deductive", "skipped", "no_generator")]
     assert len(world.served()) == 1
@@ -121,7 +136,7 @@ def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) ->
 
 def test_outside_of_its_hours_the_heavy_lane_rests(world: World) -> None:
     """One row says why; with ``now`` it works all the same."""
-    lanes = world.lanes(Plan(window=Window(22, 6)), hour=12)
+    lanes = world.lanes(LaneSettings(window_start=22, window_end=6), hour=12)
 
     assert rows(lanes.tick(LaneName.HEAVY)) == [("gate", "skipped", "outside_window")]
     assert rows(lanes.tick(LaneName.HEAVY, now=True))[0] == ("consolidate", "completed", "")
@@ -132,7 +147,7 @@ def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
     """More than thirty questions within ten minutes are too many; those of eleven minutes ago do not count."""
     world.asked(30, 0)
     world.asked(9, 11 * 60_000)
-    assert rows(world.lanes(Plan(window=Window(3, 3))).tick(LaneName.HEAVY)) == [
+    assert rows(world.lanes(LaneSettings(window_start=3, window_end=3)).tick(LaneName.HEAVY)) == [
         ("gate", "skipped", "outside_window")
     ]
     world.asked(1, 9 * 60_000)
@@ -232,7 +247,7 @@ def test_the_light_lane_enriches_what_is_new(world: World) -> None:
     assert enriched.metrics["waiting"] == 4 - enriched.metrics["by_model"]
     assert {cost.purpose for cost in world.vault.ledger.totals()} > {"patterns"}
 
-    [off, *_] = world.lanes(Plan(enriches=False)).tick(LaneName.LIGHT).runs
+    [off, *_] = world.lanes(LaneSettings(enrich=False)).tick(LaneName.LIGHT).runs
     assert (off.phase, off.reason) == ("enrich", "off")
 
 
@@ -316,7 +331,7 @@ def test_a_vault_that_is_busy_is_left_alone(world: World, monkeypatch: pytest.Mo
 
 def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World) -> None:
     """Without vectors it is what is stale, and the journal says so; with them the odd one out is the first."""
-    surprised = Plan(surprisal=True, heavy_limit=1)
+    surprised = LaneSettings(surprisal=True, obs_limit=1)
     first = world.lanes(surprised).tick(LaneName.HEAVY).runs[0]
     assert first.metrics["selector"] == "surprisal-fallback-stale"
 

@@ -18,8 +18,8 @@ from clawmem.app.services.maintenance.deciding import (
     ObservationSelector,
     Verdict,
 )
-from clawmem.app.services.maintenance.lanes import Plan
 from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
+from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.domain.maintenance.deduction import Stats
 
 
+LIGHT_DEDUCTION_LIMIT = 20  # documents per tick of the light lane
 NEW = "it is new or was changed"
 GAVE_UP = "the model gave no usable answer"
 _MADE = ("notes", "mentions", "links", "triples", "evolved")
@@ -186,7 +187,7 @@ class Phases:
     documents: DocumentStore
     selector: ObservationSelector
     clock: Clock
-    plan: Plan
+    plan: LaneSettings
     consolidation: Consolidation
     tidy: Cleanup
     synthesis: Synthesis | None = None
@@ -225,7 +226,7 @@ class Phases:
 
     def _consolidate_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
-        limit = self.plan.heavy_limit
+        limit = self.plan.obs_limit
         chosen = self.selector.surprising(limit, fence) if self.plan.surprisal else self.selector.stale(limit)
         return self._consolidated(chosen, fence, tell, dry_run=False)
 
@@ -247,12 +248,12 @@ class Phases:
         return consolidated(found, about)
 
     def _deduce_newest(self, fence: Fence, tell: Tell) -> PhaseResult:
-        return self._deduced(lambda documents: documents[: self.plan.light_deduction_limit], fence, tell)
+        return self._deduced(lambda documents: documents[:LIGHT_DEDUCTION_LIMIT], fence, tell)
 
     def _deduce_stale(self, fence: Fence, tell: Tell) -> PhaseResult:
         recalled = self.selector.recalled_at()
         return self._deduced(
-            lambda documents: stale_first(documents, recalled, self.plan.deduction_limit), fence, tell
+            lambda documents: stale_first(documents, recalled, self.plan.ded_limit), fence, tell
         )
 
     def _deduced(self, choose: Choose, fence: Fence, tell: Tell) -> PhaseResult:
@@ -276,7 +277,7 @@ def phases_of(
     memories: Memories,
     observations: ObservationSelector,
     clock: Clock,
-    plan: Plan,
+    plan: LaneSettings,
     consolidation: Consolidation,
     cleanup: Cleanup,
     ask: Ask | None,
@@ -302,6 +303,6 @@ def phases_of(
         consolidation,
         cleanup,
         synthesis=synthesis,
-        by_rules=Enrich(knowledge, clock) if plan.enriches else None,
-        by_model=Enrich(knowledge, clock, ask) if ask and plan.enriches else None,
+        by_rules=Enrich(knowledge, clock) if plan.enrich else None,
+        by_model=Enrich(knowledge, clock, ask) if ask and plan.enrich else None,
     )
