@@ -233,5 +233,7 @@ def _add_knowledge(services: Services) -> None:
 
 if __name__ == "__main__":
     os.environ["CLAWMEM_NO_SERVER"] = "1"
-    GOLDEN.write_text(json.dumps(frozen_records(), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    GOLDEN.write_text(
+        json.dumps(frozen_records(), ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8"
+    )
     sys.stdout.write(f"{GOLDEN}\n")

@@ -151,7 +151,7 @@ def python_page() -> str:
         "```",
         "",
         "`Memory.open(path)` opens the vault at a path or of a name; without a path it is the vault of the settings. Each method takes",
-        "the parameters of one operation and returns its result, a pydantic model.",
+        "the parameters of one operation and returns its result, a record or a list of records.",
         "Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
@@ -159,10 +159,10 @@ def python_page() -> str:
         schema = one.request.model_json_schema()
         lines += [f"## {name}", "", *_paragraph(one.about), ""]
         lines += _parameters(_resolved(schema), schema.get("required", ()))
-        lines += [
-            f"Returns `{one.result.__name__}`: {', '.join(f'`{name}`' for name in one.result.model_fields)}.",
-            "",
-        ]
+        result = one.result.model_json_schema()
+        result = result.get("$defs", {}).get(result.get("$ref", "").rpartition("/")[2], result)
+        keys = ", ".join(f"`{name}`" for name in result["properties"])
+        lines += [f"Returns {'a list of records' if one.items else 'a record'}: {keys}.", ""]
     return "\n".join(lines)
 
 

@@ -140,7 +140,7 @@ def _reflection_text(result: Reflection) -> Iterator[str]:
     for phrase in result.phrases:
         yield f"  said {phrase.times} times: {phrase.text}"
     for antipattern in result.antipatterns:
-        yield f"  tried in vain: {title_to_read(antipattern['title'], antipattern['origin'])} ({antipattern['file']})"
+        yield f"  tried in vain: {title_to_read(antipattern.title, antipattern.origin)} ({antipattern.file})"
     for pair in result.together:
         yield f"  {pair.count} times of use together: {', '.join(pair.files)}"
 

@@ -1,28 +1,51 @@
-"""The lifecycle of notes: pinned, snoozed, archived, restored, forgotten."""
+"""The lifecycle of notes: archived, restored, forgotten for good."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import ADDRESS, Limit, TitledFile, titled_file
+from clawmem.app.operations.fields import (
+    ADDRESS,
+    Confirm,
+    Docid,
+    DocumentReference,
+    Limit,
+    TitledFile,
+    Why,
+    files_of,
+    place_of,
+    titled_file,
+)
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import plural
-from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy
+from clawmem.app.operations.output import Text, age, few, plural
+from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
+from clawmem.app.services.lifecycle.archiving import (
+    LifecycleStatus,
+    SweepOutcome,
+    lifecycle_status,
+    read_policy,
+)
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.tending import RecordedAct
+from clawmem.domain.documents.address import read_address
+from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
-from clawmem.domain.security.quoting import title_to_read
-from clawmem.ports.errors import ConfigError
-from clawmem.ports.journal import Act, ActEntry
+from clawmem.domain.security.quoting import shown_title, title_to_read
+from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
+from clawmem.ports.journal import Act
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.services.lifecycle.forgetting import ForgetPreview
     from clawmem.ports.records import Document
 
 ACT_LIMIT = 20
-BYTES_REMAIN = 1  # exit code: bytes of forgotten notes are left, or a note could not be restored
+BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
 ONLY_PREVIEW = (
     "Nothing was changed: the lifecycle policy of the config file only previews. "
     "To let it archive and forget, add to it: dry_run: false"
@@ -31,21 +54,7 @@ ONLY_PREVIEW = (
 DryRun = Annotated[bool, Field(description="List what would go, change nothing."), Option(("--dry-run",))]
 
 
-class Status(Result):
-    """Counts of documents; the pinned, snoozed and never accessed ones are served."""
-
-    active: int
-    archived: int
-    forgotten: int
-    pinned: int
-    snoozed: int
-    never_accessed: int = Field(description="Neither found by a question nor used in an answer.")
-    oldest_access: str | None = Field(default=None, description="The earliest last access of a document.")
-    recalls: int = Field(description="Recorded questions.")
-    surfaced: int = Field(description="Put beside prompts, as far back as that is recorded.")
-    pin_candidates: int = Field(description="Of them wanted again and again; see lifecycle_sweep.")
-    snooze_candidates: int = Field(description="Of them surfaced often without any use.")
-    policy: ArchivePolicy | None = Field(default=None, description="The configured policy, if there is one.")
+# -- archived and restored ------------------------------------------------------------------------------
 
 
 class SweepReport(Result):
@@ -54,12 +63,8 @@ class SweepReport(Result):
     dry_run: bool
     archived: list[str]
     purged: list[str]
-    pin: list[str] = Field(
-        description="Documents that a preview proposes to pin, because they are used often."
-    )
-    snooze: list[str] = Field(
-        description="Documents that it proposes to snooze, because they are surfaced often without being used."
-    )
+    pin: list[str] = Field(description="Documents that a preview proposes to pin: they are used often.")
+    snooze: list[str] = Field(description="Documents that it proposes to snooze: often surfaced, never used.")
     left: str = Field(description="Why bytes of forgotten notes may remain in free space; empty if none do.")
     note: str = Field(default="", description="Why nothing was changed although it was asked for.")
 
@@ -75,12 +80,12 @@ class SweepReport(Result):
         return [*filter(None, (left, self.note))]
 
 
-class ArchivedDocuments(Result):
-    """Documents; ``problems`` are sentences about those that stay archived."""
+class RestoredDocuments(Result):
+    """Documents that are served again; ``problems`` are sentences about those that stay archived."""
 
     count: int
     documents: list[TitledFile]
-    problems: list[str] = Field(default_factory=list)
+    problems: list[str]
 
     @property
     def exit_code(self) -> int:
@@ -93,125 +98,51 @@ class ArchivedDocuments(Result):
         return self.problems
 
 
-class RecordedAct(Result):
-    """An act: a change of a document, with its author, time and reason."""
-
-    id: int
-    act: str
-    file: str | None
-    by: str
-    at: str
-    why: str
-
-
-class Acts(Result):
-    """Acts, the last one first."""
-
-    count: int
-    acts: list[RecordedAct]
-
-
 def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
     """Return the configured policy; without one a preview uses the default policy."""
-    policy = read_policy(services.settings.lifecycle)
-    if policy is None:
-        if is_preview:
-            return ArchivePolicy()
-        raise ConfigError(
-            "No lifecycle policy is configured. Say in the config file, for example: "
-            "lifecycle: {archive_after_days: 90, dry_run: false}"
-        )
-    return policy
+    if policy := read_policy(services.settings.lifecycle):
+        return policy
+    if is_preview:
+        return ArchivePolicy()
+    raise ConfigError(
+        "No lifecycle policy is configured. Say in the config file, for example: "
+        "lifecycle: {archive_after_days: 90, dry_run: false}"
+    )
 
 
 def report_of(swept: SweepOutcome, note: str = "") -> SweepReport:
+    """Return the report of a sweep."""
     return SweepReport(
         dry_run=swept.is_preview,
-        archived=_paths(swept.archived),
-        purged=_paths(swept.purged),
-        pin=_paths(swept.proposals.pin),
-        snooze=_paths(swept.proposals.snooze),
+        archived=files_of(swept.archived),
+        purged=files_of(swept.purged),
+        pin=files_of(swept.proposals.pin),
+        snooze=files_of(swept.proposals.snooze),
         left=swept.left,
         note=note,
     )
 
 
-def _paths(documents: Iterable[Document]) -> list[str]:
-    return [document.display_path for document in documents]
-
-
-def _documents(documents: list[Document], problems: Iterable[str] = ()) -> ArchivedDocuments:
-    listed = [titled_file(document) for document in documents]
-    return ArchivedDocuments(count=len(listed), documents=listed, problems=list(problems))
-
-
-def _acts(services: Services, entries: Iterable[ActEntry]) -> list[RecordedAct]:
-    several = list(entries)
-    known = services.vault.documents.many({act.document_id for act in several})
-    paths = {number: document.display_path for number, document in known.items()}
-    return [
-        RecordedAct(
-            id=act.id, act=str(act.act), file=paths.get(act.document_id), by=act.by, at=act.at, why=act.why
-        )
-        for act in several
-    ]
-
-
-def _status_text(result: Status) -> str:
-    could = f"{result.pin_candidates} could be pinned, {result.snooze_candidates} snoozed"
-    return "\n".join(
-        [
-            f"{result.active} served, of them {result.pinned} pinned, {result.snoozed} snoozed",
-            f"{result.never_accessed} never accessed; oldest access {result.oldest_access or 'none'}",
-            f"{result.archived} archived, {result.forgotten} forgotten; {result.recalls} recorded questions",
-            f"{result.surfaced} shown in context blocks, of them {could}",
-            _policy_text(result.policy),
-        ]
-    )
-
-
-def _policy_text(policy: ArchivePolicy | None) -> str:
-    if policy is None:
-        return "no policy: nothing is archived unasked"
-    purged = "never" if policy.purge_after_days is None else f"{policy.purge_after_days:g} days later"
-    only = ", only previewed" if policy.only_previews else ""
-    return f"policy: archived after {policy.after_days:g} idle days, forgotten {purged}{only}"
-
-
-def sweep_text(result: SweepReport) -> str:
+def sweep_text(result: SweepReport) -> Iterator[str]:
+    """Yield the documents of a sweep, by what becomes of them."""
     would = "would be " if result.dry_run else ""
-    lines: list[str] = []
     for what, files in (("archived", result.archived), ("forgotten for good", result.purged)):
-        lines += [f"{plural(len(files), 'note')} {would}{what}", *(f"  {file}" for file in files)]
-    lines += [f"wanted again and again, could be pinned: {file}" for file in result.pin]
-    lines += [f"surfaced often and of no use, could be snoozed: {file}" for file in result.snooze]
-    return "\n".join(lines)
+        yield f"{plural(len(files), 'note')} {would}{what}"
+        yield from (f"  {file}" for file in files)
+    yield from (f"wanted again and again, could be pinned: {file}" for file in result.pin)
+    yield from (f"surfaced often and of no use, could be snoozed: {file}" for file in result.snooze)
 
 
-def _documents_text(nothing: str, result: ArchivedDocuments) -> str:
-    lines = [
-        f"{document['file']}  {title_to_read(document['title'], document['origin'])}"
-        for document in result.documents
-    ]
-    return "\n".join(lines) or ("" if result.problems else nothing)
+def _restored_text(result: RestoredDocuments) -> Text:
+    lines = [f"{note.file}  {title_to_read(note.title, note.origin)}" for note in result.documents]
+    return lines or ("" if result.problems else "Nothing of that is archived.")
 
 
-def _acts_text(result: Acts) -> str:
-    lines = [
-        "  ".join(
-            filter(None, (str(act.id), act.at[:16].replace("T", " "), act.act, act.by, act.file, act.why))
-        )
-        for act in result.acts
-    ]
-    return "\n".join(lines) or "Nothing was done to any note yet."
-
-
-@operation(Effect.READS, name="lifecycle_status", text=_status_text, route="/lifecycle/status")
-def status(services: Services) -> Status:
+@operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status")
+def status(services: Services) -> LifecycleStatus:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
     policy = read_policy(services.settings.lifecycle)
-    counted = lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
-    return Status(**{name: getattr(counted, name) for name in Status.model_fields})
+    return lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
 
 
 @operation(
@@ -243,14 +174,15 @@ def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
         return report_of(SweepOutcome(True, [], due))
     gone = [] if policy.only_previews else due
     left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
-    left = left or services.forgetting.scrub()
-    preview = policy.only_previews
-    return report_of(SweepOutcome(preview, [], due, left=left), note=ONLY_PREVIEW if preview else "")
+    swept = SweepOutcome(policy.only_previews, [], due, left=left or services.forgetting.scrub())
+    return report_of(swept, note=ONLY_PREVIEW if policy.only_previews else "")
 
 
 @operation(
     Effect.READS,
-    text=partial(_documents_text, "Nothing archived holds these words."),
+    columns="file title",
+    empty="Nothing archived holds these words.",
+    items="documents",
     route="/lifecycle/search",
     is_tool=False,
 )
@@ -262,16 +194,12 @@ def lifecycle_search(
         Option(metavar="WORDS...", is_argument=True),
     ],
     limit: Limit = ACT_LIMIT,
-) -> ArchivedDocuments:
+) -> list[TitledFile]:
     """Find archived documents by their words."""
-    return _documents(services.archiving.archived(words, limit=limit))
+    return [titled_file(document) for document in services.archiving.archived(words, limit=limit)]
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=partial(_documents_text, "Nothing of that is archived."),
-    route="/lifecycle/restore",
-)
+@operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore")
 def lifecycle_restore(
     services: Services,
     query: Annotated[
@@ -281,18 +209,25 @@ def lifecycle_restore(
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
     ] = "",
     all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False,
-) -> ArchivedDocuments:
+) -> RestoredDocuments:
     """Serve archived documents again: one, those of a collection, or all."""
     chosen = services.archiving.to_restore(query, collection, everything=all)
     report = services.restore(chosen, services.caller)
-    return _documents(report.restored, report.sentences())
+    documents = [titled_file(document) for document in report.restored]
+    return RestoredDocuments(count=len(documents), documents=documents, problems=report.sentences())
 
 
-@operation(Effect.READS, text=_acts_text, route="/lifecycle/log", is_tool=False)
-def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> Acts:
+@operation(
+    Effect.READS,
+    columns="id at act by file why",
+    empty="Nothing was done to any note yet.",
+    items="acts",
+    route="/lifecycle/log",
+    is_tool=False,
+)
+def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> list[RecordedAct]:
     """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    acts = _acts(services, services.vault.acts.latest(limit))
-    return Acts(count=len(acts), acts=acts)
+    return services.tending.latest(limit)
 
 
 @operation(
@@ -310,5 +245,264 @@ def lifecycle_undo(
     ],
 ) -> RecordedAct:
     """Undo an act; forgotten documents cannot be restored."""
-    [undone] = _acts(services, [services.tending.undo(act, services.caller)])
-    return undone
+    return services.tending.undo(act, services.caller)
+
+
+# -- forgotten ------------------------------------------------------------------------------------------
+
+
+class WouldForget(DocumentReference):
+    """A note that would be forgotten, and the documents that were derived from it."""
+
+    authored_at: str
+    bytes: int
+    derived: int
+    derived_files: list[str]
+
+
+class Forgotten(DocumentReference):
+    """A forgotten note; if it was forgotten before, ``changed`` is false, and docid and title are empty."""
+
+    action: str = "forgotten"
+    changed: bool
+    file_remains: bool = Field(description="Whether its file remains; it is not indexed again.")
+    also_forgotten: list[str] = Field(default=[], description="Documents that were derived from it.")
+    rebuilt: list[str] = Field(default=[], description="Derived documents, written again without it.")
+    said_in: list[str] = Field(default=[], description="Other documents that say some of its text.")
+    retained_in: dict[str, str] = Field(
+        default={}, description="Documents that say some of its text and are not served, and their states."
+    )
+    left: str = Field(default="", description="Why its bytes may remain in free space; empty if none do.")
+    probes: dict[str, list[str]] | None = Field(
+        default=None, description="Findings of each probe; null without a proof."
+    )
+
+    @property
+    def exit_code(self) -> int:
+        """Return 7 where a probe found a trace, and 1 where bytes remain."""
+        if any((self.probes or {}).values()):
+            return TRACE_FOUND
+        return BYTES_REMAIN if self.left else 0
+
+
+def _confirmed(services: Services, query: str, confirm: bool | None) -> Document:
+    """
+    Return the note to forget.
+
+    Raises:
+        ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
+        InvalidInput, NotFound: As `Lookup.forgettable`; also for the former place of a file that was moved.
+    """
+    note = services.lookup.forgettable(query)
+    if confirm is not False and (folder := _folder_without_file(services, note)):
+        services.update(folder)  # the note may have been moved, and would come back as a new one
+        note = services.lookup.forgettable(query)
+    digits = read_address(query)[0].docid
+    if confirm is True and digits and note.hash.startswith(normalise_docid(digits)):
+        return note
+    preview = services.forgetting.preview(note)
+    lines = _preview_lines(preview)
+    would_forget = WouldForget(
+        **place_of(services, note),
+        authored_at=note.authored_at,
+        bytes=preview.size,
+        derived=len(preview.derived),
+        derived_files=files_of(preview.derived),
+    )
+    raise ConfirmationMissing(
+        f"Nothing was forgotten. This would forget {' '.join(lines)}",
+        would_forget.model_dump(mode="json"),
+        remedy=f"To forget it, repeat with docid #{preview.docid} and confirm: true.",
+        preview=lines,
+        question="Forget it for good?",
+        confirmed={"query": f"#{preview.docid} {note.display_path}", "confirm": True},
+    )
+
+
+def _folder_without_file(services: Services, note: Document) -> Folder | None:
+    """Return the folder of *note* if its file is not there any more, though the folder is."""
+    if note.stamp is None or note.inactive is not None:
+        return None
+    for folder in services.folders:
+        root = Path(folder.root)
+        if folder.name == note.collection and root.is_dir() and not (root / note.path).is_file():
+            return folder
+    return None
+
+
+def _preview_lines(preview: ForgetPreview) -> list[str]:
+    document, derived = preview.document, preview.derived
+    were = "was" if len(derived) == 1 else "were"
+    memories = f"{plural(len(derived), 'memory')} {were} derived from it: {few(files_of(derived))}."
+    return [
+        f"{document.display_path} (#{preview.docid}): {shown_title(document).rstrip('.')}.",
+        f"Written {age(preview.age_days)} ({document.authored_at[:10]}), {preview.size:,} bytes.",
+        memories if derived else "No memories were derived from it.",
+    ]
+
+
+def _forgotten_text(result: Forgotten) -> Iterator[str]:
+    yield f"{result.file} is {'' if result.changed else 'already '}forgotten."
+    if result.changed:
+        if result.file_remains:
+            yield "Its file stays where it is, and is not indexed again."
+        yield "Bundles and backups that were made before still have it."
+    yield from (f"{file} is forgotten with it." for file in result.also_forgotten)
+    yield from (f"{file} was written again without it." for file in result.rebuilt)
+    yield from (f"{file} says some of it as well." for file in result.said_in)
+    for file, state in result.retained_in.items():
+        yield f"{file} is {state}, and its text, which says some of it, is still in the vault."
+    yield from proof_lines(result.probes or {}, result.left)
+
+
+def proof_lines(probes: Mapping[str, Sequence[str]], left: str) -> Iterator[str]:
+    """Yield what each probe found of forgotten documents, and whether their bytes remain."""
+    yield from (f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in probes.items())
+    if left:
+        yield f"Bytes may still lie in the vault's free space: {left} Then run: clawmem lifecycle purge"
+
+
+@operation(
+    Effect.DESTROYS,
+    text=_forgotten_text,
+    route="/documents/{query:path}/forget",
+    commands=(Command("forget"),),
+)
+def memory_forget(
+    services: Services,
+    query: Docid,
+    confirm: Confirm = None,
+    why: Why = "",
+    prove: Annotated[
+        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
+    ] = False,
+) -> Forgotten:
+    """
+    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+
+    Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+    """
+    if gone := services.lookup.forgotten(query):
+        nameless = {**place_of(services, gone), "docid": "", "title": ""}
+        probes = services.prove(ForgetReport((gone,))) if prove else None
+        return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
+    note = _confirmed(services, query, confirm)
+    place = place_of(services, note)
+    done = services.forgetting([note], services.caller, why)
+    return Forgotten(
+        **place,
+        changed=True,
+        file_remains=note.stamp is not None,
+        also_forgotten=files_of(document for document in done.documents if document.id != note.id),
+        rebuilt=files_of(done.rebuilt),
+        said_in=list(done.traces.said_in),
+        retained_in={document.display_path: str(document.inactive) for document in done.traces.kept_in},
+        left=done.left,
+        probes=services.prove(done) if prove else None,
+    )
+
+
+class ForgottenSource(Result):
+    """A source that was forgotten: its documents, memories derived from them, and the findings of each probe."""
+
+    source: str
+    documents: int
+    derived: int
+    left: str = Field(default="", description="Why bytes may remain in free space; empty if none do.")
+    probes: dict[str, list[str]]
+
+
+def forget_source(
+    services: Services, source: str, collection: str, *, confirm: bool | None
+) -> ForgottenSource:
+    """
+    Forget the documents of *source* in *collection*, by default in every one; archived ones as well.
+
+    Raises:
+        ConfirmationMissing: ``confirm`` is not true.
+        NotFound: there is no such source.
+    """
+    configured, stores = services.settings.collections, services.vault
+    imported = documents_of_source(stores.documents, configured, source)
+    documents = [document for document in imported if collection in ("", document.collection)]
+    if not documents:
+        sources = imported_sources(stores.documents, configured)
+        known = {known.source for known in sources if collection in ("", known.collection)}
+        remark = f"Only the collection {collection} was searched." if collection else ""
+        raise NotFound("source", source, suggestions=sorted(known), remark=remark)
+    if confirm is not True:
+        raise _unconfirmed_source(source, documents)
+    done = _forgotten_parts(services, documents, source)
+    with services.progress("Looking for traces"):
+        probes = services.prove(done)
+    read_again(stores.captures, stores.transactions, {document.collection for document in documents})
+    return ForgottenSource(
+        source=source,
+        documents=len(documents),
+        derived=len(done.documents) - len(documents),
+        left=done.left,
+        probes=probes,
+    )
+
+
+def _forgotten_parts(services: Services, documents: Sequence[Document], source: str) -> ForgetReport:
+    """
+    Forget *documents*; an interrupt keeps the finished parts.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, with a note about what was done and the next step.
+    """
+    forgotten = 0
+    with services.progress("Forgetting") as step:
+
+        def count(done: int, total: int) -> None:
+            nonlocal forgotten
+            forgotten = done
+            step(done, total)
+
+        try:
+            return services.forgetting.in_parts(documents, services.caller, f"source {source}", count)
+        except KeyboardInterrupt as interruption:
+            next_step = "Run the same command again to continue."
+            if forgotten == len(documents):
+                next_step = (
+                    "Their bytes may still lie in the vault's free space. Run: clawmem lifecycle purge"
+                )
+            total = plural(len(documents), "document")
+            interruption.add_note(
+                f"At least {forgotten:,} of {total} from {source} are forgotten. {next_step}"
+            )
+            raise
+
+
+def _unconfirmed_source(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
+    """Return the error that names what would be forgotten."""
+    size = sum(document.body_length for document in documents)
+    days = sorted(document.authored_at[:10] for document in documents)
+    states = {
+        "pinned": sum(document.is_pinned for document in documents),
+        "not served": sum(document.inactive is not None for document in documents),
+    }
+    counted = "".join(f", {count:,} of them {state}" for state, count in states.items() if count)
+    line = (
+        f"{plural(len(documents), 'document')} from {source} in "
+        f"{' and '.join(sorted({document.collection for document in documents}))}{counted}, {size:,} characters, "
+        f"written {days[0]} to {days[-1]}, and every memory derived from that. It is for good, and a later import "
+        "does not bring them back."
+    )
+    return ConfirmationMissing(
+        f"Nothing was forgotten. This would forget {line}",
+        {"source": source, "documents": len(documents), "characters": size},
+        remedy="To forget it, repeat with confirm: true.",
+        preview=[line],
+        question="Forget this for good?",
+        confirmed={"confirm": True},
+    )
+
+
+def forgotten_source_text(result: ForgottenSource) -> Iterator[str]:
+    """Yield the lines about a forgotten source."""
+    derived = f", and {plural(result.derived, 'derived memory')}" if result.derived else ""
+    yield f"Forgotten: {plural(result.documents, 'document')} from {result.source}{derived}."
+    yield "Bundles and backups that were made before still have them."
+    yield from proof_lines(result.probes, result.left)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,14 +18,14 @@ from clawmem.app.operations.embedding import (
     model_failed,
 )
 from clawmem.app.operations.fields import Confirm
-from clawmem.app.operations.forgetting import (
+from clawmem.app.operations.indexing import PERSON, EmbedOrNot
+from clawmem.app.operations.lifecycle import (
     BYTES_REMAIN,
     TRACE_FOUND,
     ForgottenSource,
     forget_source,
     forgotten_source_text,
 )
-from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
 from clawmem.app.operations.output import Part, one_line, plural, table
 from clawmem.app.services.conversations.mining import (
@@ -220,7 +220,7 @@ def _counts(report: MiningReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in ("files", "skipped", "sources", "foreign", "faults")}
 
 
-def mined_text(result: Mined) -> list[Part]:
+def mined_text(result: Mined) -> Iterable[Part]:
     """Return a line for each source, faults, and the next step."""
     if result.forgotten:
         return forgotten_source_text(result.forgotten)

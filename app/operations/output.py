@@ -155,7 +155,7 @@ def cell_of(record: object, name: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if last.endswith("_at"):
+    if last == "at" or last.endswith("_at"):
         return str(value)[:16].replace("T", " ")
     if last.endswith("bytes"):
         return size(value)
@@ -180,6 +180,12 @@ def size(count: int) -> str:
         if count >= length:
             return f"{count / length:.1f} {unit}"
     return f"{count} B"
+
+
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names, and how many more there are, such as ``a, b and 3 more``."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def plural(count: int, noun: str) -> str:

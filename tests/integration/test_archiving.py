@@ -158,7 +158,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
 
     assert [one.id for one in proposed.pin] == [wanted]
     assert [one.id for one in proposed.snooze] == [ignored]
-    assert sweep_text(report_of(SweepOutcome(True, [], [], proposed))).split("\n") == [
+    assert [*sweep_text(report_of(SweepOutcome(True, [], [], proposed)))] == [
         "0 notes would be archived",
         "0 notes would be forgotten for good",
         "wanted again and again, could be pinned: notes/wanted.md",

@@ -48,7 +48,7 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
     assert "is unsnoozed already" in done(remembered("unsnooze", "haruka.md"))
     assert read(remembered, "unpin", "haruka.md")["changed"] is True
     assert "is unpinned already" in done(remembered("unpin", "haruka.md"))
-    assert "3 served, of them 0 pinned, 0 snoozed" in done(remembered("lifecycle", "status"))
+    assert "active: 3" in done(remembered("lifecycle", "status"))
     refused = remembered("snooze", "haruka.md", "--until", "2001-01-01")
     assert (refused.exit_code, "still to come" in refused.output) == (2, True)
 

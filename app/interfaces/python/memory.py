@@ -23,7 +23,6 @@ from clawmem.app.operations import (
     embedding,
     enriching,
     focus,
-    forgetting,
     graph,
     history,
     imports,
@@ -224,7 +223,7 @@ class Memory:
     focus_set = method(focus.focus_set)
     focus_show = method(focus.focus_show)
     focus_clear = method(focus.focus_clear)
-    forget = method(forgetting.memory_forget)
+    forget = method(lifecycle.memory_forget)
     build_graphs = method(graph.build_graphs)
     find_causal_links = method(graph.find_causal_links)
     timeline = method(history.timeline)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.operations.fields import DocumentReference
-from clawmem.app.operations.forgetting import WouldForget
+from clawmem.app.operations.lifecycle import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
 from clawmem.ports.errors import (

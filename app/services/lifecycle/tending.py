@@ -18,6 +18,18 @@ _DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 
 
+@dataclass(frozen=True)
+class RecordedAct:
+    """An act: a change of a document, with its author, time and reason."""
+
+    id: int
+    act: Act
+    file: str | None
+    by: str
+    at: str
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class LifecycleActions:
     """Changes the state of documents, never their text. A change to the current state is ignored."""
@@ -75,7 +87,13 @@ class LifecycleActions:
             raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
         return iso_utc(until)
 
-    def undo(self, act_id: int, by: str) -> ActEntry:
+    def latest(self, limit: int) -> list[RecordedAct]:
+        """Return the latest acts, the last one first."""
+        entries = self.acts.latest(limit)
+        known = self.documents.many({entry.document_id for entry in entries})
+        return [_recorded(entry, known.get(entry.document_id)) for entry in entries]
+
+    def undo(self, act_id: int, by: str) -> RecordedAct:
         """
         Undo one act by a recorded counter-act; return the act that was undone.
 
@@ -104,7 +122,12 @@ class LifecycleActions:
             self.archiving.archive([document], by, lambda document: why)
         else:
             self.snooze(document, entry.before or None, by, why)
-        return entry
+        return _recorded(entry, document)
 
     def _now(self) -> str:
         return iso_utc(self.clock.now_ms())
+
+
+def _recorded(entry: ActEntry, document: Document | None) -> RecordedAct:
+    file = document.display_path if document else None
+    return RecordedAct(entry.id, entry.act, file, entry.by, entry.at, entry.why)
