@@ -10,7 +10,7 @@ from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.documents.filters import check_filters
-from clawmem.domain.documents.tags import tags_below
+from clawmem.domain.documents.properties import tags_below
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import TAGS
 from clawmem.ports.records import Origin, Scope

@@ -34,8 +34,7 @@ from clawmem.app.environment.places import (
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
 from clawmem.app.settings.vaults import vault_file
-from clawmem.domain.documents.eligibility import check_pattern, is_collection_name
-from clawmem.domain.documents.path_context import path_context
+from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName

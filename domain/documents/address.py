@@ -1,16 +1,17 @@
 """Addresses of notes: paths, docids, titles, aliases, wikilinks, and printed places."""
 
+import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from clawmem.domain.documents.identity import check_path, is_docid
-from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.documents.names import EXTENSION, document_names
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
+OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 _BEHIND_TARGET = re.compile(r"\\?[|#^]")  # a table escapes the bar of a link
@@ -45,29 +46,35 @@ class Address(NamedTuple):
         return digits if is_docid(digits) and not self.is_link else ""
 
 
-def read_address(text: str) -> tuple[Address, ...]:
+def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
     """
     Return the interpretations of *text* as an address, the most literal first.
 
     Surrounding blanks and one pair of quotes are dropped. ``[[target#heading|shown]]`` and ``[[target^block]]`` are
     read as their target. A text that ends with ``:12`` or ``:13-34`` is also read without this line range.
 
+    Args:
+        folder: The folder of the note that contains *text*, where a path that begins with ``./`` or ``../`` begins.
+
     Raises:
         InvalidInput: ``INVALID_INPUT`` if *text* names nothing; otherwise as `check_path`.
     """
     bare = _unquoted(text)
-    check_path(bare)
-    if link := _LINK.fullmatch(bare):
-        target = _BEHIND_TARGET.split(link["target"], maxsplit=1)[0].strip()
-        readings = [Address(target, is_link=True)]
-    else:
-        readings = [Address(bare), *_without_lines(bare)]
-    if not readings[0].name:
+    link = _LINK.fullmatch(bare)
+    name = _BEHIND_TARGET.split(link["target"], maxsplit=1)[0].strip() if link else bare
+    if folder is not None and name.replace("\\", "/").startswith(("./", "../")):
+        name = posixpath.normpath(posixpath.join(folder, name.replace("\\", "/")))
+    check_path(name)
+    if not name:
         raise InvalidInput(
             "INVALID_INPUT",
             f"{text!r} names no note. Give a path, a #docid, a title, an alias or a [[link]].",
         )
-    return tuple(readings)
+    lines = None if link else _LINES.fullmatch(name)
+    if lines is None:
+        return (Address(name, is_link=link is not None),)
+    last = None if lines["last"] is None else int(lines["last"])
+    return Address(name), Address(_unquoted(lines["name"]), LineRange(int(lines["first"]), last))
 
 
 def unicode_forms(name: str) -> tuple[str, ...]:
@@ -83,13 +90,13 @@ def name_matcher(address: Address) -> Callable[[Document], bool]:
     The test ignores case. A link also matches the end of the document's path, without its extension.
     """
     wanted = folded(address.name)
-    link = EXTENSION.sub("", wanted)
+    end = f"/{EXTENSION.sub('', wanted).removeprefix('/')}"
 
     def is_called(document: Document) -> bool:
         """Whether *document* has that name."""
         if any(folded(name) == wanted for name in document_names(document)):
             return True
-        return address.is_link and _ends_so(EXTENSION.sub("", document.display_path), link)
+        return address.is_link and f"/{folded(EXTENSION.sub('', document.display_path))}".endswith(end)
 
     return is_called
 
@@ -98,10 +105,6 @@ def is_place_end(document: Document, path: str) -> bool:
     """Whether *path* is ``collection/path`` of *document*, or a suffix of it that begins after a slash."""
     ends = [unicodedata.normalize("NFC", text) for text in (document.display_path, path)]
     return bool(path) and f"/{ends[0]}".endswith(f"/{ends[1]}")
-
-
-def _ends_so(place: str, name: str) -> bool:
-    return f"/{folded(place)}".endswith(f"/{name.removeprefix('/')}")
 
 
 def folded(name: str) -> str:
@@ -117,14 +120,3 @@ def _unquoted(text: str) -> str:
     if len(bare) > 1 and _QUOTES.get(bare[0]) == bare[-1]:
         bare = bare[1:-1].strip()
     return bare
-
-
-def _without_lines(text: str) -> Iterator[Address]:
-    if match := _LINES.fullmatch(text):
-        last = match["last"]
-        yield Address(
-            _unquoted(match["name"]), LineRange(int(match["first"]), None if last is None else int(last))
-        )
-
-
-OWN_COLLECTION = "_clawmem"

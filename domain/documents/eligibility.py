@@ -1,11 +1,12 @@
-"""Rules for files that are indexed: excluded paths, glob patterns, and names of collections."""
+"""Rules of collections: names, excluded paths, glob patterns, and descriptions of folders."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import translate
+from operator import itemgetter
 
 from clawmem.ports.errors import InvalidInput
 
@@ -53,24 +54,20 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
             "INPUT_TOO_LONG",
             f"The pattern has {len(pattern)} characters; at most {MAX_PATTERN_LENGTH} are allowed.",
         )
-    expanded: list[str] = []
-    waiting = [pattern]
-    while waiting:
-        if len(expanded) + len(waiting) > MAX_ALTERNATIVES:
+    patterns = {pattern: None}
+    while any(map(_GROUP.search, patterns)):
+        patterns = {
+            f"{text[: group.start()]}{part}{text[group.end() :]}" if group else text: None
+            for text in patterns
+            for group in [_GROUP.search(text)]
+            for part in (group[1].split(",") if group else ("",))
+        }
+        if len(patterns) > MAX_ALTERNATIVES:
             raise InvalidInput(
                 "OUT_OF_BOUNDS",
                 f"The pattern expands to more than {MAX_ALTERNATIVES} patterns. Use fewer {{a,b}} groups.",
             )
-        current = waiting.pop()
-        group = _GROUP.search(current)
-        if group is None:
-            expanded.append(current)
-        else:
-            alternatives = group[1].split(",")
-            waiting += [
-                current[: group.start()] + part + current[group.end() :] for part in reversed(alternatives)
-            ]
-    return tuple(dict.fromkeys(expanded))
+    return tuple(patterns)
 
 
 def check_pattern(pattern: str) -> None:
@@ -138,3 +135,19 @@ def collection_name(folder_name: str) -> str:
     """
     composed = unicodedata.normalize("NFC", folder_name.lower())
     return _INVALID_RUN.sub("-", composed).strip("-") or UNNAMED
+
+
+def path_context(path: str, contexts: Mapping[str, str], global_context: str = "") -> str | None:
+    """
+    Return *global_context* and the descriptions of all folders above *path*, outermost first; ``None`` without any.
+
+    Args:
+        path: The path within the collection.
+        contexts: Descriptions by path prefix. A prefix is a folder or a file, with or without a slash at its ends;
+            ``/`` is the whole collection.
+    """
+    place = f"/{path.strip('/')}/"
+    folders = [(f"/{prefix.strip('/')}/".replace("//", "/"), text) for prefix, text in contexts.items()]
+    folders.sort(key=itemgetter(0))
+    texts = [global_context, *(text for folder, text in folders if place.startswith(folder))]
+    return "\n\n".join(filter(None, map(str.strip, texts))) or None

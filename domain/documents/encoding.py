@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 _MARKS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")  # of UTF-16 and UTF-32
 _SAMPLE = 4096  # bytes; in UTF-16 and UTF-32 many of them are zero
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = bytes({*range(0x20), 0x7F} - {*b"\t\n\v\f\r\x1b"})
 # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
 _MOST_ACCENTED = 0.4
 _REPLACEMENT = "\ufffd"
@@ -49,7 +48,7 @@ def _utf_8(data: bytes) -> DecodedText:
         return DecodedText(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         at = error.start
-    if _CONTROL.search(data):
+    if len(data.translate(None, _CONTROL)) < len(data):
         raise ValueError(f"it is not UTF-8 text (byte {at}); {_REMEDY}")
     text = data.decode("utf-8", "replace")
     damaged = text.count(_REPLACEMENT)

@@ -1,5 +1,5 @@
 """
-Fragments of a document: the parts that are indexed, embedded and cited separately.
+Fragments of a document: the parts that are indexed, embedded and cited separately, and their lexical entries.
 
 Besides the kinds of the published system (document, sections, lists, code, front matter) there are passages and
 lines, so that every line of a document can be found.
@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from clawmem.domain.documents.markdown import Block, BlockKind, Markdown
-from clawmem.ports.records import Fragment, FragmentKind
+from clawmem.domain.documents.names import searchable_names, with_names
+from clawmem.domain.text.words import index_text
+from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
 MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer ones are split
@@ -26,6 +28,13 @@ MAX_ABOUT = 300  # characters; a longer description would outweigh the text of a
 MIN_SPLIT = 200  # characters; a shorter body gets no section, list or code fragments
 MAX_STRUCTURES = 500  # sections, lists and code blocks of one document with a fragment of their own
 SECTION_LEVEL = 3
+
+# Sections have no weight in any answer (`clawmem.domain.retrieval.grains`), so their words are not indexed.
+GRAIN_OF = {
+    FragmentKind.LINE: Grain.LINE,
+    FragmentKind.PASSAGE: Grain.PASSAGE,
+    FragmentKind.DOCUMENT: Grain.DOCUMENT,
+}
 
 _NOT_FRAGMENTS = frozenset({"content_type", "tags", "title"})
 _SENTENCE_END = re.compile(r"(?:[.!?…]['\")\]]*\s|[。！？]|\n)")
@@ -103,6 +112,37 @@ def fragment(
     for part in _lines(body, outline):
         add(part)
     return fragments
+
+
+def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
+    """
+    Yield an entry for each line and passage, and one for the whole document, which includes its front matter.
+
+    The title field of an entry contains the title of the document, the headings above the text, and the words that
+    the file name, the aliases and the folders add. That of a table row also contains the column names. A question
+    that names the subject therefore finds lines that do not repeat it.
+    """
+    head = "\n".join([*document.tags, *(p.text for p in fragments if p.kind is FragmentKind.FRONT_MATTER)])
+    names, titles = searchable_names(document), dict[str, str]()
+    for part in fragments:
+        if part.heading not in titles:  # a first heading equal to the title counts once
+            above = (
+                "" if part.heading == document.title else part.heading.removeprefix(f"{document.title} › ")
+            )
+            titles[part.heading] = index_text(with_names(f"{document.title} {above}".rstrip(), names))
+        if part.kind in GRAIN_OF:
+            columns = (
+                f" {index_text(part.context)}" if part.kind is FragmentKind.LINE and part.context else ""
+            )
+            yield LexicalEntry(
+                FragmentKey(document.id, part.seq),
+                GRAIN_OF[part.kind],
+                document.collection,
+                titles[part.heading] + columns,
+                index_text(f"{part.text}\n{head}" if part.kind is FragmentKind.DOCUMENT else part.text),
+                document.path,
+                document.authored_at,
+            )
 
 
 def _outline(blocks: Sequence[Block]) -> list[tuple[Block, str]]:

@@ -1,30 +1,42 @@
-"""Front matter: its separation from the body, and the facts a document declares in it."""
+"""Front matter: its separation from the body, the facts a document declares in it, and its content type."""
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
-from clawmem.domain.documents.content_type import TYPES
 from clawmem.domain.documents.dating import written_time
 from clawmem.domain.documents.times import iso_utc, parse_iso
 
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
+CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
+_WORD = re.compile(r"[^\W_]+")  # letters and digits of any script
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
-_UNQUOTED_LINK = re.compile(r"\A\[([^\[\]]+)\]\Z")  # what YAML makes of an unquoted [[link]]
-# A key of the first level; lines of its value begin with a blank, a hyphen or a bracket.
-_ENTRY = re.compile(r"^(?=[^\s#\]}-])", re.MULTILINE)
-_SEPARATOR = re.compile(r"[ -]")
 # In this order; the last ones only say when a note was changed.
 DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
-_FAULTS = {
-    **dict.fromkeys(DATE_KEYS, "no date"),
-    "confidence": "no number from 0 to 1",
-    "pinned": "neither true nor false",
-}
-_KEY = re.compile(r"^[\w-][\w -]{0,99}:(?:[ \t]|\r?\n)", re.MULTILINE)
-CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
+
+# Capture writes observations; they are never inferred from a path.
+TYPES = tuple(
+    """
+    decision deductive preference note handoff conversation progress research hub antipattern project milestone
+    problem observation
+    """.split()
+)
+
+# The first matching rule wins, so an index of decisions is a decision.
+RULES = tuple(
+    (name, frozenset(words.split()))
+    for name, words in {
+        "decision": "decision decisions adr adrs",
+        "hub": "hub hubs moc mocs",
+        "research": "research investigation investigations analysis analyses",
+        "project": "project projects epic epics initiative initiatives",
+        "handoff": "handoff handoffs handover handovers session sessions",
+        "conversation": "conversation conversations convo convos chat chats transcript transcripts",
+        "progress": "progress status statuses standup standups changelog changelogs",
+    }.items()
+)
 
 # With YAML aliases a few lines can expand to a billion values or refer to themselves; real lists are far shorter.
 MAX_VALUES = 1000
@@ -80,31 +92,14 @@ def split(source: str) -> FrontMatter:
     return FrontMatter(text, source[closing.end() :], text.count("\n") + 3)
 
 
-def is_unclosed(source: str) -> bool:
-    """Whether *source* begins with front matter that no line ends; a ``---`` above a text is only a rule."""
-    source = source.removeprefix(BYTE_ORDER_MARK)
-    opening = OPENING.match(source)
-    if opening is None or CLOSING.search(source, opening.end()):
-        return False
-    return _KEY.match(source, opening.end()) is not None
-
-
 def whole(source: str) -> FrontMatter:
     """Return all of *source* except a byte order mark as the body: the fallback for malformed YAML."""
     return FrontMatter("", source.removeprefix(BYTE_ORDER_MARK), 1)
 
 
-def has_keys(text: str) -> bool:
-    """Whether a line of *text*, which is no YAML, begins with a key of front matter."""
-    return _KEY.search(text) is not None
-
-
-def entries(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the keys of front matter, each with its value, and the line from 0 on which each begins."""
-    starts = [match.start() for match in _ENTRY.finditer(text)]
-    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
-        if text[start:end].strip():
-            yield text.count("\n", 0, start), text[start:end]
+def entries(text: str) -> list[str]:
+    """Return the keys of front matter, each with its value, whose lines begin with a blank, a hyphen or a bracket."""
+    return re.split(r"^(?=[^\s#\]}-])", text, flags=re.MULTILINE)
 
 
 def facts(raw: Mapping[str, object]) -> Facts:
@@ -112,7 +107,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     Read parsed YAML leniently: a value of the wrong type counts as absent, and nothing raises.
 
     Case does not count in keys, and a blank or a hyphen is ``_``. ``type`` is read as the content type where it names
-    one of `content_type.TYPES` and there is no ``content_type``: other programs use the key for other things.
+    one of `TYPES` and there is no ``content_type``: other programs use the key for other things.
 
     A title and a content type must be strings. A date is what
     `dating.written_time` accepts, of the first of `DATE_KEYS` that has one. Tags, aliases and participants are a list
@@ -125,7 +120,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
         return Facts()
     known: dict[str, object] = {}
     for key, value in raw.items():
-        known.setdefault(_name(key), value)
+        known.setdefault(key.strip().casefold().replace(" ", "_").replace("-", "_"), value)
     type_name = (_string(known.get("type")) or "").lower()
     return Facts(
         title=_string(known.get("title")),
@@ -143,26 +138,6 @@ def facts(raw: Mapping[str, object]) -> Facts:
         superseded_by=_addresses(known.get("superseded_by")),
         extra=tuple((_scalar(key), _printable(value)) for key, value in raw.items()),
     )
-
-
-def unusable_values(raw: Mapping[str, object], text: str) -> list[str]:
-    """Return the dates, confidences and pins that `facts` leaves out, each with its line in the file of *text*."""
-    lines = {_name(entry.partition(":")[0].strip("\"'")): line for line, entry in entries(text)}
-    return [
-        f"{key}: {_printable(value)[:40]!r} in line {lines.get(name, 0) + 2} is {_FAULTS[name]}"
-        for key, value in raw.items()
-        if (name := _name(key)) in _FAULTS and _printable(value) and not _is_usable(name, value)
-    ]
-
-
-def _is_usable(name: str, value: object) -> bool:
-    if name == "pinned":
-        return isinstance(value, bool)
-    return (_share(value) if name == "confidence" else _date(value)) is not None
-
-
-def _name(key: str) -> str:
-    return _SEPARATOR.sub("_", key.strip().casefold())
 
 
 def _string(value: object) -> str | None:
@@ -196,8 +171,10 @@ def _share(value: object) -> float | None:
 
 
 def _addresses(value: object) -> tuple[str, ...]:
-    texts = (_UNQUOTED_LINK.sub(r"[[\1]]", text) for text in _leaves(value))
-    addresses = (address for text in texts for address in _LINKS.findall(text) or (text,))
+    addresses = []
+    for text in _leaves(value):
+        is_unquoted = text[:1] == "[" and text[-1:] == "]" and not set(text[1:-1]) & set("[]")
+        addresses += _LINKS.findall(text) or [f"[{text}]" if is_unquoted else text]
     return tuple(dict.fromkeys(filter(None, addresses)))
 
 
@@ -228,3 +205,20 @@ def _scalar(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).strip() if isinstance(value, str | int | float) else ""
+
+
+def content_type(declared: str | None, path: str) -> str:
+    """
+    Return the type of a document: *declared*, known or not, else a type inferred from the words of *path*.
+
+    A word is an unbroken run of letters and digits, compared without case: ``github`` does not contain ``hub``.
+    The rules are tried in the order of `RULES`; a file called ``index.md`` counts as a hub.
+
+    Returns:
+        The declared type, trimmed; one of `TYPES`; or ``note`` if no rule matches.
+    """
+    if declared and declared.strip():
+        return declared.strip()
+    lower = path.lower()
+    words = set(_WORD.findall(lower)) | ({"hub"} if lower.rpartition("/")[2] == "index.md" else set())
+    return next((name for name, of_type in RULES if of_type & words), "note")

@@ -1,4 +1,4 @@
-"""Identity of documents: hashes, docids and paths."""
+"""Identity of documents: hashes, docids and paths, and whether a record is that of a file as it is now."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 MAX_PATH_LENGTH = 1000  # characters
 
 DOCID = re.compile(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
 VIRTUAL_PATH = re.compile(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
+NO_TEXT = sha256(b"").hexdigest()
+FileVersion = tuple[int, InactiveReason | None, str, SourceStamp | None]
 
 
 def body_hash(body: str) -> str:
@@ -56,8 +58,9 @@ def docid(hash: str, others: Iterable[str]) -> str:
     A hash equal to *hash* is the same content and is ignored, so *hash* may be among *others*. In a sorted list only
     the two neighbours matter. If another hash begins with all of *hash*, *hash* is returned in full.
     """
-    shared = max((_shared_length(hash, other) for other in others if other != hash), default=0)
-    return hash[: max(DOCID_LENGTH, shared + 1)]
+    rivals = {other for other in others if other != hash}
+    prefixes = (hash[:length] for length in range(DOCID_LENGTH, len(hash)))
+    return next((text for text in prefixes if not any(other.startswith(text) for other in rivals)), hash)
 
 
 def is_docid(text: str) -> bool:
@@ -122,6 +125,31 @@ def check_path(text: str) -> None:
         )
 
 
-def _shared_length(first: str, second: str) -> int:
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+def is_forgotten(document: Document | None) -> bool:
+    """Whether the file must not be indexed in any version, because its document was forgotten."""
+    return document is not None and document.inactive is InactiveReason.FORGOTTEN
+
+
+def has_lost_text(document: Document) -> bool:
+    """Whether damage destroyed the only copy of the text: a repair keeps the record, without the hash of its source."""
+    is_withdrawn = document.inactive not in (None, InactiveReason.FORGOTTEN)
+    return is_withdrawn and document.stamp is None and not document.source_hash and document.hash == NO_TEXT
+
+
+def is_current(document: Document | None, source_hash: str) -> bool:
+    """
+    Whether a record is valid for a file with this hash, whether the document is active or not.
+
+    An archived or superseded document stays inactive while its file is unchanged; an edited file becomes active. The
+    record of a removed document is never valid: its file exists again.
+    """
+    if document is None or document.inactive is InactiveReason.REMOVED:
+        return False
+    return document.source_hash == source_hash
+
+
+def version_of(document: Document | None) -> FileVersion | None:
+    """Return the properties of a document that change when a process indexes, archives, restores or forgets it."""
+    if document is None:
+        return None
+    return document.id, document.inactive, document.source_hash, document.stamp

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import document_names, file_name
-from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.documents.names import EXTENSION, document_names, file_name
+from clawmem.domain.text.words import words
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind, NoteName
 from clawmem.ports.records import Document
 
@@ -33,11 +33,13 @@ _MARKS = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|#{1,6}[ \t]+)?", re.MULTILINE
 )
 
-# Files that a note shows or points to, and that are no notes: a link to one of them is never broken.
-_ATTACHMENT = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|ico|tiff?|mp3|wav|m4a|ogg|opus|flac|3gp|mp4|m4v|mov|mkv|webm|avi|ogv"
-    r"|pdf|docx?|xlsx?|pptx?|odt|ods|html?|csv|tsv|json|ya?ml|zip|gz|canvas|base|excalidraw|py|js|ts|sh|sql|css|bib)\Z",
-    re.IGNORECASE,
+# Endings of files that a note shows or points to, and that are no notes: a link to one of them is never broken.
+_ATTACHMENTS = frozenset(
+    """
+    avif bmp gif jpg jpeg png svg webp ico tif tiff mp3 wav m4a ogg opus flac 3gp mp4 m4v mov mkv webm avi ogv
+    pdf doc docx xls xlsx ppt pptx odt ods htm html csv tsv json yml yaml zip gz canvas base excalidraw
+    py js ts sh sql css bib
+    """.split()
 )
 
 
@@ -121,7 +123,7 @@ def written_link(link: Link) -> str:
 
 def is_attachment(target: str) -> bool:
     """Whether *target* is the name of a picture, a recording or another file that is no note."""
-    return _ATTACHMENT.search(target) is not None
+    return "." in target and target.rpartition(".")[2].lower() in _ATTACHMENTS
 
 
 def _with_part(target: str, marks: str = "#^") -> tuple[str, str]:
@@ -140,17 +142,13 @@ def part_line(part: str, note: Markdown) -> int | None:
         marker = re.compile(rf"(?:^|\s)\^{re.escape(part[1:].strip())}[ \t]*$", re.IGNORECASE | re.MULTILINE)
         match = marker.search(note.prose)
         return note.line_at(match.end()) if match else None
-    wanted = [_heading_key(name) for name in part.split("#") if name.strip()]
+    wanted = [words(name) for name in part.split("#") if name.strip()]
     for heading in note.headings:
-        if wanted and _heading_key(heading.label) == wanted[0]:
+        if wanted and words(heading.label) == wanted[0]:
             wanted = wanted[1:]
             if not wanted:
                 return heading.start_line
     return None
-
-
-def _heading_key(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", folded(text)))
 
 
 def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> int | None:

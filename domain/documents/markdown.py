@@ -1,4 +1,4 @@
-"""Markdown of a note, parsed once: blocks, headings, and the parts that are not prose."""
+"""Markdown of a note, parsed once: blocks, headings, headers of tables, and the parts that are not prose."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
 # A chat turn, and a line of a paragraph that is a block of its own: a footnote or a field of Dataview.
 _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
 _OWN_LINE = re.compile(r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)")
 _OPENING = re.compile(r"`+|<!--|%%|\$\$")
-_CLOSING = {"<!--": "-->"}
+_COMMENTS = {"<!--": "-->", "%%": "%%"}
 _BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
-_NO_LINE_FEED = re.compile(r"[^\n]")
-_WORD = re.compile(r"\w")
+MOST_ROWS = 2000  # lines above a row that are searched for its header
 
 
 class BlockKind(Enum):
@@ -35,6 +35,16 @@ class BlockKind(Enum):
     CODE = "code"
     TABLE = "table"  # the header
     ROW = "row"
+
+
+_LEAVES = {
+    "heading_open": BlockKind.HEADING,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "fence": BlockKind.CODE,
+    "code_block": BlockKind.CODE,
+    "thead_open": BlockKind.TABLE,
+    "tr_open": BlockKind.ROW,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +127,25 @@ class Markdown:
     @cached_property
     def prose(self) -> str:
         """The body with code, formulas and comments replaced by blanks; lengths and line numbers do not change."""
-        code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
-        text = _blanked(self.body, code)
+        text = self._without_code
         return _blanked(text, [(start, end) for _, start, end in _inline_spans(text)])
 
     @cached_property
     def without_comments(self) -> str:
         """The body without ``<!-- -->`` and ``%% %%``; line numbers do not change. An unclosed comment is text."""
-        if "<!--" not in self.body and "%%" not in self.body:
+        if not any(mark in self.body for mark in _COMMENTS):
             return self.body
-        code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
         parts, place = [], 0
-        for mark, start, end in _inline_spans(_blanked(self.body, code)):
-            if mark in ("<!--", "%%"):
+        for mark, start, end in _inline_spans(self._without_code):
+            if mark in _COMMENTS:
                 parts += [self.body[place:start], "\n" * self.body.count("\n", start, end)]
                 place = end
         return "".join([*parts, self.body[place:]])
+
+    @cached_property
+    def _without_code(self) -> str:
+        code = [(block.start, block.end) for block in self.blocks if block.kind is BlockKind.CODE]
+        return _blanked(self.body, code)
 
     def _block(self, kind: BlockKind, first: int, end: int, label: str = "", level: int = 0) -> Block:
         """Return the block of the lines from *first*, counted from 0, to the one before *end*."""
@@ -144,7 +157,7 @@ class Markdown:
     def _unparsed(self, first: int, end: int) -> Iterator[Block]:
         """Yield the lines with a word that are in no token, such as those that are nested too deeply."""
         for line in range(first, end):
-            if _WORD.search(self._lines[line]):
+            if any(map(str.isalnum, self._lines[line])):
                 yield self._block(BlockKind.PARAGRAPH, line, line + 1)
 
     def _divided(self, kind: BlockKind, first: int, end: int) -> Iterator[Block]:
@@ -171,27 +184,13 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def column_names(header: str) -> str:
-    """Return the names of the columns, separated by blanks."""
-    return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
-
-
-_LEAVES = {
-    "heading_open": BlockKind.HEADING,
-    "paragraph_open": BlockKind.PARAGRAPH,
-    "fence": BlockKind.CODE,
-    "code_block": BlockKind.CODE,
-    "thead_open": BlockKind.TABLE,
-    "tr_open": BlockKind.ROW,
-}
-
-
 def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     parts, place = [], 0
     for start, end in spans:
-        parts += [text[place:start], _NO_LINE_FEED.sub(" ", text[start:end])]
+        blanks = "\n".join(" " * len(line) for line in text[start:end].split("\n"))
+        parts += [text[place:start], blanks]
         place = end
-    return "".join([*parts, text[place:]]) if parts else text
+    return "".join([*parts, text[place:]])
 
 
 def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
@@ -200,24 +199,59 @@ def _inline_spans(text: str) -> Iterator[tuple[str, int, int]]:
 
     The part that begins first wins. A part without its closing mark is prose; code ends in its paragraph.
     """
-    missing: set[str] = set()  # marks that nothing closes from here to the end of the text
+    last = {mark: text.rfind(_COMMENTS.get(mark, mark)) for mark in ("<!--", "%%", "$$")}
     place = paragraph_end = 0
     while opening := _OPENING.search(text, place):
         mark, place = opening[0], opening.end()
-        if mark in missing:
-            continue
         if mark[0] == "`":
             if paragraph_end < place:
                 blank_line = _BLANK_LINE.search(text, place)
                 paragraph_end = blank_line.start() if blank_line else len(text)
             closing = re.compile(f"(?<!`){mark}(?!`)").search(text, place, paragraph_end)
-            end = closing.end() if closing else 0
-        else:
-            end = text.find(_CLOSING.get(mark, mark), place) + 1
-            if end:
-                end += len(_CLOSING.get(mark, mark)) - 1
-            else:
-                missing.add(mark)
-        if end:
-            yield mark, opening.start(), end
-            place = end
+            place = closing.end() if closing else place
+            is_closed = closing is not None
+        elif is_closed := place <= last[mark]:
+            closing_mark = _COMMENTS.get(mark, mark)
+            place = text.index(closing_mark, place) + len(closing_mark)
+        if is_closed:
+            yield mark, opening.start(), place
+
+
+def column_names(header: str) -> str:
+    """Return the names of the columns, separated by blanks."""
+    return " ".join(filter(None, (cell.strip() for cell in header.split("|"))))
+
+
+def is_delimiter(line: str) -> bool:
+    """Whether *line* is the delimiter row between the header and the rows of a table."""
+    return "|" in line and "-" in line and not line.strip(" \t|:-")
+
+
+def header_of(lines: Sequence[str], row: int) -> tuple[str, str] | None:
+    """
+    Return the two header lines of the table that contains the row at index *row*.
+
+    None if that line is no table row. Every line between a row and its header contains a ``|``.
+    """
+    for index in range(row, max(0, row - MOST_ROWS), -1):
+        if "|" not in lines[index]:
+            return None
+        if is_delimiter(lines[index]):
+            return (lines[index - 1], lines[index]) if index < row and "|" in lines[index - 1] else None
+    return None
+
+
+def header_at(body: str, offset: int) -> tuple[str, str] | None:
+    """Return the header of the table row that begins at character *offset* of *body*; None if none does."""
+    row = body[offset:].partition("\n")[0]
+    if "|" not in row:
+        return None
+    above = body[:offset].split("\n")[-MOST_ROWS:]
+    return header_of([*above[:-1], above[-1] + row], len(above) - 1)
+
+
+def with_columns(body: str, start: int, end: int) -> str:
+    """Return the characters from *start* to *end* of *body*, preceded by the column names if they are a table row."""
+    text = body[start:end]
+    header = header_at(body, start) if "\n" not in text else None
+    return f"{column_names(header[0])}\n{text}" if header else text

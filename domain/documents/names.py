@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from clawmem.domain.documents.title import EXTENSION
 from clawmem.domain.text.words import words
-from clawmem.ports.records import Document
+
+if TYPE_CHECKING:
+    from clawmem.domain.documents.markdown import Markdown
+    from clawmem.ports.records import Document
+
+UNTITLED = "Untitled"  # only for a path without any name
+EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
+
+
+def title(declared: str | None, note: Markdown, path: str) -> str:
+    """
+    Return the title of a document: *declared*, else its first heading, else its file name without .md or .txt.
+
+    Empty and blank sources are skipped. The result is one line, trimmed, and never empty: a file called ``.md``
+    keeps that name, and a path without a name gives ``Untitled``.
+    """
+    heading = note.headings[0].label if note.headings else ""
+    names = (declared or "", heading, file_name(path), path.rstrip("/").rpartition("/")[2])
+    return next(filter(None, (" ".join(name.split()) for name in names)), UNTITLED)
 
 
 def file_name(path: str) -> str:
@@ -34,8 +53,7 @@ def with_names(text: str, names: Iterable[str]) -> str:
 
     A name is appended whole. A name without a new word is left out, because repeated words would count twice.
     """
-    known = set(words(text))
-    parts = [text]
+    known, parts = set(words(text)), [text]
     for name in names:
         added = words(name)
         if not known.issuperset(added):

@@ -1,13 +1,13 @@
-"""Properties of notes: in their front matter and in their text, which of them are technical, and conditions on them."""
+"""Tags and properties of notes, in their front matter and in their text, and conditions on properties."""
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.tags import with_tags_above
 from clawmem.ports.documents import TAGS, Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
 
@@ -22,12 +22,10 @@ TECHNICAL_PROPERTIES = frozenset(
     """.split()
 )
 TAG_PROPERTIES = frozenset({"tag", TAGS})
-_KEY = re.compile(r"\A(?P<key>[^\s:#-][^:\n]{0,200}):(?:\s|$)")
-
-
 _ALIAS_NAMES = frozenset({"alias", "aliases"})
 # They style a page, or are written by a program for itself.
 _OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
+MAX_TAGS = 1000  # of one note; a note with more is a generated list
 MAX_FIELDS = 1000  # inline fields of one note; a note with more is a log
 MAX_VALUE = 500  # characters of a value; a longer one is a text
 
@@ -37,10 +35,11 @@ _FIELD = re.compile(
     rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
     re.MULTILINE,
 )
-_WRITTEN_LINK = re.compile(r"\A!?\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]\Z")
-_COMPARISON = re.compile(r"[<>~]")
-_NUMBER = re.compile(r"\A[+-]?\d{1,30}(?:\.\d{1,30})?\Z", re.ASCII)
-_FILTER = re.compile(r"\A\s*(?P<name>[^=!]+?)\s*(?:(?P<sign>!?=)(?P<value>.*))?\Z", re.DOTALL)
+# A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
+_TAG = re.compile(
+    r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
+)
+_NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 
 
 class InlineFields(NamedTuple):
@@ -51,13 +50,46 @@ class InlineFields(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
+def note_tags(declared: Iterable[str], note: Markdown) -> tuple[str, ...]:
+    """
+    Return the tags of a note, each once in its first spelling: those of its front matter, then those in its text.
+
+    A tag in a text is ``#tag`` or ``#above/below`` after a blank, with at least one letter. A tag in code, a formula,
+    a comment, a link or an HTML element is none.
+    """
+    inline = _TAG.finditer(_NO_TEXT.sub(" ", note.prose)) if _TAG.search(note.body) else ()
+    tags: dict[str, str] = {}
+    for tag in map(bare_tag, (*declared, *(match[1] or match[2] for match in inline))):
+        if tag:
+            tags.setdefault(folded(tag), tag)
+    return tuple(tags.values())[:MAX_TAGS]
+
+
+def bare_tag(tag: str) -> str:
+    """Return *tag* without a leading ``#`` and without slashes at its ends."""
+    return tag.strip().removeprefix("#").strip("/ ")
+
+
+def tags_below(wanted: str, known: Iterable[str]) -> frozenset[str]:
+    """Return the tags among *known* that are *wanted* or below it, as ``a/b`` is below ``a``; case does not count."""
+    above = folded(bare_tag(wanted))
+    return frozenset(tag for tag in known if above and f"{folded(tag)}/".startswith(f"{above}/"))
+
+
+def with_tags_above(tag: str) -> list[str]:
+    """Return *tag* and the tags that it is below: ``a/b`` and ``a``."""
+    parts = tag.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
 def without_properties(front_matter: str, names: frozenset[str]) -> str:
     """Return *front_matter* with the lines of the properties *names* blanked; line numbers do not change."""
     lines: list[str] = []
     is_omitted = False
     for line in front_matter.split("\n"):
-        if match := _KEY.match(line):
-            is_omitted = match["key"].strip(" \t\"'").casefold() in names
+        key, colon, value = line.partition(":")
+        if colon and key[:1].strip("#- \t") and (not value or value[0].isspace()):
+            is_omitted = key.strip(" \t\"'").casefold() in names
         lines.append("" if is_omitted else line)
     return "\n".join(lines)
 
@@ -105,7 +137,10 @@ def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
     key = next((value.key for value in values if value.key), None)
     if key is None:
         return (2, 0.0, "")
-    return (0, float(key), key) if _NUMBER.match(key) else (1, 0.0, key)
+    with suppress(ValueError):
+        if not key.strip("0123456789.+-"):
+            return (0, float(key), key)
+    return (1, 0.0, key)
 
 
 def read_filter(text: str) -> PropertyFilter:
@@ -115,17 +150,21 @@ def read_filter(text: str) -> PropertyFilter:
     Raises:
         InvalidInput: *text* names no property.
     """
-    match = _FILTER.match(text)
-    if match is None or _COMPARISON.search(match["name"]):
+    before, sign, value = text.partition("=")
+    name = before.removesuffix("!").strip() if sign else before.strip()
+    if not name or set(name) & set("!<>~"):
         raise InvalidInput(
             "INVALID_INPUT",
             f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active.",
         )
-    key = None if match["sign"] is None else property_key(match["value"][:MAX_VALUE])
-    return PropertyFilter(match["name"], key, match["sign"] == "!=")
+    return PropertyFilter(
+        name, property_key(value[:MAX_VALUE]) if sign else None, bool(sign) and before.endswith("!")
+    )
 
 
 def _unlinked(value: str) -> str:
     """Return *value*; of a link its target."""
-    link = _WRITTEN_LINK.match(value.strip())
-    return link[1].strip() if link else value.strip()
+    value = value.strip()
+    target = value.removeprefix("!").removeprefix("[[").removesuffix("]]")
+    is_link = value.removeprefix("!") == f"[[{target}]]" and not set(target) & set("[]")
+    return target.partition("|")[0].strip() if is_link else value

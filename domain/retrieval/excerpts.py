@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from typing import NamedTuple
 
-from clawmem.domain.documents.title import PlacedHeading, placed_headings
+from clawmem.domain.documents.markdown import Block, Markdown
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.dates import TimeRange, temporal_range
 
@@ -22,7 +22,7 @@ MOST_HEADINGS = 500  # headings whose dates are read
 class Section(NamedTuple):
     """The text below one heading, with its subsections."""
 
-    heading: PlacedHeading
+    heading: Block
     start: int
     end: int
 
@@ -33,21 +33,21 @@ def sections(body: str) -> list[Section]:
     starts, end = _starts(lines), len(body)
     made: list[Section] = []
     ends: dict[int, int] = {}  # by level: the beginning of the next heading of that level or a higher one
-    for heading in reversed([*placed_headings(lines)]):
+    for heading in reversed(Markdown(body, first_line=0).headings):
         after = ends.get(heading.level, end)
-        made.append(Section(heading, min(starts[heading.line + 1], end), after))
-        ends.update(dict.fromkeys(range(heading.level, LOWEST_LEVEL + 1), starts[heading.line]))
+        made.append(Section(heading, min(starts[heading.start_line + 1], end), after))
+        ends.update(dict.fromkeys(range(heading.level, LOWEST_LEVEL + 1), starts[heading.start_line]))
     return made[::-1]
 
 
 def heading_above(body: str, line: int) -> str:
     """Return the headings above the line with index *line*, joined with " › "; empty if there is none."""
-    path: list[PlacedHeading] = []
-    for heading in placed_headings(body.split("\n")):
-        if heading.line > line:
+    path: list[Block] = []
+    for heading in Markdown(body, first_line=0).headings:
+        if heading.start_line > line:
             break
         path = [*(one for one in path if one.level < heading.level), heading]
-    return " › ".join(one.text for one in path)
+    return " › ".join(one.label for one in path)
 
 
 def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place | None:
@@ -55,8 +55,8 @@ def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place
     if _YEAR.compiled.search(body) is None:
         return None
     for section in sections(body)[:MOST_HEADINGS]:
-        if _YEAR.compiled.search(section.heading.text) and body[section.start : section.end].strip():
-            dated = temporal_range(section.heading.text, now_ms=now_ms, zone=zone)
+        if _YEAR.compiled.search(section.heading.label) and body[section.start : section.end].strip():
+            dated = temporal_range(section.heading.label, now_ms=now_ms, zone=zone)
             if dated and _is_part(dated, named):
                 return section.start, section.end
     return None

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.domain.documents.tables import header_of
-from clawmem.domain.documents.title import HEADING
+from clawmem.domain.documents.markdown import HEADING, header_of
 
 MAX_LENGTH = 300
 LINES_AFTER = 2  # shown after the best line

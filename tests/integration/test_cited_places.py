@@ -16,7 +16,7 @@ from command_line import Invoke, ask_json, write_notes
 from command_process import surfaced
 
 from clawmem.app.bench.collection import load_collection
-from clawmem.domain.documents.tables import is_delimiter
+from clawmem.domain.documents.markdown import is_delimiter
 from clawmem.domain.security.origin import LEADS
 
 HERE = Path(__file__).parents[1]

@@ -261,28 +261,6 @@ def test_broken_settings_of_obsidian_change_nothing(invoke: Invoke, vault: Path,
         assert "could not be listed" not in said
 
 
-TEMPLATE = "# {{title}}\n\nCreated: {{date:YYYY-MM-DD}} {{time}}\n"
-
-
-def test_a_template_is_no_memory(invoke: Invoke, vault: Path) -> None:
-    """An indexed note that turns into one is withdrawn, and returns when it is filled in."""
-    invoke("bootstrap", vault)
-    write_notes(vault, {"work/plan.md": TEMPLATE, "new.md": f"---\nday: x\n---\n\n{TEMPLATE}"})
-
-    done = invoke("update").stdout
-
-    assert served(invoke) == {"keep.md", "private/diary.md", "private/open.md", "work/draft.md"}
-    assert "1 removed" in done and "2 by the rule for templates" in done
-    assert "because the rule for templates, line 1 ({{title}}) excludes it: work/plan.md" in done
-    assert invoke("verify").exit_code == invoke("doctor").exit_code == 0
-    why = invoke("why-not", vault / "new.md").stdout
-    assert "line 5 ({{title}})" in why and "between backticks" in why
-
-    write_notes(vault, {"work/plan.md": TEXT})
-    invoke("update")
-    assert "work/plan.md" in served(invoke)
-
-
 def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
     """macOS decomposes letters with marks in names of files; rules and addresses are typed composed."""
     write_notes(

@@ -1,19 +1,17 @@
-"""Front matter as an answer: telling properties are quoted, technical ones and broken YAML are not."""
+"""Front matter as an answer: telling properties are quoted, technical ones are not."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, ask_json, found_paths, write_notes
-from command_process import surfaced
+from command_line import Invoke, ask_json, write_notes
 
 NOTES = {
     "decisions/2025-07-01-entry-by-password.md": "---\ndate: 2025-07-01\n---\n# Old entry\n\nEverybody types a phrase.\n",
     "decisions/2025-11-04-entry.md": "---\ndate: 2025-11-04\nsupersedes: [decisions/2025-07-01-entry-by-password.md]\n"
     "cssclasses: [wide-parchment]\nsupplier: Gloria Ironworks\n---\n# Entry\n\n"
     "Members come in by a key fob.\n\nA password is not needed.\n",
-    "broken.md": "---\ntitle: [ferry\nowner: {timetable ferry\n---\n# Ferry\n\nThe ferry timetable hangs at the pier: boats at nine.\n",
 }
 
 
@@ -46,16 +44,6 @@ def test_a_line_of_tags_is_no_answer(invoke: Invoke, tmp_path: Path) -> None:
     assert "tags:" not in shown
 
 
-def test_broken_front_matter_is_not_in_a_block(indexed: Invoke, environ: dict[str, str]) -> None:
-    """A hook quotes the text below malformed front matter, not the YAML."""
-    asked = "When does the ferry leave by the timetable at the pier?"
-    shown = surfaced(asked, environ)
-
-    assert "boats at nine" in shown
-    assert "owner:" not in shown
-    assert "[ferry" not in shown
-
-
 def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
     """``type`` counts where it names a known content type; ``content_type`` goes before it."""
     heads = {
@@ -71,16 +59,3 @@ def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
 
     kinds = {one["file"]: one["content_type"] for one in ask_json(invoke, "list")["documents"]}
     assert kinds == dict(zip(heads, ("decision", "problem", "note", "preference"), strict=True))
-
-
-def test_front_matter_without_an_end_is_reported(invoke: Invoke, tmp_path: Path) -> None:
-    """Like broken YAML; a rule above a text is none."""
-    (tmp_path / "open.md").write_text("---\ntitle: Ferry\n\nThe ferry sails at nine.\n", "utf-8")
-    (tmp_path / "rule.md").write_text("---\n\nNote: the ferry sails at ten.\n", "utf-8")
-    invoke("collection", "add", tmp_path, "--name", "ferry", "--yes")
-
-    updated = invoke("update")
-
-    reported = "  ferry/open.md: front matter taken as text: no line '---' ends it."
-    assert [line for line in updated.stdout.splitlines() if "front matter" in line] == [reported]
-    assert found_paths(invoke, "search", "sails at nine")[0] == "open.md"

@@ -37,7 +37,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.domain.documents.content_type import TYPES
+from clawmem.domain.documents.frontmatter import TYPES
 from clawmem.domain.documents.times import iso_utc
 
 DEPTH = 100

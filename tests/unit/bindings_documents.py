@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.documents.address import read_address
-from clawmem.domain.documents.content_type import content_type
 from clawmem.domain.documents.dating import authored_at
-from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
-from clawmem.domain.documents.frontmatter import facts
+from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded, path_context
+from clawmem.domain.documents.frontmatter import content_type, facts
 from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.path_context import path_context
+from clawmem.domain.documents.names import title
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.title import title
 from clawmem.ports.errors import InvalidInput
 
 

@@ -17,8 +17,7 @@ from corpus_source import Source
 from programs import run_program
 
 import clawmem
-from clawmem.domain.documents.entries import lexical_entries
-from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.fragments import fragment, lexical_entries
 from clawmem.domain.documents.frontmatter import split
 from clawmem.domain.documents.markdown import BlockKind, Markdown
 from clawmem.domain.text.vocabulary import STOP_WORDS

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-from clawmem.domain.documents.properties import property_key, read_filter
-from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
+from clawmem.domain.documents.properties import (
+    bare_tag,
+    property_key,
+    read_filter,
+    tags_below,
+    with_tags_above,
+)
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope

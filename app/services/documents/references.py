@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -12,21 +13,11 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.app.services.documents.listing import docids, every_served
-from clawmem.domain.documents.address import Address, name_matcher
-from clawmem.domain.documents.identity import display_path
+from clawmem.domain.documents.address import Address, folded, is_place_end, name_matcher, read_address
+from clawmem.domain.documents.identity import display_path, parse_virtual_path
 from clawmem.domain.documents.links import MAX_LINKS, is_attachment, omitted_links, part_line
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.names import document_names, file_name
-from clawmem.domain.documents.reference import (
-    Place,
-    document_keys,
-    is_path_of,
-    is_whole_path_of,
-    reference_key,
-    reference_places,
-    reference_readings,
-)
-from clawmem.domain.documents.title import EXTENSION
+from clawmem.domain.documents.names import EXTENSION, document_names, file_name
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified, verified_if_any
 from clawmem.domain.security.quoting import shown_title, without_orders
@@ -134,7 +125,7 @@ class Reference(NamedTuple):
     ``is_ambiguous`` says that the address names all of ``candidates``; otherwise they only resemble it.
     """
 
-    place: Place | None
+    place: tuple[str, str] | None
     candidates: tuple[Document, ...] = ()
     is_ambiguous: bool = False
 
@@ -153,33 +144,41 @@ class ReferenceResolver:
         self._lexical = lexical
 
     def __call__(self, text: str, note: Document) -> Reference:
-        """Return what *text* means in the front matter of *note*."""
+        """Return what *text* means in the front matter of *note*; the extension may be missing, as in a link."""
         try:
-            readings = reference_readings(text, note)
+            readings = read_address(text, posixpath.dirname(note.path))
         except InvalidInput:
             return Reference(None)
+        # YAML removes the brackets of an unquoted [[link|shown]].
+        readings = tuple(r._replace(name=r.name.partition("|")[0].strip(), is_link=True) for r in readings)
         gone: list[Document] = []
         for document in self._at_places(readings, note):
             if document.inactive is None or self._was_renamed(document):
                 return Reference((document.collection, document.path))
             gone.append(document)
-        for found in self._named(readings, note):
-            if len(found) == 1:
-                return Reference((found[0].collection, found[0].path))
-            if found:
-                return Reference(None, tuple(found), is_ambiguous=True)
-        if gone:  # the address of a deleted or archived note is still correct
-            return Reference((gone[0].collection, gone[0].path))
-        name = readings[0].name if readings else ""
+        called = self._called(readings, note)
+        if len(called) > 1:
+            return Reference(None, tuple(called), is_ambiguous=True)
+        if called or gone:  # the address of a deleted or archived note is still correct
+            return Reference(((called or gone)[0].collection, (called or gone)[0].path))
+        name = readings[0].name
         near = similar_documents(self._documents, self._lexical, name, name, SUGGESTIONS + 1)
         return Reference(None, tuple(document for document in near if document.id != note.id)[:SUGGESTIONS])
 
     def _at_places(self, readings: Sequence[Address], note: Document) -> Iterator[Document]:
+        """Yield the notes at the exact places that *readings* may mean, most likely first."""
+        folder = posixpath.dirname(note.path)
         for address in readings:
             if address.docid:
                 yield from self._documents.by_hash(address.docid.lstrip("#"))
-            for place in reference_places(address, note):
-                document = self._documents.at(*place)
+            paths = [path.replace("\\", "/").lstrip("/") for path in address.paths]
+            places = [place for path in address.paths if (place := parse_virtual_path(path))]
+            places += [
+                (note.collection, place) for path in paths for place in (path, posixpath.join(folder, path))
+            ]
+            places += [(parts[0], parts[2]) for path in paths if (parts := path.partition("/"))[2]]
+            for collection, path in places:
+                document = self._documents.at(collection, posixpath.normpath(path))
                 if document is not None and document.id != note.id:
                     yield document
 
@@ -189,31 +188,29 @@ class ReferenceResolver:
         same = self._documents.by_hash(document.hash)
         return any(note.collection == document.collection for note in same)
 
-    def _named(self, readings: Sequence[Address], note: Document) -> Iterator[list[Document]]:
-        """Yield the matches of an address with decreasing strictness; the first non-empty list decides."""
-        for within in (note.collection, ""):
-            for address in readings:
-                keys = dict.fromkeys(reference_key(address))
-                called = {
-                    document.id: document for key in keys for document in self._by_name.get(key, ())
-                }.values()
-                others = [
-                    document
-                    for document in called
-                    if document.id != note.id and within in ("", document.collection)
-                ]
-                is_called = name_matcher(address)
-                yield verified_if_any(
-                    [document for document in others if is_whole_path_of(address, document)]
+    def _called(self, readings: Sequence[Address], note: Document) -> list[Document]:
+        """Return the other notes that *readings* name most strictly."""
+        groups: dict[tuple[bool, int, int], list[Document]] = defaultdict(list)
+        for rank, address in enumerate(readings):
+            is_called = name_matcher(address)
+            paths = [folded(path.lstrip("/")) for path in address.paths]
+            keys = {folded(address.name), folded(file_name(address.name.replace("\\", "/")))}
+            named = {document.id: document for key in keys for document in self._by_name.get(key, ())}
+            for document in named.values():
+                tests = (
+                    folded(document.path) in paths,
+                    any(is_place_end(document, path.lstrip("/")) for path in address.paths),
+                    is_called(document),
                 )
-                yield verified_if_any([document for document in others if is_path_of(address, document)])
-                yield verified_if_any([document for document in others if is_called(document)])
+                if document.id != note.id and any(tests):
+                    groups[document.collection != note.collection, rank, tests.index(True)].append(document)
+        return verified_if_any(groups[min(groups)]) if groups else []
 
     @cached_property
     def _by_name(self) -> dict[str, list[Document]]:
         names: dict[str, list[Document]] = defaultdict(list)
         for document in self._documents.latest():
-            for key in document_keys(document):
+            for key in {folded(name) for name in (*document_names(document), file_name(document.path))}:
                 names[key].append(document)
         return names
 

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import cast
 
 from clawmem.app.services.indexes.engines import OWN
-from clawmem.domain.documents.entries import lexical_entries
+from clawmem.domain.documents.fragments import lexical_entries
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, IndexDamaged
 from clawmem.ports.indexes import DerivedIndex, LexicalIndex, VectorIndex

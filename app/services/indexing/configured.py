@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.collections import leftover_collections, nest
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings
-from clawmem.domain.documents.path_context import path_context
+from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ConfigError

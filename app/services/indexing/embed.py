@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from clawmem.domain.documents.tables import with_columns
+from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.text.vocabulary import STOP_WORDS

@@ -13,10 +13,8 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.domain.documents.eligibility import compile_pattern
-from clawmem.domain.documents.identity import source_hash
+from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
 from clawmem.domain.documents.ignoring import Exclusion
-from clawmem.domain.documents.standing import is_current, is_forgotten
-from clawmem.domain.documents.templates import TEMPLATES
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -141,8 +139,6 @@ class ExplainFile:
             )
         except SourceUnreadable as error:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
-        if parsed.template:
-            return _excluded(path, path, parsed.template)
         if (
             self.documents
             and self.forgotten_texts
@@ -208,8 +204,6 @@ def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
 def _remedy(part: str, rule: Exclusion) -> str:
     if rule.source == CONFIGURED:
         return "Remove the pattern from exclude in the config file, then run: clawmem update"
-    if rule.source == TEMPLATES:
-        return f"If it is a note, put the placeholder between backticks, then run: {UPDATE_COMMAND}"
     if rule.source.endswith(OWN):
         return f"Remove the line, or add the line !/{part} to the end of {OWN}; then run: {UPDATE_COMMAND}"
     either = ", or set gitignore: false for the collection in the config file" if rule.line else ""

@@ -11,8 +11,8 @@ from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.collections import Ownership, root_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
-from clawmem.domain.documents.editor_settings import MARKS, app_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.domain.documents.ignoring import MARKS, app_of
 from clawmem.domain.documents.links import is_attachment
 from clawmem.ports.documents import DocumentStore, LinkStore
 from clawmem.ports.files import FileSource, TextExtractor

@@ -13,9 +13,8 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import body_hash, version_of
 from clawmem.domain.documents.ignoring import Exclusion
-from clawmem.domain.documents.standing import version_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.text.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.clock import Clock
@@ -260,8 +259,8 @@ class Removal:
         return len(served), [*problems, *filter(None, lost)]
 
     def missing(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> list[Document]:
-        """Return the served documents of *known* without a file in *scan*, or with a template; none if unreadable."""
-        here = {file.path for file in scan.files} - exclusions.templates.keys()
+        """Return the served documents of *known* without a file in *scan*; none if unreadable."""
+        here = {file.path for file in scan.files}
         return [
             document
             for path, document in known.items()

@@ -8,8 +8,7 @@ from time import monotonic
 from typing import NamedTuple, TypeVar
 
 from clawmem.app.services.knowledge.facts import Facts
-from clawmem.domain.documents.entries import lexical_entries
-from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.fragments import fragment, lexical_entries
 from clawmem.domain.documents.links import note_names
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.security.origin import is_verified

@@ -13,8 +13,7 @@ from clawmem.app.services.indexing.folders import Folder, known_sources, misname
 from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
 from clawmem.app.services.indexing.publish import Publisher, SavedDocument, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
-from clawmem.domain.documents.identity import source_hash
-from clawmem.domain.documents.standing import is_current, is_forgotten, version_of
+from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash, version_of
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -253,9 +252,6 @@ class _Pass:
                 self._batch.append(_Change(file, known, attempt))
                 return
             parsed = self._parse(file, data, known)
-            if parsed.template:
-                self._exclusions.add_template(file.path, parsed.template)
-                return
             past = self._past(parsed, known) if attempt == 1 else None
             if past is None:
                 self._batch.append(_Change(file, known, attempt, parsed))

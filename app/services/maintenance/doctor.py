@@ -27,7 +27,7 @@ from clawmem.app.services.maintenance.finding import (
     without_remedy,
 )
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, listed
-from clawmem.domain.documents.entries import GRAIN_OF
+from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore

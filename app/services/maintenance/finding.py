@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.models import Provider
-from clawmem.domain.documents.identity import body_hash
-from clawmem.domain.documents.standing import has_lost_text
+from clawmem.domain.documents.identity import body_hash, has_lost_text
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 

@@ -22,9 +22,8 @@ from clawmem.app.services.maintenance.finding import (
     text_fault,
     without_remedy,
 )
-from clawmem.domain.documents.entries import GRAIN_OF
-from clawmem.domain.documents.identity import source_hash
-from clawmem.domain.documents.standing import is_current, is_forgotten
+from clawmem.domain.documents.fragments import GRAIN_OF
+from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
@@ -152,10 +151,7 @@ class Verify:
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder, file.path, file.stamp)
-                if not (
-                    parsed.template
-                    or is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known)
-                ):
+                if not is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known):
                     yield f"{name} {NOT_INDEXED}"
             else:
                 check_readable(data, file.path, folder.extract)

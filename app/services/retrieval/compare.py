@@ -10,8 +10,8 @@ from clawmem.app.services.retrieval.fuse import fused_lines
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
+from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.late_interaction import (

@@ -8,7 +8,7 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
-from clawmem.domain.documents.tables import header_at
+from clawmem.domain.documents.markdown import header_at
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.injections import has_injection

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.content_type import RULES, TYPES, content_type
+from clawmem.domain.documents.frontmatter import RULES, TYPES, content_type
 
 
 @pytest.mark.parametrize(("name", "words"), RULES)

@@ -66,7 +66,7 @@ def test_expanding_twice_changes_nothing(pattern: str) -> None:
 def test_a_thousand_alternatives_are_the_most() -> None:
     """One more is refused before memory runs out, and a bomb at once."""
     assert len(expand_braces(joined([str(at) for at in range(200)]) + "{a,b,c,d,e}")) == 1000
-    for bomb in (joined([str(at) for at in range(143)]) + "{a,b,c,d,e,f,g}", "{a,b}" * 100, "{a,a}" * 100):
+    for bomb in (joined([str(at) for at in range(143)]) + "{a,b,c,d,e,f,g}", "{a,b}" * 100):
         with pytest.raises(InvalidInput) as caught:
             expand_braces(bomb)
         assert caught.value.code == "OUT_OF_BOUNDS"

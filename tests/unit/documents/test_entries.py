@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import WHEN, document
-from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
-from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.fragments import GRAIN_OF, fragment, lexical_entries
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry

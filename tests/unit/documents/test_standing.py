@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.documents.standing import is_current, is_forgotten, version_of
+from clawmem.domain.documents.identity import is_current, is_forgotten, version_of
 from clawmem.ports.records import InactiveReason, SourceStamp
 
 

@@ -7,8 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.markdown import BlockKind, Markdown, column_names
-from clawmem.domain.documents.tables import header_at, header_of, is_delimiter, with_columns
+from clawmem.domain.documents.markdown import (
+    BlockKind,
+    Markdown,
+    column_names,
+    header_at,
+    header_of,
+    is_delimiter,
+    with_columns,
+)
 from clawmem.ports.records import FragmentKind
 
 TABLE = "Our rooms:\n| Room | Seats |\n|:-----|------:|\n| Falcon | 14 |\n| Owl | 22 |\n\nBook at the desk."

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.markdown import Markdown
-from clawmem.domain.documents.title import title
+from clawmem.domain.documents.names import title
 
 
 @given(st.none() | st.text(), st.text(), st.text())
