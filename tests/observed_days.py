@@ -10,7 +10,7 @@ from wired import consolidation, memory_writer
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.capture.session import Session
-from clawmem.app.services.maintenance.consolidation import ConsolidationReport
+from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.app.services.retrieval.pipelines import search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
@@ -23,6 +23,11 @@ from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
+
+
+def merged(run: PhaseRun) -> list[int]:
+    """Return the ids of the documents that a run made from observations."""
+    return [decision.details["made"] for decision in run.decided(Verdict.MERGE)]
 
 
 class World:
@@ -45,10 +50,10 @@ class World:
         policy: Policy = Policy.LINK,
         *,
         dry_run: bool = False,
-    ) -> ConsolidationReport:
+    ) -> PhaseRun:
         generator = ScriptedGenerator(answer) if answer else None
         work = consolidation(self.vault, self.clock, generator, policy=policy)
-        return work(self.vault.documents.latest(), dry_run=dry_run)
+        return work(self.vault.documents.latest(), PhaseRun(dry_run=dry_run))
 
     def restore(self, document_id: int) -> list[int]:
         return [one.id for one in consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]

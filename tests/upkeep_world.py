@@ -86,9 +86,9 @@ def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Ser
 
 def _stand_still(services: Services, phase: str) -> None:
     """Where the phase asks whether it still may: in the transaction of its effect, or before a question."""
-    usual = lanes._fence
+    usual = lanes.lease_check
 
-    def fence(*given: object) -> Callable[[], None]:
+    def lease_check(*given: object) -> Callable[[], None]:
         check = usual(*given)  # type: ignore[arg-type]
 
         def stop_in_phase() -> None:
@@ -99,7 +99,7 @@ def _stand_still(services: Services, phase: str) -> None:
 
         return stop_in_phase
 
-    lanes._fence = fence
+    lanes.lease_check = lease_check
 
 
 def _stand_still_at_the_end(services: Services, phase: str) -> None:

@@ -24,8 +24,7 @@ from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lanes import Lanes
-from clawmem.app.services.maintenance.phases import Phases
+from clawmem.app.services.maintenance.lanes import Lanes, Phases
 from clawmem.app.services.maintenance.status import Status
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.verify import Verify
@@ -102,20 +101,18 @@ def consolidation(
     generator: Generator | None = None,
     *,
     calls_a_day: int = CALLS_A_DAY,
-    kind: type[Consolidation] = Consolidation,
     **options: Any,
 ) -> Consolidation:
     """Return the consolidation by *generator*, or by rules."""
-    cases, ask = wired(vault, clock), ask_of(vault, clock, generator, calls_a_day)
-    return kind(cases.consolidation_stores(), cases.merged(), clock, ask, **options)
+    cases = wired(vault, clock, ask=ask_of(vault, clock, generator, calls_a_day))
+    consolidate: Consolidation = cases.consolidation(**options)
+    return consolidate
 
 
 def synthesis(vault: Vault, clock: Clock, generator: Generator) -> Synthesis:
     """Return the drawing of conclusions by *generator*."""
-    ask = ask_of(vault, clock, generator)
-    assert ask is not None
-    stores = vault.documents, vault.relations, vault.transactions
-    return Synthesis(*stores, memory_writer(vault, clock), clock, ask)
+    conclude: Synthesis = wired(vault, clock, generator=generator).synthesis()
+    return conclude
 
 
 def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports) -> MineConversations:
@@ -147,15 +144,11 @@ def verify(vault: Vault, files: FileSource, folders: Sequence[Folder], clock: Cl
 
 
 def phases(
-    vault: Vault,
-    clock: Clock,
-    plan: LaneSettings,
-    consolidate: Consolidation,
-    **options: Any,
+    vault: Vault, clock: Clock, plan: LaneSettings = USUAL, generator: Generator | None = None, **options: Any
 ) -> Phases:
     """Return the phases of lanes over *vault*."""
-    cases = wired(vault, clock)
-    return Phases(vault.documents, cases.observations(), clock, plan, consolidate, cases.cleanup(), **options)
+    work: Phases = wired(vault, clock, plan=plan, generator=generator).phases(**options)
+    return work
 
 
 def lanes_of(

@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
-    from clawmem.app.services.maintenance.deciding import ObservationSelector
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
+    from clawmem.app.services.maintenance.observations import ObservationSelector
     from clawmem.app.services.maintenance.status import Report, Status
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
@@ -258,7 +258,7 @@ class UseCases(containers.DeclarativeContainer):
     by_name = selection.names_embedder
     publisher: Publisher = use_case("indexing.publish:Publisher")
     memories = use_case("capture.memories:Memories")
-    merged = use_case("maintenance.grouping:MergedObservations")
+    merged = use_case("maintenance.observations:MergedObservations")
     knowledge = use_case("knowledge.model_enrichment:KnowledgeStores")
     plan = option.lanes
     ask_of = function("knowledge.asking:ask_of")
@@ -369,21 +369,17 @@ class UseCases(containers.DeclarativeContainer):
     build_graphs: BuildGraphs = use_case("knowledge.graph:BuildGraphs")
     causal_links: CausalLinks = use_case("knowledge.graph:CausalLinks")
     enrich = function("knowledge.enriching:Enrich", stores=knowledge)
-    consolidation_stores = use_case("maintenance.consolidation:ConsolidationStores")
     consolidation: Consolidation = use_case(
         "maintenance.consolidation:Consolidation",
-        stores=consolidation_stores,
         policy=plan.contradictions,
-        thresholds=use_case(
-            "maintenance.grouping:Thresholds",
-            normal=plan.merge_normal,
-            strict=plan.merge_strict,
-        ),
+        normal=plan.merge_normal,
+        strict=plan.merge_strict,
         least=plan.min_confidence,
     )
-    cleanup = use_case("maintenance.tidying:Cleanup")
-    observations: ObservationSelector = use_case("maintenance.deciding:ObservationSelector")
-    phases = use_case("maintenance.phases:phases_of")
+    synthesis = use_case("maintenance.synthesis:Synthesis")
+    cleanup = use_case("maintenance.cleanup:Cleanup")
+    observations: ObservationSelector = use_case("maintenance.observations:ObservationSelector")
+    phases = use_case("maintenance.lanes:Phases")
     lanes: Lanes = use_case("maintenance.lanes:Lanes")
 
     # conversations and other programs

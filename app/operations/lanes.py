@@ -14,7 +14,6 @@ from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
-from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.security.quoting import shown_title
@@ -205,14 +204,13 @@ def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
     settings, vault, now_ms = services.settings.lanes, services.vault, services.clock.now_ms()
     held = {lane.value: vault.leases.current(lane.lease, now_ms=now_ms) for lane in LaneName}
     lanes = services.lanes
-    found = trends(vault.documents, services.observations.newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
         on=[lane.value for lane in settings.hosted],
         due_s={lane.value: round(lanes.left_ms(lane) / 1000) for lane in LaneName},
         calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
         daily_calls=settings.daily_calls,
-        trends=dict(Counter(trend.trend.value for trend in found)),
+        trends=dict(Counter(trend.trend.value for trend in services.observations.trends(now_ms))),
         runs=runs_of(vault, vault.journal.runs(limit)),
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.ports.sessions import RecallStats
+from clawmem.ports.telemetry import Recall
 
 ENOUGH = 5  # distinct queries or days at which the measures reach their maximum
 A_WEEK = 7.0
@@ -30,6 +31,8 @@ def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
     days = sorted({surfacing.at[:_DAY_CHARS] for surfacing in times})
     queries = len({surfacing.query_hash for surfacing in times})
     moments = sorted(surfacing.at for surfacing in times)
+    first, last = parse_iso(days[0]), parse_iso(days[-1])
+    span_days = 0.0 if first is None or last is None else (last - first) / DAY_MS
     return RecallStats(
         document_id,
         len(times),
@@ -39,8 +42,18 @@ def recall_stats(document_id: int, times: Sequence[Surfacing]) -> RecallStats:
         moments[0],
         moments[-1],
         diversity(queries, len(days)),
-        spacing(len(days), _span_days(days)),
+        spacing(len(days), span_days),
     )
+
+
+def surfaced_stats(recalls: Iterable[Recall], verb: str) -> dict[int, RecallStats]:
+    """Return the statistics of those *recalls* that *verb* asked, by document."""
+    times: dict[int, list[Surfacing]] = {}
+    for recall in recalls:
+        for hit in recall.hits if recall.verb == verb else ():
+            surfacing = Surfacing(recall.asked_at, recall.query_hash, hit.was_referenced)
+            times.setdefault(hit.document_id, []).append(surfacing)
+    return {number: recall_stats(number, surfacings) for number, surfacings in times.items()}
 
 
 def diversity(queries: int, days: int) -> float:
@@ -70,8 +83,3 @@ def is_pin_candidate(stats: RecallStats) -> bool:
 def is_snooze_candidate(stats: RecallStats) -> bool:
     """Whether a document was surfaced five times or more, and unused in more than 80 % of them."""
     return stats.recalls >= SNOOZE_RECALLS and stats.negatives > SNOOZE_IGNORED * stats.recalls
-
-
-def _span_days(days: Sequence[str]) -> float:
-    first, last = parse_iso(days[0]), parse_iso(days[-1])
-    return 0.0 if first is None or last is None else (last - first) / DAY_MS

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -62,9 +61,13 @@ JUDGE = ModelTask(
     max_tokens=400,
 )
 
+# Names of counters in the journal, beside those of `RejectionReason`.
+ACCEPTED, UNJUDGED = "accepted", "validatorFallbackAccepts"
+ACCEPTANCES = (ACCEPTED, UNJUDGED)
+
 
 class RejectionReason(StrEnum):
-    """Reasons to reject a draft; each value is the name of a counter of `Stats`."""
+    """Reasons to reject a draft; each value is the name of a counter in the journal."""
 
     EMPTY = "emptyRejects"
     SOURCES = "invalidIndexRejects"
@@ -102,28 +105,6 @@ class Candidate(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Counters of one run: how many drafts were made, accepted and rejected, and why."""
-
-    considered: int = 0
-    drafted: int = 0
-    accepted: int = 0
-    rejected: int = 0
-    created: int = 0
-    nullCalls: int = 0  # noqa: N815  names of the reported JSON
-    contaminationRejects: int = 0  # noqa: N815
-    invalidIndexRejects: int = 0  # noqa: N815
-    unsupportedRejects: int = 0  # noqa: N815
-    emptyRejects: int = 0  # noqa: N815
-    dedupSkipped: int = 0  # noqa: N815
-    validatorFallbackAccepts: int = 0  # noqa: N815
-
-    def plus(self, *names: str) -> Stats:
-        """Return a copy with each of these counters increased by one."""
-        return replace(self, **{name: getattr(self, name) + 1 for name in names})
-
-
 def draft_prompt(texts: Sequence[str]) -> str:
     """Return the prompt that asks a model for conclusions from memories."""
     listed = "\n\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
@@ -146,15 +127,10 @@ def judge_prompt(draft: Draft, evidence_sentences: Sequence[str], related: Seque
     )
 
 
-def title(draft: Draft) -> str:
-    """Return the title of the document made from a draft."""
-    return title_of(draft.conclusion)
-
-
 def body(draft: Draft, paths: Sequence[str]) -> str:
     """Return the Markdown of the document made from a draft: conclusion, premises and the source *paths*."""
     premises, cited = ("\n".join(f"- {line}" for line in lines) for lines in (draft.premises, paths))
-    parts = [f"# {title(draft)}", draft.conclusion, premises, "Concluded from:", cited]
+    parts = [f"# {title_of(draft.conclusion)}", draft.conclusion, premises, "Concluded from:", cited]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -168,8 +144,8 @@ def read_drafts(answer: Any) -> list[Draft] | None:
 
 def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
     """Return the candidates that a draft cites, each once; indices out of range are ignored."""
-    candidates = {pool[number - 1].document_id: pool[number - 1] for number in _indices(draft, pool)}
-    return list(candidates.values())
+    cited = (pool[number - 1] for number in draft.source_indices if 0 < number <= len(pool))
+    return list({candidate.document_id: candidate for candidate in cited}.values())
 
 
 def draft_fault(draft: Draft, pool: Sequence[Candidate]) -> RejectionReason | None:
@@ -203,31 +179,18 @@ def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
     return [sentence for sentence in every if len(wanted & stems(sentence)) >= SHARED_WORDS]
 
 
-def supports(answer: Any) -> bool | None:
-    """Return whether the model's answer says that the evidence suffices; ``None`` if it is not usable."""
+def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any) -> tuple[str, ...]:
+    """
+    Return the counters of a draft, given the model's *answer* on its evidence: `ACCEPTED`, or why it is rejected.
+
+    An answer that is not usable rejects nothing: the draft is accepted, and also counted as `UNJUDGED`.
+    """
+    if fault := draft_fault(draft, pool):
+        return (fault,)
     verdict = answer.get("supported") if isinstance(answer, Mapping) else None
-    return verdict if isinstance(verdict, bool) else None
-
-
-def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any, stats: Stats) -> tuple[bool, Stats]:
-    """
-    Return whether a draft is accepted, given the model's *answer* on its evidence, and the updated counters.
-
-    An answer that is not usable rejects nothing: the draft is accepted and counted as ``validatorFallbackAccepts``.
-    """
-    wrong = draft_fault(draft, pool)
-    verdict = None if wrong else supports(answer)
-    if wrong is None and verdict is False:
-        wrong = RejectionReason.UNSUPPORTED
-    if wrong:
-        return False, stats.plus("rejected", wrong)
-    return True, stats.plus("accepted", *(["validatorFallbackAccepts"] if verdict is None else []))
-
-
-def rejection(before: Stats, after: Stats) -> str:
-    """Return in words why the draft counted between *before* and *after* was rejected; empty if it was accepted."""
-    why = (reason for reason in RejectionReason if getattr(after, reason) > getattr(before, reason))
-    return next((reason.in_words for reason in why), "")
+    if verdict is False:
+        return (RejectionReason.UNSUPPORTED,)
+    return (ACCEPTED,) if verdict is True else (ACCEPTED, UNJUDGED)
 
 
 def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
@@ -239,10 +202,6 @@ def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
 def is_known(conclusion: str, titles: Sequence[str]) -> bool:
     """Whether an earlier conclusion says the same: a near title that does not contradict this one."""
     return any(not heuristic(conclusion, title).contradictory for title in similar_titles(conclusion, titles))
-
-
-def _indices(draft: Draft, pool: Sequence[Candidate]) -> Iterator[int]:
-    return (number for number in draft.source_indices if 0 < number <= len(pool))
 
 
 def _draft(entry: Mapping[str, Any]) -> Draft:

@@ -17,10 +17,9 @@ from clawmem.app.operations.lanes import runs_of
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
-from clawmem.app.services.maintenance.grouping import Group
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.settings.model import LaneSettings
+from clawmem.app.services.maintenance.observations import Group
+from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus
@@ -61,7 +60,7 @@ def test_killed_before_it_could_say_that_it_is_done(
 
 
 @pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])
-def test_what_was_undone_is_not_told(why: str) -> None:
+def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) -> None:
     """The second of two merges is robbed of its lease, or undone when it was told: the journal tells of the first alone."""
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The heating of Leeds is off", "The heating of Leeds is off!")
@@ -69,23 +68,24 @@ def test_what_was_undone_is_not_told(why: str) -> None:
         Lane("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
     )
 
-    def told_and_undone(tell: Tell) -> Tell:
-        def full(decisions: Decisions) -> None:
-            tell(decisions)
-            raise VaultFull("vault.sqlite")
+    merge = Consolidation._merge
 
-        return full
-
-    class Unlucky(Consolidation):
-        def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
-            if not vault.journal.replacements():
-                return super()._merge(group, decisions, fence, tell)
+    def merge_unluckily(self: Consolidation, group: Group, run: PhaseRun) -> None:
+        if vault.journal.replacements():
             if why == "lease_lost":
                 clock.advance(LEASE_MS)
                 assert other.enter()
-            return super()._merge(group, decisions, fence, told_and_undone(tell))
+            save = run.save
 
-    work = phases(vault, clock, LaneSettings(), consolidation(vault, clock, kind=Unlucky))
+            def save_and_fail(run: PhaseRun) -> None:
+                save(run)
+                raise VaultFull("vault.sqlite")
+
+            run.save = save_and_fail
+        merge(self, group, run)
+
+    monkeypatch.setattr(Consolidation, "_merge", merge_unluckily)
+    work = phases(vault, clock)
     [run, *_] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.HEAVY).runs
 
     assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
@@ -113,13 +113,7 @@ def test_whose_lease_is_taken_while_he_enriches() -> None:
                 assert other.enter()
             return super()._mention(reading, entities)
 
-    work = phases(
-        vault,
-        clock,
-        LaneSettings(),
-        consolidation(vault, clock),
-        by_rules=Robbed(wired(vault).knowledge(), clock),
-    )
+    work = phases(vault, clock, enrich=lambda ask: Robbed(wired(vault).knowledge(), clock, ask))
     [run] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.LIGHT).runs
 
     assert (run.status, run.reason, run.processed) == (RunStatus.FAILED, "lease_lost", 1)
@@ -147,6 +141,6 @@ def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None
         mine.storage.check()
 
     with pytest.raises(LeaseLost):
-        consolidation(vault, clock)(vault.documents.latest(), dry_run=False, fence=fence)
+        consolidation(vault, clock)(vault.documents.latest(), PhaseRun(fence))
     assert vault.journal.replacements() == []
     vault.close()

@@ -10,6 +10,7 @@ from observed_days import World
 from wired import synthesis
 
 from clawmem.adapters.memory.models import ScriptedGenerator
+from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.contradiction_gate import Policy
@@ -28,11 +29,11 @@ def test_a_contradiction_is_linked_once(world: World) -> None:
     old = world.observe("The export job takes 30 minutes")
     new = world.observe("The export job takes 45 minutes")
 
-    assert world.consolidate().contradictions == 1
+    assert len(world.consolidate().decided(Verdict.LINK)) == 1
     [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
     assert (edge.target, edge.weight) == (old, 0.5)
     assert (world.reason(old), world.reason(new)) == (None, None)
-    assert world.consolidate().contradictions == 0
+    assert not world.consolidate().decided(Verdict.LINK)
 
 
 def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
@@ -82,16 +83,16 @@ def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
     ]
     draw = synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
 
-    stats = draw()
+    run = draw(PhaseRun())
 
-    assert (stats.considered, stats.drafted, stats.accepted, stats.created) == (3, 2, 1, 1)
-    assert (stats.rejected, stats.contaminationRejects) == (1, 1)
+    assert (run.selected, run.processed, run.metrics["accepted"], run.created) == (3, 2, 1, 1)
+    assert (run.rejected, run.metrics["contaminationRejects"]) == (1, 1)
     [made] = [one for one in world.vault.documents.latest() if one.content_type == "deductive"]
     assert (made.confidence, made.path.startswith("deductions/")) == (0.85, True)
     edges = world.vault.relations.inbound([made.id], {RelationKind.SUPPORTING}, limit=9)
     assert sorted(edge.source for edge in edges) == sources
     assert made.display_path in world.found("slow export Hartmann invoices")
-    assert draw().considered == 1
+    assert draw(PhaseRun()).selected == 1
 
 
 def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> None:
@@ -109,9 +110,9 @@ def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> N
         drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
         return json.dumps({"deductions": drafts})
 
-    stats = synthesis(world.vault, world.clock, ScriptedGenerator(script))()
+    run = synthesis(world.vault, world.clock, ScriptedGenerator(script))(PhaseRun())
 
-    assert (stats.created, stats.dedupSkipped) == (2, 1)
+    assert (run.created, run.metrics["dedupSkipped"]) == (2, 1)
     made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
     [edge] = world.vault.relations.outbound([made[said[1]]], {RelationKind.CONTRADICTS}, limit=9)
     assert (edge.target, edge.weight) == (made[said[0]], 0.6)
@@ -122,7 +123,7 @@ def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
     world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
     world.observe("The export is slow since March.", Kind.DECISION)
 
-    stats = synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
+    run = synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))(PhaseRun())
 
-    assert (stats.created, stats.unsupportedRejects) == (0, 2)
+    assert (run.created, run.metrics["unsupportedRejects"]) == (0, 2)
     assert world.vault.documents.collections() == {COLLECTION: 2}

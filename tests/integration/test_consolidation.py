@@ -6,19 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from observed_days import DAY_MS, World
+from observed_days import DAY_MS, World, merged
 from wired import consolidation, wired
 
 from clawmem.adapters.memory.models import ScriptedGenerator
-from clawmem.app.services.maintenance.consolidation import ConsolidationReport
-from clawmem.app.services.maintenance.grouping import Thresholds
-from clawmem.app.services.maintenance.phases import trends
+from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.journal import Act
+from clawmem.ports.journal import Act, Run, RunStatus
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.models import GeneratedText
 from clawmem.ports.records import InactiveReason
@@ -26,6 +24,12 @@ from clawmem.ports.vault import Vault
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
 SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
+
+
+def recorded(run: PhaseRun) -> list[dict[str, Any]]:
+    """Return the decisions as the journal has them."""
+    decisions: list[dict[str, Any]] = run.recorded(Run("", "", RunStatus.STARTED, "")).metrics["decisions"]
+    return decisions
 
 
 @pytest.fixture
@@ -48,7 +52,7 @@ def test_observations_that_differ_in_a_sign_stay_apart(world: World, one: str, o
     world.observe(f"The cold room of Hartmann is kept {one}")
     world.observe(f"The cold room of Hartmann is kept {other}")
 
-    assert world.consolidate().groups == ()
+    assert not world.consolidate().decided(Verdict.MERGE)
 
 
 def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None:
@@ -57,7 +61,7 @@ def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None
 
     done = world.consolidate()
 
-    [made] = done.created
+    [made] = merged(done)
     document = fetch(world.vault, made)
     assert (document.title, document.content_type, CONSOLIDATED in document.tags) == (
         AGAIN,
@@ -79,15 +83,15 @@ def test_a_third_time_joins(world: World) -> None:
     """What stands for others is merged on, and every occasion stays written in it."""
     world.observe(FRIDAY)
     world.observe(AGAIN)
-    [first] = world.consolidate().created
+    [first] = merged(world.consolidate())
     third = world.observe(FRIDAY)
 
-    [second] = world.consolidate().created
+    [second] = merged(world.consolidate())
 
     assert world.reason(first) is InactiveReason.SUPERSEDED
     assert "It was noted 3 times" in (world.vault.documents.body(second) or "")
     assert world.restore(second) == sorted([first, third])
-    assert world.consolidate().groups == ()
+    assert not world.consolidate().decided(Verdict.MERGE)
 
 
 def test_a_dry_run_changes_nothing(world: World) -> None:
@@ -97,8 +101,8 @@ def test_a_dry_run_changes_nothing(world: World) -> None:
 
     done = world.consolidate(dry_run=True)
 
-    assert [sorted(one.id for one in group.members) for group in done.groups] == [ids]
-    assert done.created == ()
+    assert [sorted(decision.documents) for decision in done.decided(Verdict.MERGE)] == [ids]
+    assert done.created == 0
     assert world.vault.documents.latest() == before
     assert world.vault.journal.replacements() == []
 
@@ -127,7 +131,7 @@ def test_what_they_say_of_things_is_known_as_before(world: World) -> None:
         causes = world.vault.relations.inbound([document_id], causal, limit=9)
         return [*(one.target for one in effects), *(one.source for one in causes)]
 
-    [made] = world.consolidate().created
+    [made] = merged(world.consolidate())
     assert known() == [("depends_on", made), ("uses", made)]
     assert led_to(made) == [other, other]
 
@@ -139,7 +143,7 @@ def test_what_they_say_of_things_is_known_as_before(world: World) -> None:
 def test_both_are_brought_back(world: World) -> None:
     """A restore serves both again instead of the one, says who did it, and they are not merged once more."""
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
-    [made] = world.consolidate().created
+    [made] = merged(world.consolidate())
 
     assert world.restore(made) == ids
     assert world.reason(made) is InactiveReason.SUPERSEDED
@@ -148,15 +152,15 @@ def test_both_are_brought_back(world: World) -> None:
         (one, Act.RESTORE, "cli", "wrong") for one in ids
     }
     assert world.restore(made) == []
-    assert world.consolidate().groups == ()
+    assert not world.consolidate().decided(Verdict.MERGE)
 
 
 def test_a_model_finds_the_same_in_other_words(world: World) -> None:
     """Without one they stay two; with one they become its sentence."""
     ids = [world.observe(LIKED), world.observe(SHORT)]
-    assert world.consolidate().groups == ()
+    assert not world.consolidate().decided(Verdict.MERGE)
 
-    [made] = world.consolidate(lumping).created
+    [made] = merged(world.consolidate(lumping))
 
     assert fetch(world.vault, made).title == SHORT.rstrip(".")
     assert sorted(world.vault.journal.replacements()[0].replaced) == ids
@@ -169,8 +173,8 @@ def test_a_careless_model_merges_nothing(world: World) -> None:
 
     done = world.consolidate(lumping)
 
-    assert done.groups == ()
-    assert done.rejected["they name others"] >= 1
+    assert not done.decided(Verdict.MERGE)
+    assert "they name others" in {decision.why for decision in done.decided(Verdict.REFUSE)}
 
 
 def test_an_answer_that_cannot_be_used_is_counted(world: World) -> None:
@@ -179,7 +183,7 @@ def test_an_answer_that_cannot_be_used_is_counted(world: World) -> None:
 
     done = world.consolidate(lambda prompt: "no")
 
-    assert (done.null_calls, len(done.created)) == (1, 1)
+    assert (done.null_calls, done.created) == (1, 1)
     assert sorted(world.vault.journal.replacements()[0].replaced) == ids
 
 
@@ -192,10 +196,10 @@ def test_what_is_new_meets_all_that_is_old(world: World) -> None:
 
     served = world.vault.documents.latest()
     alone = [one for one in served if one.id == new]
-    done = consolidation(world.vault, world.clock)(alone, dry_run=False, among=served)
+    done = consolidation(world.vault, world.clock)(alone, PhaseRun(), among=served)
 
-    assert (done.considered, len(done.created)) == (1, 1)
-    assert "It was noted 3 times" in (world.vault.documents.body(done.created[0]) or "")
+    assert (done.selected, done.created) == (1, 1)
+    assert "It was noted 3 times" in (world.vault.documents.body(merged(done)[0]) or "")
 
 
 def test_every_time_that_it_was_seen_counts(world: World) -> None:
@@ -205,11 +209,11 @@ def test_every_time_that_it_was_seen_counts(world: World) -> None:
     assert world.observe(FRIDAY) == one
     world.observe(AGAIN)
 
-    [made] = world.consolidate().created
+    [made] = merged(world.consolidate())
 
     document, body = fetch(world.vault, made), world.vault.documents.body(made) or ""
     assert (document.duplicate_count, "It was noted 3 times" in body) == (3, True)
-    [seen] = trends(world.vault.documents, [document], world.clock.now_ms())
+    [seen] = wired(world.vault).observations().trends(world.clock.now_ms())
     assert (seen.times, seen.last, seen.trend) == (3, document.authored_at[:10], Trend.NEW)
 
 
@@ -219,20 +223,19 @@ def test_each_decision_says_why(world: World) -> None:
     other = world.observe("The export of Weber fails on Fridays")
     times = [world.observe("The import takes 30 minutes"), world.observe("The import takes 45 minutes")]
 
-    told = world.consolidate().decisions.in_journal()
+    decisions = recorded(world.consolidate())
 
-    assert [(one["verdict"], one["documents"], one["why"]) for one in told["decisions"]] == [
+    assert [(one["verdict"], one["documents"], one["why"]) for one in decisions] == [
         ("merge", same[::-1], "they say the same words"),
         ("link", times[::-1], "their numbers differ"),
         ("refuse", times[::-1], "their numbers differ"),
         ("refuse", [other, same[1]], "they name others"),
         ("refuse", [other, same[0]], "they name others"),
     ]
-    assert told["decisions"][1]["confidence"] == 0.5
-    refused = told["decisions"][3]
+    assert decisions[1]["confidence"] == 0.5
+    refused = decisions[3]
     assert (refused["threshold"], refused["method"], refused["by"]) == (0.93, "lexical_only", "words")
     assert 0.7 < refused["score"] < 0.93
-    assert told["decided"] == 5
 
 
 def test_thresholds_are_the_owners(world: World) -> None:
@@ -244,9 +247,9 @@ def test_thresholds_are_the_owners(world: World) -> None:
     served = world.vault.documents.latest()
 
     def done(normal: float, least: float) -> tuple[int, int]:
-        work = consolidation(world.vault, world.clock, thresholds=Thresholds(normal, normal), least=least)
-        found = work(served, dry_run=True)
-        return len(found.groups), found.contradictions
+        work = consolidation(world.vault, world.clock, normal=normal, strict=normal, least=least)
+        found = work(served, PhaseRun(dry_run=True))
+        return len(found.decided(Verdict.MERGE)), len(found.decided(Verdict.LINK))
 
     assert done(1.0, 0.6) == (0, 0)
     assert done(0.9, 0.5) == (1, 1)
@@ -265,9 +268,9 @@ def test_models_are_asked_within_the_limit_of_the_day(world: World) -> None:
     world.observe("The boat needs a new sail")
     counting = Counting(lambda prompt: '{"patterns": []}')
 
-    def run() -> ConsolidationReport:
+    def run() -> PhaseRun:
         work = consolidation(world.vault, world.clock, counting, calls_a_day=1)
-        return work(world.vault.documents.latest(), dry_run=False)
+        return work(world.vault.documents.latest(), PhaseRun())
 
     assert run().stopped == ""
     [cost] = world.vault.ledger.totals()
@@ -291,7 +294,7 @@ def test_what_a_model_says_of_notes_goes_with_them(world: World) -> None:
 
     done = world.consolidate(quoting, Policy.SUPERSEDE)
 
-    assert "30 minutes" not in json.dumps(done.decisions.in_journal())
+    assert "30 minutes" not in json.dumps(recorded(done))
     assert [one.why for one in world.vault.journal.replacements()] == [
         "a model says that they contradict each other"
     ]
@@ -314,9 +317,9 @@ def test_where_there_is_nothing_to_compare_nobody_is_asked(world: World, selecte
     consolidate = consolidation(world.vault, world.clock, ScriptedGenerator(answer))
     every = world.vault.documents.latest()
 
-    done = consolidate(every[:selected], dry_run=False, among=every)
+    done = consolidate(every[:selected], PhaseRun(), among=every)
 
-    assert (done.considered, done.created, asked) == (selected, (), [])
+    assert (done.selected, done.created, asked) == (selected, 0, [])
 
 
 def test_what_somebody_tends_is_left_alone(world: World) -> None:
@@ -324,7 +327,7 @@ def test_what_somebody_tends_is_left_alone(world: World) -> None:
     one, _ = world.observe(FRIDAY), world.observe(AGAIN)
     world.vault.documents.pin(one, True)
 
-    assert world.consolidate().groups == ()
+    assert not world.consolidate().decided(Verdict.MERGE)
 
 
 def test_a_fence_that_falls_leaves_all_as_it_was(world: World) -> None:
@@ -337,14 +340,14 @@ def test_a_fence_that_falls_leaves_all_as_it_was(world: World) -> None:
         raise LeaseLost("light", "me")
 
     with pytest.raises(LeaseLost):
-        consolidation(world.vault, world.clock)(before, dry_run=False, fence=fallen)
+        consolidation(world.vault, world.clock)(before, PhaseRun(check=fallen))
     assert world.vault.documents.latest() == before
 
 
 def test_forgetting_takes_the_sources_along(world: World) -> None:
     """What was merged is in no document any more, served or not, and does not come back."""
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
-    [made] = world.consolidate().created
+    [made] = merged(world.consolidate())
 
     forgetting = wired(world.vault, world.clock).forgetting(note=lambda documents, at: None)
     forgetting([fetch(world.vault, made)], "cli")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from capture_world import World
 from command_line import Invoke
+from observed_days import merged
 from wired import consolidation, memory_writer, session_cases, synthesis
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -19,6 +20,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.handoff import sections_of, text_of
@@ -77,7 +79,7 @@ class Memory:
     def conclude(self, services: Services) -> tuple[list[Document], Document]:
         """Two decisions and what a model concludes from them."""
         ids = [self.note(services, text, "decision") for text in (INVOICES, SLOW)]
-        assert synthesis(services.vault, self.clock, ScriptedGenerator(drafting))().created == 1
+        assert synthesis(services.vault, self.clock, ScriptedGenerator(drafting))(PhaseRun()).created == 1
         [made] = [one for one in services.vault.documents.latest() if one.content_type == "deductive"]
         return [fetch(services.vault, one) for one in ids], made
 
@@ -87,9 +89,9 @@ class Memory:
         [made] = self.consolidate(services)
         return ids, made
 
-    def consolidate(self, services: Services) -> tuple[int, ...]:
+    def consolidate(self, services: Services) -> list[int]:
         every = services.vault.documents.latest()
-        return consolidation(services.vault, self.clock)(every, dry_run=False).created
+        return merged(consolidation(services.vault, self.clock)(every, PhaseRun()))
 
 
 def drafting(prompt: str) -> str:
@@ -136,7 +138,9 @@ class TestConclusions:
             assert (act.act, act.why) == (Act.FORGET, f"derived from {source.display_path}")
             services.vault.answers.trim("9")
             memory.note(services, INVOICES.replace("zx81quartz", "ledger"), "decision")
-            assert synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))().considered == 2
+            assert (
+                synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))(PhaseRun()).selected == 2
+            )
 
     def test_no_false_alarm_over_the_paths_that_it_cites(self, memory: Memory, invoke: Invoke) -> None:
         """Forgetting the conclusion alone is proved, though the hashes in cited paths stay with the notes."""

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import pytest
-from wired import (
-    USUAL,
-    consolidation,
-    embed_pending,
-    enriching,
-    lanes_of,
-    memory_writer,
-    phases,
-    synthesis,
-    wired,
-)
+from wired import USUAL, embed_pending, lanes_of, memory_writer, phases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
-from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc
@@ -52,25 +40,10 @@ class World:
         return Lane(name, self.vault.leases, self.clock, holder, lambda who: False, lease_ms=lease_ms)
 
     def lanes(
-        self,
-        plan: LaneSettings = USUAL,
-        *,
-        hour: int = 12,
-        generator: ScriptedGenerator | None = None,
+        self, plan: LaneSettings = USUAL, *, hour: int = 12, generator: ScriptedGenerator | None = None
     ) -> Lanes:
-        return lanes_of(self.vault, self.clock, self.lane, self.phases(plan, generator), hour, plan)
-
-    def phases(self, plan: LaneSettings, generator: ScriptedGenerator | None = None) -> Phases:
-        given = self.vault, self.clock
-        enrich = partial(enriching, *given)
-        return phases(
-            *given,
-            plan,
-            consolidation(*given, generator),
-            synthesis=synthesis(*given, generator) if generator else None,
-            by_rules=enrich(generator=None) if plan.enrich else None,
-            by_model=enrich(generator=generator) if plan.enrich and generator else None,
-        )
+        work = phases(self.vault, self.clock, plan, generator)
+        return lanes_of(self.vault, self.clock, self.lane, work, hour, plan)
 
     def asked(self, times: int, ago_ms: int) -> None:
         at = iso_utc(self.clock.now_ms() - ago_ms)
@@ -199,7 +172,7 @@ def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
 
 def test_a_lane_that_is_told_to_end_ends(world: World) -> None:
     """Between two effects; what was not begun is not done, and the lane is free for the next."""
-    assert rows(world.lanes().tick(LaneName.LIGHT, told=lambda: True)) == [("enrich", "failed", "stopped")]
+    assert rows(world.lanes().tick(LaneName.LIGHT, stops=lambda: True)) == [("enrich", "failed", "stopped")]
     assert len(world.served()) == 2
     assert world.vault.leases.current(LaneName.LIGHT.lease, now_ms=world.clock.now_ms()) is None
 
@@ -341,5 +314,5 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
     embed_pending(world.vault, HashingEmbedder())()
     chosen = wired(world.vault).observations().surprising(2, lambda: None)
 
-    assert chosen.told == {"selector": "surprisal", "candidateCount": 2}
+    assert chosen.selector == "surprisal"
     assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}

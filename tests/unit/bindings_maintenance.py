@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due_for_good
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
-from clawmem.domain.maintenance.deduction import Candidate, Stats
+from clawmem.domain.maintenance.deduction import Candidate
 from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
 from clawmem.domain.maintenance.patterns import trend
 from clawmem.domain.maintenance.schedule import Window, gate
@@ -53,8 +52,10 @@ def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
 def _deduction(given: dict[str, Any]) -> dict[str, Any]:
     pool = [Candidate(number, one["text"]) for number, one in enumerate(given["pool"], start=1)]
     drafts = deduction.read_drafts({"deductions": [given["draft"]]}) or []
-    kept, stats = deduction.judge_draft(drafts[0], pool, given.get("answer"), Stats())
-    return {"kept": kept, "counted": {name: count for name, count in asdict(stats).items() if count}}
+    outcomes = deduction.judge_draft(drafts[0], pool, given.get("answer"))
+    is_accepted = deduction.ACCEPTED in outcomes
+    counters = outcomes if is_accepted else (*outcomes, "rejected")
+    return {"kept": is_accepted, "counted": {str(name): 1 for name in counters}}
 
 
 def _lane_gate(given: dict[str, Any]) -> Any:

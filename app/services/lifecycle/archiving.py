@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -18,7 +18,7 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
-from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
@@ -40,18 +40,6 @@ def last_accesses(telemetry: Telemetry) -> dict[int, str]:
         for hit in recall.hits
         if recall.verb != CONTEXT_SURFACING or hit.was_referenced
     }
-
-
-def surfaced_stats(telemetry: Telemetry) -> dict[int, RecallStats]:
-    """Return statistics by document within the retention time. Searches do not count, as their use is unknown."""
-    times = defaultdict[int, list[Surfacing]](list)
-    for recall in telemetry.recalls():
-        if recall.verb == CONTEXT_SURFACING:
-            for hit in recall.hits:
-                times[hit.document_id].append(
-                    Surfacing(recall.asked_at, recall.query_hash, hit.was_referenced)
-                )
-    return {number: recall_stats(number, found) for number, found in times.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +72,7 @@ def lifecycle_status(
 ) -> LifecycleStatus:
     """Return the current statistics."""
     now = iso_utc(clock.now_ms())
-    recalled, stats = last_accesses(telemetry), surfaced_stats(telemetry)
+    recalled, stats = last_accesses(telemetry), surfaced_stats(telemetry.recalls(), CONTEXT_SURFACING)
     away = Counter(document.inactive for document in documents.latest(active=False))
     counts: Counter[str] = Counter()
     accesses: list[str] = []
@@ -289,7 +277,7 @@ class Proposals(NamedTuple):
 
 def proposals(documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> Proposals:
     """Return up to `MOST` documents of each kind, by the retained record of surfaced documents."""
-    stats, now = surfaced_stats(telemetry), iso_utc(clock.now_ms())
+    stats, now = surfaced_stats(telemetry.recalls(), CONTEXT_SURFACING), iso_utc(clock.now_ms())
     free = [
         document
         for document in documents.many(stats).values()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
 from clawmem.app.services.capture.memories import MADE_FROM, PROJECT, Memories
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.maintenance.grouping import (
+from clawmem.app.services.maintenance.observations import (
     Group,
     MergedObservations,
     Observation,
@@ -169,7 +169,7 @@ class DerivedMemories:
 
     def _merge(self, document: Document, left: Sequence[int]) -> None:
         members = self._observed(left)
-        self.merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
+        self.merged.write(Group(members[0].statement.text, members, WITHOUT_FORGOTTEN), document.path)
         if document.inactive:  # another consolidated document replaced it and continues to do so
             self.publisher.withdraw([document.id], document.inactive)
         self._end_replacements(document.id)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.schedule import (
@@ -16,28 +19,145 @@ from clawmem.domain.maintenance.schedule import (
     Window,
     gate,
 )
+from clawmem.domain.maintenance.selection import SURPRISAL, stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Journal, Run, RunStatus
+from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Telemetry
 
 if TYPE_CHECKING:
-    from clawmem.app.services.maintenance.deciding import Fence
+    from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
+    from clawmem.app.services.maintenance.cleanup import Cleanup
+    from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.lane import Lane
-    from clawmem.app.services.maintenance.phases import Phase, PhaseResult, Phases
+    from clawmem.app.services.maintenance.observations import ObservationSelection, ObservationSelector
+    from clawmem.app.services.maintenance.synthesis import Synthesis
     from clawmem.ports.files import StopSignal
 
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
-FAILURES = {
-    "enrich": "phase1_exception",
-    "consolidate": "phase2_exception",
-    "deductive": "phase3_exception",
-    "recall": "phase4_exception",
-}
-
-HourOf = Callable[[int], int]  # epoch milliseconds to the hour of the local day
+NO_MODEL, OFF = "no_generator", "off"
+LIGHT_DEDUCTION_LIMIT = 20  # documents per tick of the light lane
+BY_RULES = 100  # documents that rules enrich per tick; rules need no model calls
+_MINUTE_MS = 60_000
 _LOOKED_AT = 5  # latest runs of a phase among which a finished one is searched
+
+
+class Phase(NamedTuple):
+    """
+    One part of a lane's work. It stores its progress in the transaction of each effect.
+
+    ``failure`` is the reason in the journal if it fails. ``every_ms`` is the least pause after a completed run when the
+    lane is ticked automatically. ``missing`` is the reason why the phase cannot run; empty if it can.
+    """
+
+    name: str
+    work: Callable[[PhaseRun], object]
+    failure: str
+    every_ms: int = 0
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """
+    The phases of each lane.
+
+    Args:
+        ask: Asks a model; ``None`` without one.
+        enrich: Returns the enrichment by a model, or by rules where ``ask`` is ``None``.
+    """
+
+    observations: ObservationSelector
+    clock: Clock
+    plan: LaneSettings
+    consolidation: Consolidation
+    synthesis: Synthesis
+    cleanup: Cleanup
+    ask: Ask | None
+    enrich: Callable[..., Enrich]
+
+    def of(self, lane: LaneName) -> list[Phase]:
+        """Return the phases of *lane* in order."""
+        no_model = "" if self.ask else NO_MODEL
+        if lane is LaneName.HEAVY:
+            return [
+                Phase("consolidate", self._consolidate_stale, "phase2_exception"),
+                Phase("deductive", self._deduce_stale, "phase3_exception", missing=no_model),
+            ]
+        return [
+            Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),
+            Phase("consolidate", self._consolidate_newest, "phase2_exception", 30 * _MINUTE_MS),
+            Phase("deductive", self._deduce_newest, "phase3_exception", 15 * _MINUTE_MS, no_model),
+            Phase("recall", self.cleanup, "phase4_exception"),
+        ]
+
+    def _enrich(self, run: PhaseRun) -> None:
+        total: EnrichReport | None = None
+
+        def count(report: EnrichReport) -> None:
+            run.processed = report.by_rules + report.by_model
+            run.selected = run.processed + report.failed
+            run.created = report.notes + report.mentions + report.links + report.triples + report.evolved
+            run.null_calls = report.failed
+            run.metrics = asdict(report)
+
+        def record(document_id: int, report: EnrichReport) -> None:
+            """Record the enrichment of one document, in its transaction."""
+            nonlocal total
+            run.check()
+            total = total + report if total else report
+            count(total)
+            made = ("notes", "mentions", "links", "triples", "evolved")
+            yields = {name: number for name in made if (number := getattr(report, name))}
+            verdict, why = Verdict.ENRICH, "it is new or was changed"
+            if report.failed:
+                verdict, why = Verdict.FAIL, "the model gave no usable answer"
+            by = "rules" if report.by_rules else "model"
+            run.decide(verdict, [document_id], why, by=by, yields=yields)
+            run.save(run)
+
+        run.check()
+        steps = [(BY_RULES, None), *([(self.plan.enrich_limit, self.ask)] if self.ask else [])]
+        reports = [
+            self.enrich(ask=ask)(limit, newest=True, progress=lambda done, total: run.check(), tell=record)
+            for limit, ask in steps
+        ]
+        last = reports[-1]
+        count(replace(sum(reports[1:], reports[0]), waiting=last.waiting, stopped=last.stopped))
+
+    def _consolidate_newest(self, run: PhaseRun) -> None:
+        run.dry_run = self.plan.dry_run
+        self._consolidate(self.observations.newest(self.plan.light_limit), run)
+
+    def _consolidate_stale(self, run: PhaseRun) -> None:
+        """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
+        limit = self.plan.obs_limit
+        if self.plan.surprisal:
+            self._consolidate(self.observations.surprising(limit, run.check), run)
+        else:
+            self._consolidate(self.observations.stale(limit), run)
+
+    def _consolidate(self, chosen: ObservationSelection, run: PhaseRun) -> None:
+        run.metrics = {"selector": chosen.selector, "dry_run": run.dry_run}
+        if chosen.selector == SURPRISAL:
+            run.metrics["candidateCount"] = len(chosen.documents)
+        self.consolidation(chosen.documents, run, chosen.among)
+        run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
+        trends = self.observations.trends(self.clock.now_ms())
+        run.metrics["trends"] = dict(Counter(observed.trend.value for observed in trends))
+
+    def _deduce_newest(self, run: PhaseRun) -> None:
+        self.synthesis(run, lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
+
+    def _deduce_stale(self, run: PhaseRun) -> None:
+        recalled, limit = self.observations.recalled_at(), self.plan.ded_limit
+
+        def choose(documents: Sequence[Document]) -> Sequence[Document]:
+            return stale_first(documents, recalled, limit)
+
+        self.synthesis(run, choose)
 
 
 class LaneStopped(ClawmemError):
@@ -71,7 +191,7 @@ class Lanes:
     clock: Clock
     lane: Callable[..., Lane]
     phases: Phases
-    hour_of: HourOf
+    hour_of: Callable[[int], int]
     plan: LaneSettings
 
     def tick(
@@ -80,7 +200,7 @@ class Lanes:
         *,
         now: bool = False,
         paced: bool = False,
-        told: Callable[[], bool] = lambda: False,
+        stops: Callable[[], bool] = lambda: False,
     ) -> LaneTick:
         """
         Run a lane once if it is permitted and no other process runs it.
@@ -88,87 +208,102 @@ class Lanes:
         Args:
             now: Whether the heavy lane ignores its time window and the limit of recent questions.
             paced: Whether to skip work that any process did within its interval.
-            told: Whether the lane shall stop; checked before each effect, which is then not made.
+            stops: Whether the lane shall stop; checked before each effect, which is then not made.
 
         Raises:
             VaultError: the journal cannot be written.
         """
-        if name is LaneName.HEAVY and not now and (why := self._gate()):
-            return self._skipped(name, why)
+        if name is LaneName.HEAVY and not now:
+            now_ms = self.clock.now_ms()
+            questions = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
+            window = Window(self.plan.window_start, self.plan.window_end)
+            reason = gate(window, self.hour_of(now_ms), questions, self.plan.max_usages)
+            if reason:
+                return LaneTick(name, (self._skip(name, GATE, reason.value),))
         lane = self.lane(name.lease, lease_ms=LEASE_MS)
-        if not _entered(lane):
-            return self._skipped(name, SkipReason.LEASE)
         try:
-            if paced and self.left_ms(name):
-                return LaneTick(name)
-            return self._worked(name, _fence(lane, told), paced=paced)
+            is_entered = lane.enter()
+        except VaultError:  # a busy vault counts as a lease held by another process
+            is_entered = False
+        if not is_entered:
+            return LaneTick(name, (self._skip(name, GATE, SkipReason.LEASE.value),))
+        runs: list[Run] = []
+        try:
+            for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
+                if not (paced and phase.every_ms and self._left_ms(name, phase.every_ms, phase.name)):
+                    runs.append(self._run(name, phase, lease_check(lane, stops)))
+                    if runs[-1].reason in (LOST, STOPPED):
+                        break
         finally:
             lane.leave()
+        return LaneTick(name, tuple(runs))
 
     def left_ms(self, name: LaneName) -> int:
         """Return the milliseconds until the next tick is due; 0 if it is due now."""
-        return Pace(self.journal, self.clock).left_ms(name, self.plan.interval_ms(name))
+        return self._left_ms(name, self.plan.interval_ms(name))
 
-    def serve(self, name: LaneName, stop: StopSignal, tell: Callable[[LaneTick], None]) -> None:
+    def serve(self, name: LaneName, stop: StopSignal, report: Callable[[LaneTick], None]) -> None:
         """
-        Tick at the lane's interval until *stop* is set, and pass each tick to *tell*.
+        Tick at the lane's interval until *stop* is set, and pass each tick to *report*.
 
         If several processes serve a lane, one of them runs each tick.
         """
         while not stop.is_set():
             if not self.left_ms(name):
-                tell(self.tick(name, paced=True, told=stop.is_set))
+                report(self.tick(name, paced=True, stops=stop.is_set))
             stop.wait((self.left_ms(name) or self.plan.interval_ms(name)) / 1000)
 
-    def _gate(self) -> SkipReason | None:
-        now_ms = self.clock.now_ms()
-        asked = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
-        window = Window(self.plan.window_start, self.plan.window_end)
-        return gate(window, self.hour_of(now_ms), asked, self.plan.max_usages)
+    def _left_ms(self, name: LaneName, interval_ms: int, phase: str = "") -> int:
+        """
+        Return the milliseconds until *interval_ms* after the lane's last attempt; 0 if it is due.
 
-    def _skipped(self, name: LaneName, why: SkipReason) -> LaneTick:
-        return LaneTick(name, (self._written_off(name, GATE, why.value),))
+        Of a *phase*, after it was last completed or skipped. Entries in the future come from a wrong clock and delay
+        nothing.
+        """
+        runs = self.journal.runs(_LOOKED_AT if phase else 1, name.value, phase)
+        ends = [run for run in runs if not phase or run.status in (RunStatus.COMPLETED, RunStatus.SKIPPED)]
+        began = parse_iso(ends[0].started_at) if ends else None
+        age = -1 if began is None else self.clock.now_ms() - began
+        return interval_ms - age if 0 <= age < interval_ms else 0
 
-    def _worked(self, name: LaneName, fence: Fence, *, paced: bool) -> LaneTick:
-        runs: list[Run] = []
-        for phase in self.phases.of(name):
-            if paced and not Pace(self.journal, self.clock).is_due(name, phase.name, phase.every_ms):
-                continue
-            runs.append(self._run(name, phase, fence))
-            if runs[-1].reason in (LOST, STOPPED):
-                break
-        return LaneTick(name, tuple(runs))
-
-    def _run(self, name: LaneName, phase: Phase, fence: Fence) -> Run:
+    def _run(self, name: LaneName, phase: Phase, check: Callable[[], None]) -> Run:
         """Run one phase; its failure is recorded, and the next phase still runs."""
         if phase.missing:
-            return self._written_off(name, phase.name, phase.missing)
-        begun = Run(name.value, phase.name, RunStatus.STARTED, self._now())
+            return self._skip(name, phase.name, phase.missing)
+        begun = Run(name.value, phase.name, RunStatus.STARTED, iso_utc(self.clock.now_ms()))
         begun = replace(begun, id=self.journal.begin(begun))
+        work = PhaseRun(check, lambda run: self.journal.update(run.recorded(begun)))
         try:
-            done = phase.work(fence, lambda done: self.journal.update(_of(begun, done)))
-            run = replace(_of(begun, done), status=RunStatus.COMPLETED)
-        except (LeaseLost, LaneStopped) as end:
-            run = self._failed(begun, LOST if isinstance(end, LeaseLost) else STOPPED)
+            phase.work(work)
+            ended = replace(work.recorded(begun), status=RunStatus.COMPLETED)
         except ClawmemError as error:
-            run = self._failed(begun, FAILURES[phase.name], error=error.code)
-        run = replace(run, finished_at=self._now())
-        self.journal.update(run)
-        return run
+            ended = self.journal.run(begun.id) or begun  # with the counters of its committed effects only
+            reasons = {LeaseLost: LOST, LaneStopped: STOPPED}
+            reason, metrics = reasons.get(type(error), phase.failure), dict(ended.metrics)
+            if reason == phase.failure:
+                metrics["error"] = error.code
+            ended = replace(ended, status=RunStatus.FAILED, reason=reason, metrics=metrics)
+        ended = replace(ended, finished_at=iso_utc(self.clock.now_ms()))
+        self.journal.update(ended)
+        return ended
 
-    def _failed(self, begun: Run, reason: str, **metrics: str) -> Run:
-        """Return *begun* as failed, with the counters of its committed effects only."""
-        told = self.journal.run(begun.id) or begun
-        return replace(told, status=RunStatus.FAILED, reason=reason, metrics={**told.metrics, **metrics})
-
-    def _written_off(self, name: LaneName, phase: str, why: str) -> Run:
+    def _skip(self, name: LaneName, phase: str, reason: str) -> Run:
         """Record a skipped phase and the reason."""
-        now = self._now()
-        run = Run(name.value, phase, RunStatus.SKIPPED, now, why, finished_at=now)
+        now = iso_utc(self.clock.now_ms())
+        run = Run(name.value, phase, RunStatus.SKIPPED, now, reason, finished_at=now)
         return replace(run, id=self.journal.begin(run))
 
-    def _now(self) -> str:
-        return iso_utc(self.clock.now_ms())
+
+def lease_check(lane: Lane, stops: Callable[[], bool]) -> Callable[[], None]:
+    """Return a function that renews and checks the lease, and raises `LaneStopped` if the lane shall stop."""
+
+    def check() -> None:
+        lane.keep()
+        lane.check()
+        if stops():
+            raise LaneStopped
+
+    return check
 
 
 def summarize_run(run: Run) -> str:
@@ -179,48 +314,3 @@ def summarize_run(run: Run) -> str:
         return f"{run.phase}: {counted}"
     until_then = f": {counted}" if run.processed or run.created else ""
     return f"{run.phase} {run.status}{f', {run.reason}' if run.reason else ''}{until_then}"
-
-
-def _of(begun: Run, done: PhaseResult) -> Run:
-    return replace(begun, **done._asdict())
-
-
-def _entered(lane: Lane) -> bool:
-    """Whether the lease was acquired; a busy vault counts as a lease held by another process."""
-    try:
-        return lane.enter()
-    except VaultError:
-        return False
-
-
-def _fence(lane: Lane, told: Callable[[], bool]) -> Fence:
-    def fence() -> None:
-        lane.keep()
-        lane.check()
-        if told():
-            raise LaneStopped
-
-    return fence
-
-
-class Pace:
-    """Computes due times from the journal. Entries in the future come from a wrong clock and delay nothing."""
-
-    def __init__(self, journal: Journal, clock: Clock) -> None:
-        self._journal = journal
-        self._clock = clock
-
-    def left_ms(self, lane: LaneName, interval_ms: int) -> int:
-        """Return the milliseconds until *interval_ms* after the lane's last attempt; 0 if it is due."""
-        return self._left(self._journal.runs(1, lane.value), interval_ms)
-
-    def is_due(self, lane: LaneName, phase: str, every_ms: int) -> bool:
-        """Whether a phase was neither completed nor skipped within *every_ms*."""
-        runs = self._journal.runs(_LOOKED_AT, lane.value, phase) if every_ms else []
-        settled = [run for run in runs if run.status in (RunStatus.COMPLETED, RunStatus.SKIPPED)]
-        return self._left(settled[:1], every_ms) == 0
-
-    def _left(self, last: list[Run], interval_ms: int) -> int:
-        began = parse_iso(last[0].started_at) if last else None
-        age = -1 if began is None else self._clock.now_ms() - began
-        return interval_ms - age if 0 <= age < interval_ms else 0

@@ -1,0 +1,84 @@
+"""Cleanup: recomputes recall statistics and deletes old recalls, receipts, model answers and journal entries."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from clawmem.app.services.maintenance.phase_run import PhaseRun
+from clawmem.app.services.retrieval.recalls import Retention
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import VaultLocked
+from clawmem.ports.journal import Journal
+from clawmem.ports.models import ModelAnswers
+from clawmem.ports.sessions import UsageStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.telemetry import Receipts, Telemetry
+
+AT_ONCE = 200  # records per transaction
+ROUNDS = 50  # transactions per kind of record and run
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """
+    Updates recall statistics and deletes records past their retention time.
+
+    Args:
+        retention: Retention of receipts, and of recalls, which also applies to model answers and the journal.
+        forgets: Whether anything is deleted at all.
+    """
+
+    usage: UsageStore
+    telemetry: Telemetry
+    receipts: Receipts
+    answers: ModelAnswers
+    journal: Journal
+    transactions: Transactions
+    clock: Clock
+    retention: Retention
+    forgets: bool = True
+
+    def __call__(self, run: PhaseRun) -> PhaseRun:
+        """Run the cleanup in small transactions; the metrics count candidates and deleted records."""
+        before, after = self.usage.recall_stats(), surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
+        changed = [stats for number, stats in after.items() if before.get(number) != stats]
+        changed += [stats._replace(recalls=0) for number, stats in before.items() if number not in after]
+        run.selected = len(after)
+        run.metrics = {
+            "pin_candidates": sum(map(is_pin_candidate, after.values())),
+            "snooze_candidates": sum(map(is_snooze_candidate, after.values())),
+        }
+        for start in range(0, len(changed), AT_ONCE):
+            batch = changed[start : start + AT_ONCE]
+            with run.effect(self.transactions):
+                self.usage.put_recall_stats(batch)
+                run.processed += len(batch)
+        if self.forgets:
+            self._trim(run)
+        return run
+
+    def _trim(self, run: PhaseRun) -> None:
+        """Delete old records, storing the cut-off times first: recalls and answers use connections of their own."""
+        now_ms = self.clock.now_ms()
+        recalls, receipts = (iso_utc(now_ms - days * DAY_MS) for days in self.retention)
+        with run.effect(self.transactions):
+            run.metrics |= {"recalls_before": recalls, "receipts_before": receipts}
+        for counter, trim, before in (
+            ("recalls_gone", self.telemetry.trim, recalls),
+            ("receipts_gone", self.receipts.trim, receipts),
+            ("answers_gone", self.answers.trim, recalls),
+            ("runs_gone", self.journal.trim, recalls),
+        ):
+            run.metrics[counter] = 0
+            with suppress(VaultLocked):  # another process is writing; the next run deletes the rest
+                for _ in range(ROUNDS):
+                    run.check()
+                    deleted = trim(before, at_most=AT_ONCE)
+                    run.metrics[counter] += deleted
+                    run.save(run)
+                    if deleted < AT_ONCE:
+                        break
