@@ -163,7 +163,7 @@ def cell_of(record: object, name: str) -> str:
         return f"{value:.0%}"
     if isinstance(value, float):
         return f"{value:.2f}"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else " ".join(str(value).split())
 
 
 def fields_text(record: Mapping[str, object]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Notes that are saved as files in a folder of the user."""
+"""What people and agents write into the memory: notes, and entries of the diary."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.operations.embedding import embed_new
-from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
+from clawmem.app.operations.fields import DocumentReference, Limit, Names, listed, place_of
 from clawmem.app.operations.indexing import PERSON
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.services.capture.diary import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.ports.records import Origin
 
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 NOTHING_WRITTEN = 1  # exit code
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
+TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
+
+
+def has_secret(*texts: str) -> bool:
+    """Whether a secret seems to stand in *texts*."""
+    from clawmem.domain.security.secrets import find_secrets
+
+    return bool(find_secrets("\n".join(texts)))
 
 
 class SavedNote(DocumentReference):
@@ -43,29 +52,25 @@ class SavedNote(DocumentReference):
     @property
     def remarks(self) -> Sequence[str]:
         """Return sentences about secrets and missing vectors."""
-        words = f"The note is found by words only: {self.not_embedded}"
-        applies = {SECRET_REMARK: self.has_secret, words: self.not_embedded}
-        return [remark for remark, is_true in applies.items() if is_true]
+        words_only = [f"The note is found by words only: {self.not_embedded}"] if self.not_embedded else []
+        return [*([SECRET_REMARK] if self.has_secret else []), *words_only]
 
 
-def _text(result: SavedNote) -> str:
-    if result.action == "known":
-        change = (
-            "to change it, edit that line."
-            if result.is_part
-            else f'to replace that note, --supersedes "{result.docid}".'
-        )
-        return (
-            f"Known already: {result.file}:{result.line}  {result.docid}  {result.title}\n"
-            f"Nothing was written. To write it all the same, add --anyway; {change}"
-        )
-    replaced = f", superseding {result.supersedes}" if result.supersedes else ""
-    return f"Saved: {result.file}  {result.docid}{replaced}"
+def _saved_text(result: SavedNote) -> str:
+    if result.action == "saved":
+        replaced = f", superseding {result.supersedes}" if result.supersedes else ""
+        return f"Saved: {result.file}  {result.docid}{replaced}"
+    change = f'to replace that note, --supersedes "{result.docid}".'
+    return (
+        f"Known already: {result.file}:{result.line}  {result.docid}  {result.title}\n"
+        f"Nothing was written. To write it all the same, add --anyway; "
+        f"{'to change it, edit that line.' if result.is_part else change}"
+    )
 
 
 @operation(
     Effect.ADDS,
-    text=_text,
+    text=_saved_text,
     route="/remember",
     commands=(Command("remember"),),
     opens=Opening.CREATED,
@@ -73,13 +78,7 @@ def _text(result: SavedNote) -> str:
 )
 def memory_remember(
     services: Services,
-    text: Annotated[
-        str,
-        Field(description="Text to remember, as Markdown."),
-        Option(
-            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
-        ),
-    ],
+    text: Annotated[str, Field(description="Text to remember, as Markdown."), TYPED],
     title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = "",
     tag: Annotated[Names, Field(description="Its tags.")] = "",
     collection: Annotated[
@@ -98,8 +97,6 @@ def memory_remember(
     Nothing is saved if a note that is up to date states the same; the answer names that note. A secret in the text is
     reported, and saved as written. Correct a note by saving the new text with supersedes.
     """
-    from clawmem.domain.security.secrets import find_secrets
-
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
     note = NewNote(text, title, listed(tag), collection, supersedes, origin)
     saved = services.remember(note, anyway=anyway)
@@ -108,8 +105,68 @@ def memory_remember(
         return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(
         action="saved",
-        has_secret=bool(find_secrets("\n".join((text, title, *note.tags)))),
+        has_secret=has_secret(text, title, *note.tags),
         supersedes=saved.superseded.display_path if saved.superseded else None,
         not_embedded=embed_new(services),
         **place,
     )
+
+
+class WrittenEntry(Result):
+    """The document of a new entry; ``has_secret`` says whether a secret seems to stand in it."""
+
+    action: Literal["inserted"] = "inserted"
+    id: int
+    file: str
+    has_secret: bool
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return a sentence about a secret."""
+        return [SECRET_REMARK] if self.has_secret else []
+
+
+@operation(
+    Effect.ADDS,
+    text=lambda entry: f"Written: {entry.file}",
+    route="/diary",
+    commands=(Command("diary write", {"agent": "user"}),),
+)
+def diary_write(
+    services: Services,
+    entry: Annotated[
+        str, Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."), TYPED
+    ],
+    topic: Annotated[
+        str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
+    ] = TOPIC,
+    agent: Annotated[
+        str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
+    ] = AGENT,
+) -> WrittenEntry:
+    """
+    Add an entry to the diary; it can be searched like any note.
+
+    A secret in the entry is reported, and saved as written.
+    """
+    document = services.diary.write(entry, topic, agent)
+    embed_new(services)
+    return WrittenEntry(id=document.id, file=document.display_path, has_secret=has_secret(entry))
+
+
+@operation(
+    Effect.READS,
+    columns="authored_at=written agent text",
+    empty="The diary is empty.",
+    items="entries",
+    route="/diary",
+)
+def diary_read(
+    services: Services,
+    last_n: Limit = LAST,
+    agent: Annotated[
+        str, Field(description="Only of this writer; empty for all."), Option(("-a", "--agent"))
+    ] = "",
+) -> list[DiaryEntry]:
+    """Return the last entries of the diary, newest first."""
+    return services.diary.read(last_n, agent)

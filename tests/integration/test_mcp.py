@@ -69,7 +69,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"text": "The ferry takes bicycles.", "collection": "notes"},
         "Saved: notes/_clawmem/",
     ),
-    ("diary_read", {"last_n": 1}, "agent: The ferry"),
+    ("diary_read", {"last_n": 1}, "The ferry"),
     ("memory_pin", {"query": POSTGRES}, "pinned"),
     ("memory_pin", {"query": POSTGRES, "unpin": True}, "unpinned"),
     ("memory_snooze", {"query": POSTGRES, "until": "2999-01-01"}, "until 2999-01-01"),

@@ -17,7 +17,6 @@ from clawmem.app.operations import (
     collections,
     contexts,
     curator,
-    diary,
     doctor,
     documents,
     embedding,
@@ -213,8 +212,8 @@ class Memory:
     curate = method(curator.curate)
     pin = method(curator.memory_pin)
     snooze = method(curator.memory_snooze)
-    diary_write = method(diary.diary_write)
-    diary_read = method(diary.diary_read)
+    diary_write = method(remembering.diary_write)
+    diary_read = method(remembering.diary_read)
     doctor = method(doctor.doctor)
     get = method(documents.get)
     multi_get = method(documents.multi_get)

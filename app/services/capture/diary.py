@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS
@@ -26,10 +25,16 @@ MOST_CHARACTERS = 100_000  # of an entry
 LAST = 10
 
 
-class DiaryEntry(NamedTuple):
-    """An entry as a document, and its text."""
+@dataclass(frozen=True)
+class DiaryEntry:
+    """An entry; ``agent`` is who wrote it."""
 
-    document: Document
+    id: int
+    file: str
+    title: str
+    authored_at: str
+    modified_at: str
+    agent: str
     text: str
 
 
@@ -75,7 +80,18 @@ class Diary:
         own = self.documents.latest(Scope(frozenset({COLLECTION})))
         entries = [note for note in own if note.path.startswith(f"{FOLDER}/") and agent in ("", note.domain)]
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
-        return [DiaryEntry(note, self.documents.body(note.id) or "") for note in newest]
+        return [
+            DiaryEntry(
+                note.id,
+                note.display_path,
+                note.title,
+                note.authored_at,
+                note.modified_at,
+                note.domain or "",
+                self.documents.body(note.id) or "",
+            )
+            for note in newest
+        ]
 
 
 def diary_path(at_ms: int, topic: str) -> str:
