@@ -16,11 +16,11 @@ ADVISED = re.compile(r"(?:[Rr]un: |with: |then )clawmem ([a-z][a-z-]*(?: (?!work
 
 # What is advised about damage, and the test that does it and looks at what comes of it.
 FOLLOWED = {
-    "doctor --repair": ("test_repair.py", "every_page_is_repaired"),
-    "rebuild": ("test_index_damage.py", "every_damage_is_repaired"),
+    "doctor --repair": ("test_damage_trial.py", "every_damage_is_repaired"),
+    "rebuild": ("test_damage_trial.py", "every_damage_is_repaired"),
     "reindex --force": ("test_repair.py", "test_another_heading"),
     "update": ("test_forgetting_record.py", "test_an_older_copy"),
-    "embed": ("test_repair.py", "every_page_is_repaired"),
+    "embed": ("test_damage_trial.py", "every_damage_is_repaired"),
     "forget": ("test_repair.py", "test_lost_texts_are_given_up_one_by_one"),
     "serve --stop": ("test_repair.py", "test_a_server_that_runs"),
 }

@@ -8,7 +8,6 @@ import pytest
 from fault_worlds import World
 from programs import run_program
 
-from clawmem.adapters.files import disk
 from clawmem.app.services.indexing import source
 
 
@@ -65,17 +64,6 @@ class TestContent:
         assert world.found("sound") == ["a.md"]
         assert world.body("a.md") == "Sound words."
 
-    def test_nul_bytes(self, world: World) -> None:
-        """A NUL separates words, and comes back as it was."""
-        world.write("a.md", "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n")
-
-        assert world.update().problems == []
-
-        assert world.found("gamma") == world.found("beta") == ["a.md"]
-        assert world.body("a.md") == "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n"
-        assert world.embed().failed == 0
-        assert world.verify() == []
-
     @pytest.mark.parametrize(
         ("megabytes", "most_mb"), [(4, 120), pytest.param(20, 500, marks=pytest.mark.slow)]
     )
@@ -106,44 +94,6 @@ class TestContent:
 
         assert report.added == 1
         assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
-
-    def test_more_text_than_is_read(self, world: World) -> None:
-        """Such a file is refused by name with the remedy, and so is a file that is too large to open."""
-        world.write("a.md", "A little text.")
-        world.write("b.md", f"{'x' * 99}\n" * (source.MAX_TEXT // 100) + "y")
-        with (world.root / "c.md").open("wb") as file:
-            file.truncate(disk.MAX_FILE + 1)
-
-        report = world.update()
-
-        assert report.added == 1
-        assert report.problems == [
-            "b.md was skipped: it has 32.0 MB of text, 32 MB are the most; split the file.",
-            "c.md was skipped: it has 1,000,000,001 bytes, 1,000,000,000 are the most.",
-        ]
-
-    @pytest.mark.parametrize(
-        ("text", "body"),
-        [
-            ("", ""),
-            ("\n\n  \n", "\n\n  \n"),
-            ("---\ntags: [a]\n---\n", ""),
-            ("---\ntags: [a]\n---", ""),
-            ("---\n", "---\n"),
-            ("\ufeff", ""),
-        ],
-    )
-    def test_next_to_nothing(self, world: World, text: str, body: str) -> None:
-        """Empty files and files of front matter alone are documents, found by their names."""
-        world.write("ledger.md", text)
-
-        assert world.update().added == 1
-        assert world.update().unchanged == 1
-
-        assert world.body("ledger.md") == body
-        assert world.found("ledger") == ["ledger.md"]
-        assert world.embed().error in (None, "the model knows no word of it")
-        assert world.verify() == []
 
     def test_line_ends_and_byte_order_mark_are_no_difference(self, world: World) -> None:
         """The same note from another system has the same body, title, tags and lines."""
@@ -194,17 +144,6 @@ class TestFrontMatter:
         assert problem.startswith("notes/a.md: front matter left out: ") and "line 4" in problem
         assert (world.at("a.md").title, world.at("a.md").tags) == ("Ferry", ("boat",))
         assert world.body("a.md") == "The text below.\n"
-
-    def test_halves_of_characters(self, world: World) -> None:
-        """Escaped as in JSON, two halves are one character; a lone one spoils neither note nor pass."""
-        world.write("pair.md", '---\ntitle: "Party \\ud83c\\udf89"\n---\nText.\n')
-        world.write("half.md", '---\ntitle: "Half \\ud83c"\ntags: ["\\udf89", {x: "\\udf89"}]\n---\nText.\n')
-
-        assert world.update().problems == []
-
-        assert world.at("pair.md").title == "Party 🎉"
-        assert world.at("half.md").title == "Half \ufffd"
-        assert world.verify() == []
 
 
 ONE_LINE = """

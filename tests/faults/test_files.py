@@ -7,13 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
 from fault_worlds import World
 from wired import wired
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.indexing.collections import nested
-from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan
 
@@ -21,22 +19,6 @@ needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has ot
 
 
 class TestNames:
-    @needs_posix
-    def test_quotes_line_breaks_and_patterns(self, world: World) -> None:
-        """Names that mean something to SQL, globs or terminals are names."""
-        names = ['it\'s "q".md', "two\nlines.md", "100%_*[a]{b}.md", "a;b--c.md", "\u202e\x1b[31m.md", " .md"]
-        for number, name in enumerate(names):
-            world.write(name, f"Content number{number}.")
-
-        assert world.update().added == len(names)
-
-        for number, name in enumerate(names):
-            assert world.found(f"number{number}") == [name]
-            assert wired(world.vault).lookup().get(f"notes/{name}").text == f"Content number{number}."
-        assert world.verify() == []
-        (world.root / names[0]).unlink()
-        assert world.update().removed == 1
-
     def test_two_files_with_the_same_body(self, world: World) -> None:
         """The short id names both and reads neither; the path does; removing one leaves the other found."""
         world.write("one.md", "The same words.\n")
@@ -124,18 +106,6 @@ class TestDisappearing:
         assert world.update().problems == []
         assert world.verify() == []
 
-    def test_an_edited_file_that_goes_meanwhile_is_kept_until_the_next_pass(self, world: World) -> None:
-        """What is known of it is not thrown away on half a look."""
-        world.write("a.md", "Old words.")
-        world.update()
-        world.write("a.md", "New words.", hours_ago=1)
-        world.files = Vanishing(world.root / "a.md")
-
-        assert world.update().removed == 0
-        assert world.found("old") == ["a.md"]
-        assert world.update().removed == 1
-        assert world.found("old") == []
-
     def test_a_folder_that_is_gone(self, world: World) -> None:
         """It takes nothing along, force or not, and is unchanged when it comes back."""
         world.write("a.md", "Zebra.")
@@ -152,16 +122,6 @@ class TestDisappearing:
         aside.rename(world.root)
 
         assert world.update().unchanged == 2
-
-    def test_a_folder_that_became_a_file(self, world: World) -> None:
-        """That is no empty folder either."""
-        world.write("a.md", "Zebra.")
-        world.update()
-        world.root.rename(world.root.with_name("aside"))
-        world.root.write_text("not a folder")
-
-        assert world.update().removed == 0
-        assert world.paths() == ["notes/a.md"]
 
     def test_a_file_that_comes_back_is_the_same_document(self, world: World) -> None:
         """It keeps its id, whether it says the same or something new."""
@@ -236,15 +196,6 @@ class TestEdits:
 
         assert world.update().unchanged == 1
 
-    def test_a_clock_that_runs_behind(self, world: World) -> None:
-        """A file from the future is read each time, and never missed."""
-        world.write("a.md", "first words", hours_ago=-48)
-        world.update()
-        world.write("a.md", "other words", hours_ago=-48)
-
-        assert world.update().updated == 1
-        assert world.found("other") == ["a.md"]
-
 
 class TestWithheld:
     @pytest.mark.parametrize("force", [False, True])
@@ -295,32 +246,6 @@ class TestWithheld:
         assert world.found("quagga") == ["a.md"]
         world.embed()
         assert world.verify() == []
-
-    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Invoke) -> None:
-        """``reindex --force`` reads everything again and revives nothing."""
-        world.write("a.md", "Zebra.")
-        world.write("b.md", "Yak.")
-        world.update()
-        world.withdraw("a.md", InactiveReason.FORGOTTEN)
-
-        done = invoke("reindex", "--force")
-
-        assert done.exit_code == 0
-        assert "0 added, 1 updated, 0 removed" in done.stdout
-        assert "Nothing found" in invoke("search", "zebra").stdout
-        assert world.at("a.md").inactive is InactiveReason.FORGOTTEN
-
-    def test_what_is_not_from_a_file_is_never_withdrawn(self, world: World) -> None:
-        """A document without a stamp stays, whatever the folder holds."""
-        told = save(world.vault, "told.md", "Said, not written.", collection="notes")
-        world.write("a.md", "Zebra.")
-
-        assert world.update(force=True).removed == 0
-
-        (world.root / "a.md").unlink()
-        assert world.update().removed == 1
-        assert world.paths() == ["notes/told.md"]
-        assert world.vault.documents.get(told).inactive is None
 
 
 def withhold(world: World, reason: InactiveReason) -> None:

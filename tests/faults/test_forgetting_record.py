@@ -125,27 +125,3 @@ class TestForgetting:
         copy.unlink()
         assert home.done("update").stderr == ""
         assert "ok    forgotten notes" in home.invoke("doctor").stdout
-
-    def test_a_cut_record_and_a_deleted_vault(self, home: Home) -> None:
-        """A new vault cannot know what the file held: the update warns."""
-        record = Path(f"{home.vault}.forgotten")
-        os.truncate(record, record.stat().st_size // 2)
-        home.vault.unlink()
-
-        home.done("init")
-
-        assert "notes that were forgotten may come back" in home.done("update").stderr
-
-    def test_a_changed_letter_in_a_record(self, home: Home) -> None:
-        """A place that is not what was written forgets no other note."""
-        record = Path(f"{home.vault}.forgotten")
-        content = record.read_bytes().replace(FORGOTTEN_FILE.encode(), b"people/team.md")
-        assert content != record.read_bytes()
-        record.write_bytes(content)
-
-        for command in ("doctor", "verify"):
-            assert "is damaged" in home.invoke(command).stdout
-        home.done("update")
-        home.done("verify")
-
-        assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout

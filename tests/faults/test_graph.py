@@ -111,32 +111,6 @@ def test_a_hub_answers_like_any_other(graph: Graph) -> None:
     assert len(graph.causes(hub)) < MOST_LINKS
 
 
-def test_cycles_and_knots(graph: Graph) -> None:
-    """Documents that all cause each other are each found once."""
-    texts = {"lighthouse.md": "The lighthouse went dark."}
-    texts |= {f"{n}.md": f"Something else, part {n}." for n in range(12)}
-    ids = [graph.note(path, text) for path, text in texts.items()]
-    for kind in RelationKind:
-        graph.relate(*((a, b) for a in ids for b in ids if a != b), kind=kind)
-
-    found = graph.ask()
-
-    assert found[0] == "lighthouse.md"
-    assert len(found) == len(set(found)) == 11  # ten of two levels
-    assert sorted(graph.causes(ids[0])) == sorted(texts.keys() - {"lighthouse.md"})
-
-
-def test_a_loop_that_got_in(graph: Graph) -> None:
-    """A relation of a document to itself, which no store takes, is passed over where there is one."""
-    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
-    loop = "insert into relations (source, kind, target, weight) values (?, ?, ?, 1.0)"
-    for kind in ("causal", "semantic"):
-        graph.vault.storage._db.write(loop, (hub, kind, hub))
-
-    assert graph.ask() == ["lighthouse.md"]
-    assert graph.causes(hub) == []
-
-
 def test_relations_to_what_is_gone(graph: Graph) -> None:
     """Documents that are not served are neither found nor passed through; nothing fails on their account."""
     hub = graph.note("lighthouse.md", "The lighthouse went dark.")

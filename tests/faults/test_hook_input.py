@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 
 import pytest
-from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
+from hook_process import AT_STOP, ONCE, QUESTION, Client
 
 from clawmem.app.environment.private_files import state_folder
-from clawmem.ports.sessions import session_key
 
 MEGABYTES = 5_000_000
 
@@ -31,17 +29,6 @@ def test_no_event(client: Client, told: bytes) -> None:
     assert all("must be a JSON object, not" in line for line in lines)
 
 
-def test_an_unknown_profile_is_reported_once_a_day(client: Client) -> None:
-    """The prompt is answered with the usual profile, and the log names the choices."""
-    client.environ["CLAWMEM_PROFILE"] = "turbo"
-
-    contexts = [client.ask("context-surfacing", prompt=f"{QUESTION} {number}").context for number in range(2)]
-
-    assert all(contexts)
-    (line,) = (state_folder(client.vault) / "errors.log").read_text("utf-8").splitlines()
-    assert "CLAWMEM_PROFILE: must be 'speed', 'balanced' or 'deep', not 'turbo'." in line
-
-
 @pytest.mark.parametrize("piece", ["word ", " ", "a.b/", "\ud800"])
 def test_a_prompt_of_five_megabytes(client: Client, piece: str) -> None:
     """Whatever it is made of, it takes no longer than any other."""
@@ -51,20 +38,6 @@ def test_a_prompt_of_five_megabytes(client: Client, piece: str) -> None:
 
     (turn,) = client.turns()
     assert turn.took_ms < 4_000
-
-
-def test_names_that_are_none(client: Client) -> None:
-    """Of other kinds than text, or megabytes long: no vault, no file and no session comes of them."""
-    for field, value in (
-        ("session_id", {"id": 1}),
-        ("session_id", "s" * MEGABYTES),
-        ("transcript_path", "/" + "a" * MEGABYTES + ".jsonl"),
-    ):
-        told = {"session_id": "x", "transcript_path": "/none.jsonl", field: value}
-        assert len(client.ask("feedback-loop", **told).log) < 3_000
-
-    client.ask("feedback-loop", transcript_path="/none.jsonl")
-    assert client.waiting() == []
 
 
 def test_a_pipe_as_a_transcript_holds_up_nothing(client: Client) -> None:
@@ -94,28 +67,3 @@ def test_a_transcript_that_cannot_be_read_is_reported_once(client: Client, name:
     (line,) = (state_folder(client.vault) / "errors.log").read_text("utf-8").splitlines()
     assert line.count(str(place)) == 1
     assert client.waiting() == []
-
-
-def test_a_pipe_in_the_place_of_a_file_of_the_client_silences_no_prompt(client: Client) -> None:
-    """`MEMORY.md` beside the transcript is read before each prompt, the saved state after a compaction."""
-    folder = client.conversation.parent / "memory"
-    folder.mkdir(exist_ok=True)
-    for name in ("MEMORY.md", f"precompact-state-{session_key(client.session)}.md"):
-        os.mkfifo(folder / name)
-
-    assert KNOWN in client.ask("context-surfacing", prompt=QUESTION).context
-    client.ask("postcompact-inject", source="compact")
-
-
-def test_a_client_that_goes_away(client: Client) -> None:
-    """A pipe that nobody reads any more is no error worth telling."""
-    with subprocess.Popen(
-        command("session-bootstrap"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        cwd=client.home, env=client.environ,
-    ) as process:  # fmt: skip
-        assert process.stdin and process.stdout and process.stderr
-        process.stdout.close()
-        process.stdin.close()
-
-        assert process.stderr.read() == b""
-        assert process.wait() == 0

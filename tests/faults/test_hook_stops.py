@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 
@@ -96,16 +95,6 @@ def test_a_prompt_that_is_killed(client: Client) -> None:
 # -- transcripts ---------------------------------------------------------------------------------------
 
 
-def test_a_transcript_that_is_none(client: Client) -> None:
-    """Nothing is stored, nothing waits for ever."""
-    client.ask("decision-extractor", transcript_path="/no/such/file.jsonl")
-    client.ask("feedback-loop", transcript_path="/etc/passwd")
-    client.ask("decision-extractor", transcript_path="\0.jsonl")
-
-    assert not client.memories()
-    assert client.waiting() == []
-
-
 def test_a_transcript_whose_last_line_is_being_written(client: Client) -> None:
     """Half a line is left for the Stop that finds it whole; what stands above it is stored meanwhile."""
     file = transcript(client.conversation, *TURNS, DECIDED_LATER)
@@ -121,34 +110,3 @@ def test_a_transcript_whose_last_line_is_being_written(client: Client) -> None:
     assert client.texts("decision").count("> We decided to use Valkey") == 1
     client.ask("decision-extractor")
     assert client.memories() == stored
-
-
-def test_a_transcript_that_grows_from_stop_to_stop(client: Client) -> None:
-    """Each decision is there once, whichever Stop it was made before."""
-    tools = ("Ruff", "Mypy", "Pytest")
-    turns = [(f"And {tool}?", f"We decided to use {tool} because it is quick.") for tool in tools]
-    for number in range(1, len(tools) + 1):
-        transcript(client.conversation, *TURNS[:1], *turns[:number])
-        client.ask("decision-extractor")
-
-    said = client.texts("decision")
-    assert [said.count(f"> We decided to use {tool}") for tool in tools] == [1] * len(tools)
-
-
-@pytest.mark.parametrize("megabytes", [20, pytest.param(1023, marks=pytest.mark.slow)])
-def test_a_transcript_that_is_huge(client: Client, megabytes: int) -> None:
-    """Its end is read in time, all three at once."""
-    end = client.conversation.read_bytes()
-    entry = {"type": "user", "uuid": "u", "message": {"role": "user", "content": "x" * 4_000}}
-    block = (json.dumps(entry) + "\n").encode() * 250
-    with client.conversation.open("wb") as file:
-        while file.tell() < megabytes << 20:
-            file.write(block)
-        file.write(end)
-    try:
-        done = client.stop()
-    finally:
-        client.conversation.unlink()
-
-    assert {one.log for one in done} == {""}
-    assert client.memories() == ONCE

@@ -132,20 +132,6 @@ def test_a_vault_that_cannot_be_used(client: Client, spoil: Callable[[Path], Non
     assert client.waiting() == []
 
 
-def test_an_empty_file(client: Client) -> None:
-    """It is a damaged vault, of which no hook makes a new one; what a Stop leaves waits for the repair."""
-    client.vault.write_bytes(b"")
-
-    told = client.ask("context-surfacing", prompt=QUESTION)
-    assert (told.context, "the file is empty" in told.log) == ("", True)
-    assert "the file is empty" in client.ask(AT_STOP[0]).log
-    assert client.vault.read_bytes() == b""
-
-    client.run("doctor", "--repair", "--yes", environ={})
-    client.stop()
-    assert client.memories() == ONCE
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on files are set by a shell of Linux")
 @pytest.mark.parametrize(
     "kilobytes", [0, pytest.param(1, marks=pytest.mark.slow), 40, pytest.param(100, marks=pytest.mark.slow)]

@@ -94,46 +94,9 @@ class TestAtOnce:
         assert world.vault.lexical.search(any_of("axolotl"), Grain.DOCUMENT, 5, until_then) == []
         assert world.vault.vectors.search(axolotl, 5, until_then) == []
 
-    def test_ranked_among_the_others(self, undrained: ServedWorld) -> None:
-        """A new note as long as the others is among the best at once; with tantivy where it will stand when it is indexed."""
-        world = undrained
-        for number, topic in enumerate(TOPICS[:3]):
-            said = f"In this {topic} and that {topic} they had a crop as in the {TOPICS[-number]}. "
-            world.write(f"late{number}.md", f"# {topic}\n\n{said}\n\nIt was crop three.\n")
-        world.update()
-        world.embed()
-        questions = ["harvest", "orchard crop", "vineyard good", "barnyard orchard", "vineyard crop"]
-        before = [newcomers(world, question) for question in questions]
-
-        for role in Role:
-            set_free(world, role)
-        world.indexes.keep_up()
-
-        assert world.indexes.lagging == {}
-        assert world.verify() == []
-        after = [newcomers(world, question) for question in questions]
-        assert all(before) and all(after)
-        if world.serving(Role.LEXICAL).engine == "tantivy":  # LanceDB has statistics and scores of its own
-            assert [set(one) for one in before] == [set(one) for one in after]  # two notes may tie
-
 
 class TestMeanwhile:
     """A question is answered whole, whatever an indexer does in the middle of it."""
-
-    def test_carried_outside(
-        self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """What leaves the vault's own index for the one outside is found in one of the two."""
-        served.write("a.md", "# A\n\nzebra\n")
-        served.update()
-        served.indexes.move("tantivy")
-        served.write("b.md", "# B\n\nokapi\n")
-        served.update()
-
-        during(monkeypatch, TantivyLexicalIndex, another().indexes.keep_up)
-
-        assert documents(served, "okapi") == [2]
-        assert served.serving(Role.LEXICAL).since == served.vault.outbox.head()
 
     def test_carried_behind_the_marker(
         self, served: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
@@ -214,24 +177,6 @@ class TestClock:
         set_free(other, Role.LEXICAL)
         other.indexes.keep_up()
         assert_current(other)
-
-    def test_of_a_process_that_was_killed(self, lagging: ServedWorld) -> None:
-        """Its lease is given back for it: the next one carries at once what it left behind."""
-        now_ms = lagging.lease_clock.now_ms()
-        leases = lagging.vault.leases
-        assert leases.acquire("index lexical", "killed", now_ms=now_ms, ttl_ms=LEASE_MS)
-        heir = Indexer(
-            lagging.records,
-            lagging.lease_clock,
-            "heir",
-            is_gone=lambda holder: holder == "killed",
-        )
-
-        with Indexer(lagging.records, lagging.lease_clock, "other").leased(Role.LEXICAL) as refused:
-            assert refused is None
-        with heir.leased(Role.LEXICAL) as lease:
-            assert lease is not None
-            assert leases.current("index lexical", now_ms=now_ms) == lease
 
     def test_in_the_middle_of_a_batch(
         self, lagging: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
@@ -326,12 +271,6 @@ def write_notes(world: ServedWorld) -> None:
 def documents(world: ServedWorld, word: str) -> list[int]:
     hits = world.vault.lexical.search(any_of(word), Grain.DOCUMENT, 9)
     return [hit.key.document_id for hit in hits]
-
-
-def newcomers(world: ServedWorld, question: str) -> dict[str, set[str]]:
-    """The late ones among the five best answers, with what stands above each."""
-    best = world.found(question)[:5]
-    return {path: set(best[:rank]) for rank, path in enumerate(best) if path.startswith("late")}
 
 
 def assert_current(world: ServedWorld) -> None:

@@ -15,11 +15,10 @@ from uuid import uuid4
 import pytest
 from programs import kill, start_program, wait_until_ready
 
-from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS, translated
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
-from clawmem.ports.errors import IndexDamaged, IndexUnavailable
+from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
 
@@ -147,26 +146,6 @@ class TestUnreachable:
         with words.committing(LATER):
             words.put([entry(2, "budget")])
         assert (found(words), words.marker()) == ([1, 2], LATER)
-
-
-class TestFaults:
-    def test_after_compacting(self, tmp_path: Path) -> None:
-        """Neither many commits nor what they delete is damage."""
-        index = LanceVectorIndex(at(tmp_path, "vectors"))
-        for number in range(MOST_FRAGMENTS + 2):
-            index.put([vector_of(number, 0, EAST)])
-        index.optimize()
-
-        assert index.faults() == []
-
-    def test_a_panic_of_the_engine(self) -> None:
-        """It is the typed error of a damaged index, with its remedy."""
-
-        class RustPanic(BaseException):
-            """As the engine raises it."""
-
-        with pytest.raises(IndexDamaged, match="clawmem rebuild"), translated("words"):
-            raise RustPanic("rust future panicked: unknown error")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import upkeep_world as world
 from upkeep_world import OBSERVED, observe
-from wired import consolidation, lanes_of, phases, wired
+from wired import consolidation, lanes_of, phases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.operations.lanes import runs_of
-from clawmem.app.services.knowledge.enriching import Enrich
-from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.observations import Group
@@ -23,7 +20,6 @@ from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
 from clawmem.ports.journal import RunStatus
-from clawmem.ports.knowledge import Entity
 
 NOW_MS = 1_700_000_000_000
 
@@ -93,34 +89,6 @@ def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) 
     merged = [one["made"] for one in run.metrics["decisions"] if one["verdict"] == "merge"]
     assert merged == [held.document_id]
     assert vault.journal.run(run.id) == run
-    vault.close()
-
-
-def test_whose_lease_is_taken_while_he_enriches() -> None:
-    """The note in whose transaction that is noticed stays new, those before it are done, and the journal names these."""
-    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
-    observe(
-        vault, clock, "The heating of Leeds is off", "The cellar of Oslo floods", "Mira waters the plants"
-    )
-    mine, other = (
-        Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
-    )
-
-    class Robbed(Enrich):
-        def _mention(self, reading: Reading, entities: Sequence[Entity]) -> int:
-            if len(vault.notes.waiting(9, by_model=False)) == 2:
-                clock.advance(LEASE_MS)
-                assert other.enter()
-            return super()._mention(reading, entities)
-
-    work = phases(vault, clock, enrich=lambda ask: Robbed(wired(vault).knowledge(), clock, ask))
-    [run] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.LIGHT).runs
-
-    assert (run.status, run.reason, run.processed) == (RunStatus.FAILED, "lease_lost", 1)
-    waiting = vault.notes.waiting(9, by_model=False)
-    [done] = [number for one in run.metrics["decisions"] for number in one["documents"]]
-    assert len(waiting) == 2
-    assert done not in waiting
     vault.close()
 
 

@@ -13,7 +13,6 @@ import apsw
 import pytest
 from command_line import Invoke
 from fault_worlds import World
-from hook_process import ask
 from rest_world import world_at
 
 from clawmem.adapters.sqlite.database import PAGE_SIZE
@@ -27,7 +26,6 @@ NOTES = {
     "market.md": "# Market\n\nFish is sold on the quay until noon.\n",
 }
 QUESTION = "when does the harbour ferry leave"
-PROMPT = "When does the harbour ferry leave in the morning?"
 KNOWN = "ferry leaves at nine"
 
 
@@ -116,54 +114,6 @@ def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin)
     assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
 
 
-@pytest.mark.parametrize("place", ["every index", "one index"])
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_file_in_the_place_of_the_folder(world: World, invoke: Invoke, engine: str, place: str) -> None:
-    """The records answer meanwhile; the advised command puts a folder there again and keeps the file."""
-    folders = fill(world, invoke, engine)
-    way = folders[0].parent if place == "every index" else folders[0]
-    shutil.rmtree(way)
-    way.write_text("somebody else's", "utf-8")
-
-    done = invoke("search", QUESTION)
-    assert KNOWN in done.stdout
-    rebuilt = invoke(*the_advice(done.stderr))
-
-    assert rebuilt.exit_code == 0, rebuilt.output
-    healed = invoke("search", QUESTION)
-    assert (KNOWN in healed.stdout, healed.stderr) == (True, "")
-    assert invoke("doctor").exit_code == 0
-    assert way.with_name(f"{way.name}.moved-aside").read_text("utf-8") == "somebody else's"
-
-
-@NEEDS_LANCEDB
-def test_the_vectors(world: World, invoke: Invoke) -> None:
-    """A search by meaning compares with the stored vectors, and says so; a lost index of vectors is rebuilt."""
-    folders = fill(world, invoke, "lancedb")
-    (vectors,) = [folder for folder in folders if folder.name.startswith("vectors")]
-    before = invoke("vsearch", QUESTION)
-    zeroed(vectors)
-
-    done = invoke("vsearch", QUESTION)
-
-    assert before.stdout == done.stdout
-    assert before.stderr == ""
-    assert "degraded: vector: The records answered" in done.stderr
-    examined = invoke("doctor")
-    assert "FAIL  vectors" in examined.stdout
-    assert invoke(*the_advice(examined.stdout)).exit_code == 0
-    assert invoke("vsearch", QUESTION).stderr == ""
-
-
-def test_a_hook(world: World, invoke: Invoke, environ: dict[str, str], tmp_path: Path) -> None:
-    """A prompt gets its memory although the index of words is gone."""
-    (folder,) = fill(world, invoke, "tantivy")
-    shutil.rmtree(folder)
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
-
-    assert KNOWN in ask(environ, tmp_path / "home", "context-surfacing", event).context
-
-
 def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
     """A broken table of words inside the vault is no reason to move the vault: it is an index like any other."""
     fill_own(world, invoke)
@@ -178,21 +128,6 @@ def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
     assert "ok    storage" in examined.stdout
     assert invoke(*the_advice(examined.stdout)).exit_code == 0
     assert invoke("doctor").exit_code == 0
-    assert invoke("search", QUESTION).stderr == ""
-
-
-def test_another_format_of_the_vaults_own_index(world: World, invoke: Invoke) -> None:
-    """A table of words whose settings make no sense is answered for by the records, and made anew."""
-    fill_own(world, invoke)
-    with apsw.Connection(str(world.vault_file)) as connection:
-        connection.execute("update lexical_line_config set v = 99 where k = 'version'")
-
-    done = invoke("search", QUESTION)
-
-    assert KNOWN in done.stdout
-    assert "degraded: lexical: The records answered" in done.stderr
-    assert invoke(*the_advice(done.stderr)).exit_code == 0
-    assert invoke("verify").exit_code == 0
     assert invoke("search", QUESTION).stderr == ""
 
 

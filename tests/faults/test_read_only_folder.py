@@ -66,17 +66,6 @@ def test_it_answers(run: Run, closed: Path, command: str) -> None:
     assert list(closed.parent.iterdir()) == [closed]
 
 
-def test_it_is_examined(run: Run) -> None:
-    """The examinations only read."""
-    assert run("verify").stdout == "Files, records and indexes agree.\n"
-    examined = run("doctor").stdout
-    assert "ok    storage" in examined
-    assert (
-        "cannot be written. Search works, but nothing is indexed or remembered. Check the permissions"
-        in examined
-    )
-
-
 @pytest.mark.parametrize("command", ["doctor --repair --yes", "update", "pin notes/lamp.md"])
 def test_writing_is_refused(run: Run, closed: Path, command: str) -> None:
     """With the exit code of a vault that cannot serve, and the remedy."""
@@ -88,16 +77,6 @@ def test_writing_is_refused(run: Run, closed: Path, command: str) -> None:
     assert f"{closed} cannot be written. Check the permissions of its folder" in done.stderr
     assert closed.read_bytes() == before
     assert list(closed.parent.iterdir()) == [closed]
-
-
-def test_a_file_that_this_user_may_not_read(run: Run, closed: Path) -> None:
-    """The message says so."""
-    closed.chmod(0)
-
-    done = run("search", "lamp")
-
-    assert done.returncode == 5
-    assert f"{closed} cannot be read" in done.stderr
 
 
 def test_a_log_that_cannot_be_read(run: Run, closed: Path) -> None:

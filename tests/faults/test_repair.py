@@ -20,7 +20,6 @@ from clawmem.adapters.sqlite.repair import repair_vault
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.interfaces.cli.dialogues import DECLINED
-from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.vault import Vault
 
 REPAIR = "doctor --repair"
@@ -73,33 +72,6 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     }  # zeros are no damage
     for turn, page in enumerate([1, *chosen]):
         yield page, noise if page in empty or turn % 2 else zeroed
-
-
-def test_pages(home: Home) -> None:
-    """Of a sample of pages each that is damaged is noticed, and what is advised repairs the vault."""
-    every_page_is_repaired(home, 5)
-
-
-@pytest.mark.slow
-def test_many_pages(home: Home) -> None:
-    """The same of a hundred pages."""
-    every_page_is_repaired(home, 100)
-
-
-def every_page_is_repaired(home: Home, number: int) -> None:
-    """Damage one page after the other."""
-    chance = random.Random(5)
-    for page, damage in pages(home, number):
-        home.spoil(page, damage, chance)
-        advised = home.advice()
-        assert advised in (REPAIR, "rebuild"), (page, damage.__name__, advised)
-        repaired = home.invoke(*advised.split(), *(["--yes", "--json"] if advised == REPAIR else []))
-        assert repaired.exit_code == 0, (page, damage.__name__, repaired.output)
-        lost = tuple(json.loads(repaired.stdout)["notes"]) if advised == REPAIR else ()
-        is_schema = dict(_owners(home))[page] == "sqlite_schema"
-        home.assert_whole(lost=NO_FILES if is_schema else lost, pins=None if is_schema else True)
-        # A vector that is lost is made anew, a text is given up.
-        assert home.advice() in (("forget",) if lost else (None, "embed")), page
 
 
 def test_pages_of_documents(home: Home) -> None:
@@ -163,56 +135,6 @@ class TestSalvage:
             assert short <= set(salvaged.lost), page
             assert home.vault.read_bytes() != home.content, page  # a preview changes nothing
 
-    def test_two_pages_of_a_table(self, home: Home, tmp_path: Path) -> None:
-        """The rows between two damaged pages are kept."""
-        with closing(open_vault(str(home.vault))) as vault, vault.transactions.writing():
-            for number in range(2_000):
-                vault.storage._db.write(
-                    "insert into acts (document_id, act, by, at) values (1, 'pin', 'a', ?)",
-                    (f"{number:0400}",),
-                )
-            total = len(vault.storage._db.rows("select 1 from acts"))
-        with closing(apsw.Connection(str(home.vault))) as connection:
-            connection.execute("pragma wal_checkpoint(truncate)").fetchall()
-        home.content = home.vault.read_bytes()
-        leaves = [page for page, _ in _pages_of(home, "acts")]
-        content = bytearray(home.content)
-        for page in (leaves[10], leaves[90], leaves[-1]):
-            content[(page - 1) * SIZE : page * SIZE] = bytes(SIZE)
-        home.put(bytes(content))
-
-        salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), None)
-
-        assert 0 < total - salvaged.kept["acts"] <= 3 * SIZE // 400
-        assert salvaged.lost["acts"] == total - salvaged.kept["acts"]
-
-    def test_another_programs_database(self, tmp_path: Path) -> None:
-        """It is left alone."""
-        import sqlite3
-
-        path = tmp_path / "other.sqlite"
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("create table bookmarks (url text)")
-            other.execute("pragma application_id = 77")
-            other.commit()
-        before = path.read_bytes()
-
-        with pytest.raises(VaultDamaged, match="another program"):
-            repair_vault(str(path), str(tmp_path / "draft"), str(tmp_path / "old"))
-
-        assert (path.read_bytes(), [one.name for one in tmp_path.iterdir()]) == (before, [path.name])
-
-    @pytest.mark.parametrize("at", [0, 16, 28, 40, 56])
-    def test_a_damaged_header(self, home: Home, tmp_path: Path, at: int) -> None:
-        """It is the same in all vaults, so nothing is lost."""
-        content = bytearray(home.content)
-        content[at : at + 4] = random.Random(at).randbytes(4)
-        home.put(bytes(content))
-
-        salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), None)
-
-        assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, (), ())
-
 
 def schema_leaves(home: Home) -> list[int]:
     """The pages that hold the names and roots of the tables."""
@@ -252,17 +174,6 @@ class TestTheCommand:
         assert Path(told["damaged"]).read_bytes() == damaged
         assert home.vault.stat().st_mode & 0o777 == 0o600
 
-    def test_a_lost_memory_is_named(self, home: Home) -> None:
-        """What no file and no record holds any more is said by its place."""
-        content = home.content.replace(b"zebrafish queue", b"zebrafish \xff\xff\xff\xff\xff")
-        home.put(content)
-
-        assert (
-            "Text lost, in no file (1): _clawmem/decisions/queue.md"
-            in home.done("doctor", "--repair", "--yes").stdout
-        )
-        home.assert_whole(lost=("_clawmem/decisions/queue.md",))
-
     def test_lost_texts_are_given_up_one_by_one(self, home: Home) -> None:
         """`verify` names each until it is forgotten; the other is not forgotten with it."""
         content = home.content.replace(b"zebrafish queue", b"zebrafish \xff\xff\xff\xff\xff")
@@ -300,16 +211,6 @@ class TestTheCommand:
 
         home.assert_whole(lost=("_clawmem/decisions/queue.md",), pins=None)
         assert home.advice() in (None, "embed")
-
-    def test_an_empty_index_of_spaces(self, home: Home) -> None:
-        """A search that could go without this index does not advise to make vectors, which are all there."""
-        with closing(open_vault(str(home.vault), read_only=True)) as vault:
-            root = vault.storage._db.value("select rootpage from sqlite_schema where name = 'spaces_living'")
-        leaf = bytes([10, 0, 0, 0, 0]) + SIZE.to_bytes(2, "big")
-
-        home.spoil(root, lambda page, chance: leaf.ljust(SIZE, b"\0"), random.Random())
-
-        assert home.advice() == REPAIR
 
     def test_another_heading(self, home: Home) -> None:
         """A fragment that its file does not give is made again from the file."""
@@ -349,15 +250,6 @@ class TestTheCommand:
 
         home.assert_whole()
 
-    def test_no_vault(self, invoke: Invoke) -> None:
-        """There is nothing to repair, and a way to begin."""
-        result = invoke("--vault", "/nowhere/vault.sqlite", "doctor", "--repair", "--yes")
-
-        assert (
-            result.exit_code,
-            "clawmem --vault /nowhere/vault.sqlite bootstrap PATH" in result.stderr,
-        ) == (5, True)
-
     def test_a_note_in_place_of_a_vault(self, invoke: Invoke, tmp_path: Path) -> None:
         """A mistyped --vault turns no text file into a vault."""
         note, before = tmp_path / "plan.md", b"# Plan\n\nPaint the boat.\n"
@@ -381,49 +273,3 @@ def _owners(home: Home) -> list[tuple[int, str]]:
     file.write_bytes(home.content)
     with closing(apsw.Connection(str(file))) as connection:
         return [(page, name) for page, name in connection.execute("select pageno, name from dbstat")]
-
-
-class TestWhatIsNoVault:
-    """A file or folder of another kind is refused by every command, and stays as it is."""
-
-    @pytest.mark.parametrize("command", ["status", "update", REPAIR, f"{REPAIR} --yes"])
-    @pytest.mark.parametrize("table", ["accounts", "documents"])
-    def test_the_database_of_another_program(
-        self, command: str, table: str, tmp_path: Path, invoke: Invoke
-    ) -> None:
-        """Its content and its permissions are unchanged."""
-        place = tmp_path / "other.db"
-        with closing(apsw.Connection(str(place))) as other:
-            other.execute(f"create table {table} (id, name text); insert into {table} values (1, 'Ann')")
-        place.chmod(0o644)
-        before = place.read_bytes()
-
-        result = invoke("--vault", str(place), *command.split())
-
-        assert result.exit_code == VaultDamaged.exit_code
-        assert "another program" in result.output
-        assert (place.read_bytes(), place.stat().st_mode & 0o777) == (before, 0o644)
-        assert [path.name for path in tmp_path.glob("other.db*")] == ["other.db"]
-
-    def test_a_text_file(self, tmp_path: Path, invoke: Invoke) -> None:
-        """No repair is advised, which would refuse it."""
-        place = tmp_path / "passwords.sqlite"
-        place.write_text("root:x:0:0\n" * 100)
-
-        result = invoke("--vault", str(place), "status")
-
-        assert (result.exit_code, "it is a text file" in result.output) == (VaultDamaged.exit_code, True)
-        assert "--repair" not in result.output
-
-    @pytest.mark.parametrize("command", ["status", "update", REPAIR])
-    def test_a_folder(self, command: str, tmp_path: Path, invoke: Invoke) -> None:
-        """A folder is named as one, and keeps its permissions."""
-        folder = tmp_path / "notes"
-        folder.mkdir()
-        folder.chmod(0o755)
-
-        result = invoke("--vault", str(folder), *command.split())
-
-        assert result.exit_code == VaultDamaged.exit_code
-        assert "it is a folder" in result.output
-        assert folder.stat().st_mode & 0o777 == 0o755

@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from command_process import run_process
-from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.app.client.request import ask as ask_server
 from clawmem.app.client.request import result_from_server
@@ -81,17 +79,3 @@ def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("clawmem.app.client.request.posted", lambda *given, **more: answer)
 
     assert result_from_server("search", {"query": "x"}, None) is None
-
-
-def test_a_question_and_a_hook(client: Client) -> None:
-    """Both processes answer by themselves, without a word about it."""
-    vault = client.vault
-    places = {"HOME": str(client.home), "USERPROFILE": str(client.home)}
-    told = announcement(vault, port="x", places=places)
-    Path(f"{vault}.server").write_text(told, "utf-8")
-
-    done = run_process("search", "login sessions", environ=client.environ, cwd=client.home)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert KNOWN in done.stdout
-    event = client.event("context-surfacing", prompt=QUESTION)
-    assert KNOWN in ask(client.environ, client.home, "context-surfacing", event).context

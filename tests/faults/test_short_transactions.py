@@ -49,17 +49,6 @@ class TestTwoPassesAtOnce:
         assert (world.update().unchanged, world.found("latecomer")) == (2, ["late.md"])
         assert world.at("a.md").revision_count == 2
 
-    def test_the_same_new_file(self, world: World, worlds: Callable[..., World]) -> None:
-        """Both read it; one adds it, the other one counts it as unchanged."""
-        world.write("a.md", "Zebra.")
-        other = worlds("vault")
-        taken_in = []
-
-        report = disturbed(world, "read", lambda: taken_in.append(other.update()))
-
-        assert (taken_in[0].added, report.added, report.unchanged) == (1, 0, 1)
-        assert world.at("a.md").revision_count == 1
-
     def test_a_newer_text_is_not_replaced(self, world: World, worlds: Callable[..., World]) -> None:
         """The other one indexes an edit that this pass has not read."""
         world.write("a.md", "Zebra.")
@@ -92,17 +81,6 @@ class TestTwoPassesAtOnce:
         assert (report.added, report.updated) == (0, 0)
         assert world.found("zebra") == []
         assert world.at("b.md").inactive is InactiveReason.FORGOTTEN
-
-    def test_a_file_that_comes_back_during_the_pass(self, world: World, worlds: Callable[..., World]) -> None:
-        """It was gone in the first listing, and is not removed."""
-        world.write("a.md", "Zebra.")
-        world.write("b.md", "Yak.")
-        world.update()
-        (world.root / "b.md").unlink()
-        world.write("a.md", "Zebra and yak.", hours_ago=1)
-
-        assert disturbed(world, "read", lambda: world.write("b.md", "Yak.")).removed == 0
-        assert world.paths() == ["notes/a.md", "notes/b.md"]
 
     def test_a_pin_during_the_pass(self, world: World, worlds: Callable[..., World]) -> None:
         """It is written at once, and kept."""
@@ -171,18 +149,6 @@ class TestShortTransactions:
 
         assert sum(counted.per_transaction) == 3 * BATCH_NOTES
         assert max(counted.per_transaction) <= BATCH_NOTES
-
-    def test_an_unchanged_pass_writes_nothing(self, world: World) -> None:
-        """It does not even begin a transaction."""
-        world.write("a.md", "Zebra.")
-        world.update()
-        counted = CountedTransactions(world.vault)
-
-        update_collection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
-            world.folder()
-        )
-
-        assert counted.per_transaction == []
 
     def test_a_question_in_the_middle_of_a_pass(self, world: World) -> None:
         """It is answered from whole notes; an interrupted pass keeps its commits, the next one continues."""

@@ -17,9 +17,9 @@ from filelock import FileLock
 from programs import finish, kill, start_program, wait_until_ready
 from tantivy import Index, SchemaBuilder
 
-from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex, open_index
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.contracts.samples import any_of, entry
-from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable
+from clawmem.ports.errors import IndexBusy, IndexDamaged
 from clawmem.ports.records import Grain, Marker
 
 HERE = Marker("vault-1", 7, "e7")
@@ -58,19 +58,6 @@ class TestKill:
                 apply(index, batch)
             assert [contents(index, grain, seq + 2) for grain in Grain] == [expected(seq + 2)] * len(Grain)
             index.close()
-
-    def test_what_it_left_is_tidied(self, tmp_path: Path, environ: dict[str, str]) -> None:
-        """Files of unfinished commits do not pile up: optimizing leaves those that are in use."""
-        place = tmp_path / "lexical"
-        for share in (0.2, 0.5, 0.8):
-            killed(str(place), environ, 1, share)
-        index = TantivyLexicalIndex(str(place))
-
-        index.optimize()
-
-        for grain in Grain:
-            parts = {file.name.split(".")[0] for file in (place / grain).iterdir() if file.name[0] != "."}
-            assert len(parts - {"meta"}) == open_index(str(place / grain)).searcher().num_segments
 
 
 class TestDamage:
@@ -111,16 +98,6 @@ class TestDamage:
 
         assert len(TantivyLexicalIndex(str(folder)).faults()) == 1
 
-    @pytest.mark.parametrize("text", ["", "{", "[]", '{"marker": {}}', '{"marker": {"a": 1}, "commits": {}}'])
-    def test_a_marker_that_is_none(self, folder: Path, text: str) -> None:
-        """A marker file that cannot be read is damage, not an index without a marker."""
-        (folder / "marker.json").write_text(text)
-        index = TantivyLexicalIndex(str(folder))
-
-        with pytest.raises(IndexDamaged, match="marker"):
-            index.marker()
-        assert index.faults() == ["its marker makes no sense"]
-
     def test_a_grain_that_was_put_back(self, folder: Path, tmp_path: Path) -> None:
         """A grain that is older than the marker takes the marker's word away, and is named."""
         shutil.copytree(folder / "line", tmp_path / "older")
@@ -135,30 +112,6 @@ class TestDamage:
 
         assert index.marker() is None
         assert index.faults() == ["the grain 'line' is older than the index's marker"]
-
-    def test_a_grain_that_was_lost(self, folder: Path) -> None:
-        """A grain whose folder is gone takes the marker's word away, too."""
-        shutil.rmtree(folder / "document")
-
-        assert TantivyLexicalIndex(str(folder)).marker() is None
-
-    def test_an_index_put_back_as_a_whole(self, folder: Path, tmp_path: Path) -> None:
-        """An older copy of everything has its own, older marker, from which it can catch up."""
-        shutil.copytree(folder, tmp_path / "older")
-        index = TantivyLexicalIndex(str(folder))
-        with index.committing(Marker("vault-1", 8, "e8")):
-            index.put([entry(2, "budget")])
-
-        assert TantivyLexicalIndex(str(tmp_path / "older")).marker() == HERE
-
-    def test_deleted_under_a_reader(self, folder: Path) -> None:
-        """A handle whose index is discarded says that it is gone."""
-        index = TantivyLexicalIndex(str(folder))
-        shutil.rmtree(folder)
-
-        with pytest.raises(IndexDamaged):
-            index.count(Grain.LINE)
-        assert len(index.faults()) == 1
 
 
 class TestLock:
@@ -191,30 +144,6 @@ class TestLock:
         index.remove(1)
         assert found(index, "budget", Grain.LINE) == set()
 
-    def test_searches_go_on_meanwhile(self, folder: Path) -> None:
-        """Threads that search one handle while another one commits see whole commits, one after another."""
-        reader = TantivyLexicalIndex(str(folder), read_only=True)
-        index = TantivyLexicalIndex(str(folder))
-        done = threading.Event()
-        seen: list[list[int]] = [[] for _ in range(3)]
-
-        def look(mine: list[int]) -> None:
-            while not done.is_set():
-                mine.append(len(found(reader, "budget", Grain.PASSAGE)))
-
-        threads = [threading.Thread(target=look, args=[mine]) for mine in seen]
-        for thread in threads:
-            thread.start()
-        for commit in range(6):
-            index.put([entry(10 + commit * 3 + number, "budget") for number in range(3)])
-        done.set()
-        for thread in threads:
-            thread.join()
-
-        for mine in seen:
-            assert mine == sorted(mine)
-            assert set(mine) <= {1 + commit * 3 for commit in range(7)}
-
     def test_two_processes_that_commit(self, tmp_path: Path, environ: dict[str, str]) -> None:
         """Both finish, nobody is refused, and everything of both is there once."""
         place = str(tmp_path / "lexical")
@@ -234,26 +163,6 @@ class TestLock:
     def elsewhere(self, folder: Path) -> FileLock:
         """The write lock as another process holds it."""
         return FileLock(folder / "write.lock", thread_local=False)
-
-
-class TestForbidden:
-    def test_a_folder_that_cannot_be_written(self, unprivileged: Path) -> None:
-        """A new index where nothing may be made is unavailable, which is not damage."""
-        unprivileged.chmod(0o500)
-
-        with pytest.raises(IndexUnavailable, match="ermission"):
-            TantivyLexicalIndex(str(unprivileged / "lexical"))
-
-    def test_files_that_cannot_be_locked(self, unprivileged: Path) -> None:
-        """An index that may be read but not locked is unavailable, with the system's reason."""
-        folder = unprivileged / "lexical"
-        TantivyLexicalIndex(str(folder)).close()
-        for path in (folder / "line").iterdir():
-            path.chmod(0o400)
-        (folder / "line").chmod(0o500)
-
-        with pytest.raises(IndexUnavailable, match="ermission"):
-            TantivyLexicalIndex(str(folder), read_only=True)
 
 
 def killed(place: str, environ: dict[str, str], batches: int, share: float) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 import sys
 import threading
 from contextlib import closing
@@ -19,7 +18,6 @@ from clawmem.adapters.sqlite.schema import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import (
     ClawmemError,
-    InvalidInput,
     NotAVault,
     VaultDamaged,
     VaultError,
@@ -50,39 +48,6 @@ class TestNotAVault:
             open_vault(str(world.vault_file))
         assert caught.value.code == "VAULT_TOO_NEW"
         assert world.vault_file.read_bytes() == before
-
-    @pytest.mark.parametrize("user_version", [0, LATEST, LATEST + 1])
-    @pytest.mark.parametrize("read_only", [False, True])
-    def test_another_programs_database(self, tmp_path: Path, user_version: int, read_only: bool) -> None:
-        """Whatever version it says it has, it is not opened, and not a byte of it changes."""
-        path = tmp_path / "other.sqlite"
-        other = sqlite3.connect(path)
-        other.execute("create table bookmarks (url text)")
-        other.execute("insert into bookmarks values ('x')")
-        other.execute(f"pragma user_version = {user_version}")
-        other.commit()
-        other.close()
-        before = path.read_bytes()
-
-        with pytest.raises(VaultDamaged, match="another program"):
-            open_vault(str(path), read_only=read_only)
-
-        assert path.read_bytes() == before
-        assert list(tmp_path.iterdir()) == [path]
-
-    @pytest.mark.parametrize("size", [16, 100, 4096, 100_000])
-    @pytest.mark.parametrize("read_only", [False, True])
-    def test_random_bytes(self, tmp_path: Path, size: int, read_only: bool) -> None:
-        """A file that is none of ours is refused with the way out, and stays as it is."""
-        path = tmp_path / "noise"
-        noise = random.Random(size).randbytes(size)
-        path.write_bytes(noise)
-
-        with pytest.raises(VaultError) as caught:
-            open_vault(str(path), read_only=read_only)
-
-        assert isinstance(caught.value, VaultDamaged) or size < 100
-        assert path.read_bytes() == noise
 
     @pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75, 0.99])
     @pytest.mark.parametrize("read_only", [False, True])
@@ -121,22 +86,6 @@ class TestNotAVault:
         assert "Lost: pins, the diary, captured memories" in repaired.stdout
         assert "n2.md" in invoke("search", "animal2").stdout
         assert "ok    storage" in invoke("doctor").stdout
-
-    def test_truncated_to_nothing_beside_a_log(self, world: World, invoke: Invoke) -> None:
-        """SQLite would delete the log; the repair keeps it."""
-        world.fill(3)
-        log = Path(f"{world.vault_file}-wal")
-        content = log.read_bytes()
-        world.vault.close()
-        log.write_bytes(content)
-        empty(world.vault_file)
-
-        for verb in (("search", "animal2"), ("update",)):
-            assert_refused(invoke(*verb), "the file is empty")
-            assert log.read_bytes() == content
-        assert invoke("doctor", "--repair", "--yes").exit_code == 0
-        (kept,) = world.vault_file.parent.glob("*.damaged-*-wal")
-        assert kept.read_bytes() == content
 
     def test_a_file_that_is_just_being_made(self, tmp_path: Path) -> None:
         """It is empty for a moment, and waited for."""
@@ -195,16 +144,6 @@ class TestPlaces:
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
         assert (tmp_path / "file").read_text() == "mine"
 
-    def test_a_folder_instead_of_a_vault(self, tmp_path: Path, invoke: Invoke) -> None:
-        """Reading it names it, with another choice."""
-        assert_refused(invoke("search", "x", "--vault", tmp_path), "choose another --vault")
-
-    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a /proc")
-    @pytest.mark.parametrize("path", ["/proc/nowhere/vault.sqlite", "/proc/vault.sqlite"])
-    def test_where_nobody_may_write(self, invoke: Invoke, path: str) -> None:
-        """Not even a superuser makes a vault there; the command says what to look at."""
-        assert_refused(invoke("update", "--vault", path), "Check the permissions")
-
     @posix
     def test_a_folder_without_permission(self, unprivileged: Path) -> None:
         """The folder is named, and untouched."""
@@ -248,8 +187,3 @@ class TestPlaces:
 
         assert world.paths() == ["notes/a.md"]
         assert world.found("zebra", "query") == ["a.md"]
-
-    def test_half_a_character_is_bad_input(self, world: World) -> None:
-        """What cannot be stored cannot be asked for either."""
-        with pytest.raises(InvalidInput, match="half a character"):
-            world.vault.documents.by_suffix("a\udcff.md")

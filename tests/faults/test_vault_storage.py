@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
 from clawmem.adapters.sqlite import database
-from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.schema import LATEST
-from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import VaultFull, VaultLocked
 
 
@@ -72,37 +69,6 @@ class TestFull:
         world.embed()
         assert world.verify() == []
 
-    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World]) -> None:
-        """Batches that were finished stay; the one that did not fit leaves nothing behind."""
-        world = worlds("vault")
-        for number in range(45):
-            world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Word{number} and more. " * 300)
-        world.update()
-
-        failures = 0
-        for failure in pages_missing(world, world.embed, step=1):
-            failures += 1
-            assert failure.code == "VAULT_FULL"
-            assert world.vault.vectors.count() == 0
-            assert world.vault.embeddings.fingerprint() is None
-            assert world.vault.storage.check() == []
-
-        assert failures > 3
-        assert world.verify() == []
-        assert world.vault.embeddings.counts().pending == 0
-
-    def test_a_new_vault_on_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A vault that could not be made is no half one; the next attempt makes it."""
-        monkeypatch.setattr(Database, "write_ahead", _with_pages(8))
-        with pytest.raises(VaultFull):
-            open_vault(str(tmp_path / "vault.sqlite"))
-        monkeypatch.undo()
-
-        vault = open_vault(str(tmp_path / "vault.sqlite"))
-        assert vault.storage.info().schema == LATEST
-        assert vault.storage.check() == []
-        vault.close()
-
 
 class TestNewVaults:
     def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
@@ -117,21 +83,6 @@ class TestNewVaults:
             assert made.pop().split()[-1] == str(LATEST)
         for process in processes:
             finish(process)
-
-    def test_several_threads_make_one_vault(self, tmp_path: Path) -> None:
-        """The same within one process, many times over."""
-
-        def open_one(path: str) -> int:
-            vault = open_vault(path)
-            try:
-                return vault.storage.info().schema
-            finally:
-                vault.close()
-
-        with ThreadPoolExecutor(4) as threads:
-            for number in range(15):
-                paths = [str(tmp_path / f"v{number}.sqlite")] * 4
-                assert list(threads.map(open_one, paths)) == [LATEST] * 4
 
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
@@ -149,16 +100,6 @@ def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iter
             connection.pragma("max_page_count", 1 << 30)
         yield failure
         pages += step
-
-
-def _with_pages(most: int) -> Callable[[Database], None]:
-    plain = Database.write_ahead
-
-    def write_ahead(db: Database) -> None:
-        plain(db)
-        db._main.pragma("max_page_count", most)
-
-    return write_ahead
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.adapters.sqlite.embeddings import steps_of
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.samples import MODEL, ROUNDING, cosine, save, sha, unit_vector
+from clawmem.contracts.samples import MODEL, save, sha, unit_vector
 from clawmem.ports.errors import ExtensionMissing, IndexDamaged
 from clawmem.ports.records import InactiveReason
 
@@ -76,17 +76,6 @@ class TestWithoutTheExtension:
             assert done.exit_code == 5
             assert "the package sqlite-vec is not installed" in done.stderr
         assert world.vault_file.read_bytes() == before
-
-    def test_a_library_of_another_platform(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A file that is no library of this platform is named in the error."""
-        for name in ("vec0", "vec0.so", "vec0.dylib", "vec0.dll"):
-            (tmp_path / name).write_bytes(b"no library")
-        (tmp_path / "__init__.py").touch()
-        spec = type("Spec", (), {"origin": str(tmp_path / "__init__.py")})
-        monkeypatch.setattr(database, "find_spec", lambda name: spec)
-
-        with pytest.raises(ExtensionMissing, match="cannot load the extension sqlite-vec"):
-            open_vault(":memory:")
 
 
 DAMAGES: dict[str, Callable[[int], bytes]] = {
@@ -178,18 +167,3 @@ def test_no_byte_of_a_forgotten_vector_remains(tmp_path: Path) -> None:
         left = {n for n, numbers in codes.items() if numbers[:24] in content or numbers[-24:] in content}
         assert left == texts
         assert len(texts) == 20
-
-
-def test_more_neighbours_than_the_extension_returns(tmp_path: Path) -> None:
-    """A limit beyond that of vec0 returns as many as it can."""
-    with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
-        save(vault, "a.md", "\n".join(f"Text {n}." for n in range(20)))
-        vectors = random_vectors(20, 8)
-        vault.embeddings.store(MODEL, {sha(f"Text {n}."): vector for n, vector in enumerate(vectors)})
-
-        hits = vault.vectors.search(vectors[0], 10_000)
-
-        assert len(hits) == 20
-        assert hits[0].score == pytest.approx(1)
-        for hit in hits:
-            assert hit.score == pytest.approx(cosine(vectors[0], vectors[hit.key.seq]), abs=ROUNDING)

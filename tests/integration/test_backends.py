@@ -83,11 +83,6 @@ class TestNames:
         with pytest.raises(ConfigError, match=r"Known are: acme, .*lancedb, sqlite"):
             backend_named("other")
 
-    def test_of_a_package_that_brings_something_else(self, acme: Path) -> None:
-        """What is no backend is refused, and its place named."""
-        with pytest.raises(ConfigError, match="'hollow' of acme_backend:NOTHING is no"):
-            backend_named("hollow")
-
 
 class TestANewVault:
     @pytest.mark.parametrize(
@@ -108,13 +103,6 @@ class TestANewVault:
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert "haruka.md" in invoke("vsearch", "who designs ticket machines").stdout
         assert invoke("verify").exit_code == 0
-
-    def test_by_the_config_file(self, invoke: Invoke, notes: Path, home: Path) -> None:
-        """``backend:`` is as good as the option."""
-        configure(home, "backend: tantivy\n")
-
-        assert invoke("bootstrap", notes).exit_code == 0
-        assert info(invoke)["backend"] == "tantivy"
 
     def test_of_an_installed_package(
         self, invoke: Invoke, notes: Path, home: Path, vault: Path, acme: Path
@@ -151,38 +139,6 @@ class TestAVaultInUse:
         assert "stored by 'sqlite', not by 'tantivy'" in said
         assert "clawmem migrate --to tantivy" in said
         assert info(remembered)["backend"] == "sqlite"
-
-    def test_back_to_the_default(self, invoke: Invoke, notes: Path) -> None:
-        """The default is a backend like any other: it, too, must be migrated to."""
-        invoke("--backend", "tantivy", "bootstrap", notes)
-
-        assert "clawmem migrate --to sqlite" in refused(invoke("--backend", "sqlite", "update"))
-
-    @pytest.mark.parametrize(
-        "verb", [("search", "machines"), ("update",), ("embed",), ("status",), ("verify",)]
-    )
-    def test_the_same_one(self, invoke: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
-        """Naming the backend that keeps the indexes changes nothing."""
-        invoke("--backend", "tantivy", "bootstrap", notes)
-
-        assert invoke("--backend", "tantivy", *verb).exit_code == 0
-
-    def test_config_file_and_option(self, invoke: Invoke, notes: Path, home: Path) -> None:
-        """The option wins over the config file."""
-        configure(home, "backend: tantivy\n")
-        invoke("bootstrap", notes)
-
-        assert "not by 'sqlite'" in refused(invoke("--backend", "sqlite", "search", "machines"))
-        assert invoke("search", "machines").exit_code == 0
-
-    def test_the_config_file_is_named(self, remembered: Invoke, home: Path) -> None:
-        """Where the config file asks for another backend, the remedy is a line of that file."""
-        configure(home, "backend: tantivy\n")
-
-        told = refused(remembered("search", "machines"))
-
-        assert "choose sqlite with --backend" in told and "config.yaml" in told
-        assert "--backend out" not in told
 
     def test_a_package_that_went_away(
         self, invoke: Invoke, notes: Path, acme: Path, monkeypatch: pytest.MonkeyPatch

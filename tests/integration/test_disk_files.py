@@ -54,14 +54,6 @@ class TestScan:
         assert listed == [tmp_path.name, "a"]
 
     @needs_links
-    def test_root_may_be_a_link(self, tmp_path: Path) -> None:
-        """The root itself is what the user named, be it a link."""
-        put(tmp_path, "vault/a.md")
-        (tmp_path / "link").symlink_to(tmp_path / "vault")
-
-        assert paths(scan(tmp_path / "link")) == ["a.md"]
-
-    @needs_links
     def test_only_regular_files(self, tmp_path: Path) -> None:
         """A named pipe is not a file of the user's."""
         os.mkfifo(tmp_path / "pipe.md")
@@ -103,20 +95,6 @@ class TestScan:
         assert found.misnamed == ("caf\\udce9.md", "fold\\udce9r")
         assert found.unreadable == ()
 
-    def test_a_file_deleted_during_the_scan_is_not_there(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A file that disappears between listing and stat is neither found nor unreadable."""
-        put(tmp_path, "a.md", "b.md")
-
-        def deleting(path: str) -> bool:
-            (tmp_path / "b.md").unlink(missing_ok=True)
-            return True
-
-        found = scan(tmp_path, wanted=deleting)
-
-        assert (paths(found), found.unreadable) == (["a.md"], ())
-
 
 class TestRead:
     def test_a_sibling_with_the_same_beginning_is_outside(self, tmp_path: Path) -> None:
@@ -146,13 +124,6 @@ class TestRead:
         with pytest.raises(SourceUnreadable, match="regular"):
             DiskFiles().read(str(tmp_path), "a.md")
 
-    def test_says_that_a_file_is_gone(self, tmp_path: Path) -> None:
-        """A file that is gone is named with the reason."""
-        with pytest.raises(SourceUnreadable, match=r"a\.md was skipped: it is gone\.") as caught:
-            DiskFiles().read(str(tmp_path), "a.md")
-
-        assert (caught.value.path, caught.value.reason) == ("a.md", "it is gone")
-
     def test_says_that_a_file_may_not_be_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A file without permission to read is named with the system's reason."""
         put(tmp_path, "a.md")
@@ -160,30 +131,6 @@ class TestRead:
 
         with pytest.raises(SourceUnreadable, match="permission denied"):
             DiskFiles().read(str(tmp_path), "a.md")
-
-    @pytest.mark.parametrize("path", ["a\x00.md", "x" * 5000, "caf\udce9.md"])
-    def test_impossible_names_are_refused_in_print(self, tmp_path: Path, path: str) -> None:
-        """A name no file can have is an error whose message can be printed, not a crash."""
-        with pytest.raises(SourceUnreadable) as caught:
-            DiskFiles().read(str(tmp_path), path)
-
-        assert str(caught.value).encode("utf-8")
-
-    @needs_links
-    def test_leaves_no_descriptor_open(self, tmp_path: Path) -> None:
-        """Neither a read nor a refused one leaks a descriptor."""
-        put(tmp_path, "a.md")
-        (tmp_path / "folder").mkdir()
-        before = os.dup(0)
-        os.close(before)
-
-        DiskFiles().read(str(tmp_path), "a.md")
-        with pytest.raises(SourceUnreadable):
-            DiskFiles().read(str(tmp_path), "folder")
-
-        after = os.dup(0)
-        os.close(after)
-        assert after == before
 
 
 def _denied(*args: object) -> int:

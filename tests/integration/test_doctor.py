@@ -89,19 +89,6 @@ def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder
     assert findings["content types"].detail == "note 30"
 
 
-def test_an_empty_vault_without_a_model_is_sound(vault: Vault, tmp_path: Path) -> None:
-    """Nothing indexed and nothing configured is a state, not an illness."""
-    assert failed(examine(vault, Folder("notes", str(tmp_path)), None)) == []
-
-
-def test_words_alone_are_sound(vault: Vault, folder: Folder) -> None:
-    """Without a model the texts that have no vector are no backlog."""
-    findings = examine(vault, folder, None)
-
-    assert failed(findings) == []
-    assert "words" in findings["model"].detail
-
-
 def dangle(vault: Vault) -> None:
     """Lose the text of a document."""
     vault.storage._db.write("pragma foreign_keys = off")
@@ -148,15 +135,6 @@ def test_a_finding_and_its_way_out(
     assert not finding.ok
     assert detail in finding.detail
     assert finding.way_out.endswith(way_out) and finding.way_out
-
-
-def test_a_folder_that_is_gone(vault: Vault, folder: Folder) -> None:
-    """The missing folder is named, and how to live without it."""
-    finding = examine(vault, Folder("old", folder.root + "-gone"), None)["folder old"]
-
-    assert not finding.ok
-    assert folder.root + "-gone" in finding.detail
-    assert finding.way_out.endswith("clawmem collection add PATH --name old --move")
 
 
 @pytest.mark.parametrize("grain", ["line", "passage", "document"])
@@ -208,22 +186,6 @@ def test_a_degenerate_model(
 
     assert not finding.ok
     assert reason in finding.detail
-
-
-def test_a_model_that_ranks_wrong_way_round(vault: Vault, folder: Folder) -> None:
-    """Questions that are far from what they mean are counted and quoted."""
-
-    class Opposite(HashingEmbedder):
-        def embed_query(self, text: str) -> Vector:
-            return struct.pack("<64f", *(-x for x in struct.unpack("<64f", super().embed_query(text))))
-
-        def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-            return [HashingEmbedder.embed_query(self, text) for text in texts]
-
-    finding = examine(vault, folder, Opposite())["model canary"]
-
-    assert not finding.ok
-    assert finding.detail.startswith("6 of 6 questions are not nearest to what they mean: ")
 
 
 def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_file
-from hook_process import ask
 
 from clawmem.app.bootstrap.opening import hook_services
 from clawmem.app.interfaces.hooks.context import HookContext
@@ -15,7 +14,6 @@ from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 
 PROMPT = "Where do login sessions live, and for how many days?"
-EVENT = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
 
 
 def served_by(environ: dict[str, str]) -> tuple[str, str]:
@@ -40,17 +38,3 @@ def test_an_index_elsewhere(
 
     config.write_text("", "utf-8")
     assert "does not exist" in served_by(environ)[0]
-
-
-@pytest.mark.parametrize("backend", ["sqlite", "tantivy"])
-def test_who_needs_no_options_does_not_read_them(
-    invoke: Invoke, notes: Path, home: Path, environ: dict[str, str], backend: str
-) -> None:
-    """A config file that nobody could read is no reason for silence."""
-    assert invoke("--backend", backend, "bootstrap", notes).exit_code == 0
-    (home / ".config/clawmem/config.yaml").write_text("backend_options: [\n", "utf-8")
-
-    done = ask(environ, home, "context-surfacing", EVENT)
-
-    assert "Redis for 14 days" in done.context
-    assert done.log == ""

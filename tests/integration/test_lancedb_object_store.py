@@ -94,23 +94,6 @@ def test_vectors(place: IndexPlace) -> None:
     assert LanceVectorIndex(place).count() == 0
 
 
-def test_a_block_that_raises(place: IndexPlace) -> None:
-    """A block that raises leaves neither changes nor its marker, and the next one commits."""
-    index = LanceLexicalIndex(place)
-    with index.committing(HERE):
-        index.put([entry(1, "budget")])
-
-    with pytest.raises(KeyboardInterrupt), index.committing(LATER):
-        index.remove(1)
-        raise KeyboardInterrupt
-
-    other = LanceLexicalIndex(place)
-    assert (other.count(Grain.PASSAGE), other.marker()) == (1, HERE)
-    with index.committing(LATER):
-        index.put([entry(2, "budget")])
-    assert (other.count(Grain.PASSAGE), other.marker()) == (2, LATER)
-
-
 def test_a_wrong_key(place: IndexPlace, request: pytest.FixtureRequest) -> None:
     """A store that refuses access is unavailable, not damaged, so nothing is rebuilt."""
     if "loopback" in request.node.name:

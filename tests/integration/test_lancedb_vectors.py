@@ -11,11 +11,10 @@ import pytest
 from index_vaults import truncate
 
 from clawmem.adapters.lancedb import derived_index
-from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, cosine, entry, unit_vector, vector_of
-from clawmem.ports.errors import BadVector, IndexDamaged
+from clawmem.ports.errors import IndexDamaged
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import FragmentKey, Grain, Marker, Scope, VectorEntry
 
@@ -88,15 +87,6 @@ class TestNeighbours:
 
         assert recalls == [1.0] * len(questions)
 
-    def test_all_of_it_can_be_asked_for(self, place: IndexPlace, clustered: list[VectorEntry]) -> None:
-        """A limit beyond what the probed partitions hold brings the others in."""
-        index = small_index(place, exact_below=1000, partition_size=64, fewest_probes=1)
-        index.put(clustered)
-
-        hits = index.search(clustered[0].vector, 5000)
-
-        assert {hit.key for hit in hits} == {one.key for one in clustered}
-
     def test_it_grows_and_shrinks(
         self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
     ) -> None:
@@ -111,31 +101,6 @@ class TestNeighbours:
 
         assert index.count() == 500
         assert [recall(index, clustered[:500], question) for question in questions] == [1.0] * len(questions)
-
-    def test_an_emptied_index_takes_another_length(self, place: IndexPlace) -> None:
-        """Once the last vector is removed the next ones decide the length, and the marker stays."""
-        index = LanceVectorIndex(place)
-        with index.committing(HERE):
-            index.put([vector_of(1, 0, EAST)])
-        index.remove(1)
-
-        index.put([vector_of(2, 0, unit_vector(1, 2))])
-
-        assert (index.count(), index.marker()) == (1, HERE)
-        with pytest.raises(BadVector):
-            index.search(EAST, 1)
-
-    def test_clearing_is_seen_by_other_handles(self, place: IndexPlace) -> None:
-        """Another handle sees an index that was cleared and filled with vectors of another length."""
-        index, other = LanceVectorIndex(place), LanceVectorIndex(place)
-        index.put([vector_of(1, 0, EAST)])
-        assert other.count() == 1
-
-        index.clear()
-        assert (other.count(), other.search(EAST, 5), other.marker()) == (0, [], None)
-        index.put([vector_of(2, 0, unit_vector(1, 2))])
-
-        assert [hit.key.document_id for hit in other.search(unit_vector(1, 2), 5)] == [2]
 
 
 class TestUpkeep:
@@ -160,16 +125,6 @@ class TestUpkeep:
         assert index.marker() == HERE._replace(seq=99)
         assert index.faults() == []
 
-    def test_many_removals_in_one_block(self, lexical: LanceLexicalIndex) -> None:
-        """Twenty thousand documents are removed in one commit, whether they were there or not."""
-        lexical.put([entry(number, "budget") for number in range(300)])
-
-        with lexical.committing(HERE):
-            for number in range(1, 20_000):
-                lexical.remove(number)
-
-        assert (lexical.count(Grain.PASSAGE), lexical.marker()) == (1, HERE)
-
 
 class TestDamage:
     @pytest.mark.parametrize("part", ["*.lance/data/*", "*.lance/_versions/*", "*.lance/_indices/*/*"])
@@ -180,27 +135,6 @@ class TestDamage:
 
         with pytest.raises(IndexDamaged, match="clawmem rebuild"):
             LanceLexicalIndex(place).search(any_of("budget"), Grain.PASSAGE, 5)
-
-    def test_a_broken_table_of_vectors(self, place: IndexPlace) -> None:
-        """The same of vectors; and it is named among the faults."""
-        index = LanceVectorIndex(place)
-        index.put([vector_of(1, 0, EAST)])
-        truncate(Path(place.folder), "*.lance/data/*")
-
-        broken = LanceVectorIndex(place)
-
-        with pytest.raises(IndexDamaged):
-            broken.search(EAST, 5)
-        assert len(broken.faults()) == 1
-
-    def test_a_deleted_folder(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """A folder that goes away under an open handle is damage, not an empty answer."""
-        lexical.put([entry(1, "budget")])
-
-        BACKEND.discard(place)
-
-        with pytest.raises(IndexDamaged):
-            lexical.search(any_of("budget"), Grain.PASSAGE, 5)
 
     def test_entries_that_are_there_twice(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
         """Rows that two writers at once may leave are named among the faults."""

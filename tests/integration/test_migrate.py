@@ -180,41 +180,6 @@ class TestMigrate:
         assert [record.state for record in station.registered()] == [IndexState.SERVING]
         assert station.folders() == [f"lexical-{station.registered()[0].generation}"]
 
-    def test_to_where_it_is(self, station: Station) -> None:
-        """Nothing is moved."""
-        station.run("migrate", "--to", "tantivy")
-        there = station.registered()
-
-        assert "From tantivy to tantivy" in station.run("migrate", "--to", "tantivy").stdout
-        assert station.registered() == there
-
-    @pytest.mark.parametrize("name", ["oracle", ""])
-    def test_to_nowhere(self, station: Station, name: str) -> None:
-        """A backend that does not exist is refused in a sentence with those that do; the vault goes on."""
-        done = station.invoke("migrate", "--to", name)
-
-        assert (done.exit_code, done.stdout) == (4, "")
-        assert f"no backend {name!r}. Known are: lancedb, sqlite, tantivy" in done.stderr
-        assert station.methods() == METHODS["sqlite"]
-        assert (station.folders(), station.registered()) == ([], [])
-
-    def test_as_json(self, station: Station) -> None:
-        """Where from, where to, and what answers now."""
-        assert station.json("migrate", "--to", "tantivy") == {
-            "before": "sqlite",
-            "to": "tantivy",
-            "lexical": "tantivy",
-            "vectors": "sqlite-vec",
-        }
-
-    def test_progress(self, station: Station, bars: list[tuple[str, Steps]]) -> None:
-        """Every step is told, up to all of the documents."""
-        station.run("migrate", "--to", "tantivy")
-
-        ((label, steps),) = bars
-        assert label == "Moving to tantivy"
-        assert steps.told == [(done, DOCUMENTS) for done in range(AT_ONCE, DOCUMENTS + 1, AT_ONCE)]
-
     def test_what_is_written_meanwhile(self, station: Station, home: Path, notes: Path) -> None:
         """A document that is taken in while another engine is being filled is in it at the end."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
@@ -316,14 +281,3 @@ class TestRebuild:
         assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
         assert station.answers("search") == before
         assert station.run("verify").stdout == AGREED
-
-    def test_in_words(self, station: Station) -> None:
-        """One line says what was made anew and what answers."""
-        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; sqlite-vec).\n"
-
-    def test_unknown(self, station: Station) -> None:
-        """An index that does not exist is refused with those that do."""
-        done = station.invoke("rebuild", "--index", "everything")
-
-        assert done.exit_code == 2
-        assert "'all', 'lexical' or 'vectors'" in done.stderr

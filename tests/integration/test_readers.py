@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import islice
@@ -63,31 +62,6 @@ def test_threads_at_once_have_one_each(path: str) -> None:
         assert len(connections(path)) == MOST_IDLE
 
 
-def test_a_stream_that_is_left_early_gives_its_own_back(path: str) -> None:
-    """And holds no lock: the next one reads with the same connection, and a writer can put its log away."""
-    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db:
-        writer.write_ahead()
-        rows = db.stream("select n from numbers")
-        next(rows)
-        assert isinstance(rows, Iterator)
-        del rows
-        writer.write("delete from numbers")
-
-        assert db.value("select count(*) from numbers") == 0
-        assert writer.write("pragma wal_checkpoint(truncate)")[0][0] == 0
-        assert len(connections(path)) == 2
-
-
-def test_one_that_failed_is_not_lent_again(path: str) -> None:
-    """What it was doing may still be looked at."""
-    with closing(Database(path, read_only=True)) as db:
-        with pytest.raises(VaultError, match="no such table"):
-            db.rows("select 1 from nowhere")
-
-        assert connections(path) == []
-        assert db.value("select count(*) from numbers") == THREADS
-
-
 def test_nothing_is_open_after_the_last_is_closed(path: str) -> None:
     """The others' connections stay; what is closed cannot be read any more."""
     one, other = Database(path, read_only=True), Database(path, read_only=True)
@@ -113,18 +87,6 @@ def test_what_nobody_closed_closes_with_its_thread(path: str) -> None:
     assert not Path(f"{path}-wal").exists()
 
 
-def test_another_file_in_its_place_has_others(path: str, tmp_path: Path) -> None:
-    """Who opened the one before goes on reading it."""
-    with closing(Database(path, read_only=True)) as before:
-        Path(path).rename(tmp_path / "before.sqlite")
-        with closing(Database(path)) as made:
-            made.write("create table numbers (n)")
-        with closing(Database(path, read_only=True)) as after:
-            counts = [db.value("select count(*) from numbers") for db in (before, after)]
-
-    assert counts == [THREADS, 0]
-
-
 # -- snapshots ----------------------------------------------------------------------------------------
 
 
@@ -139,16 +101,6 @@ def test_a_snapshot_does_not_see_later_changes(path: str) -> None:
             assert db.value("select count(n) from numbers") == before == THREADS
 
         assert db.value("select count(n) from numbers") == THREADS + 1
-
-
-def test_a_snapshot_within_a_snapshot_is_part_of_it(path: str) -> None:
-    """The end of the inner block does not end the outer one."""
-    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
-        with db.snapshot():
-            db.value("select count(*) from numbers")
-        writer.write("delete from numbers")
-
-        assert db.value("select count(n) from numbers") == THREADS
 
 
 def test_a_snapshot_of_another_thread_is_not_shared(path: str) -> None:

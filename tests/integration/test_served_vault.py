@@ -18,7 +18,6 @@ from wired import publisher
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import query, search, vsearch
-from clawmem.ports.models import is_in_process
 from clawmem.ports.records import Grain, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -99,27 +98,6 @@ class TestWriting:
         assert outside.vault.lexical.count(Grain.DOCUMENT) == before[Grain.DOCUMENT] + 1
         assert outside.verify() == []
 
-    def test_everything_that_was_there_is_outside(self, outside: Shelf) -> None:
-        """After moving, the vault's own table is empty and nothing is left to carry."""
-        assert outside.vault.storage.info().lexical_method == "tantivy"
-        assert (outside.own_words(), outside.lag(), outside.kept()) == (0, 0, 1)
-        assert outside.firsts("search") == ASKED
-        assert (is_in_process(outside.vault.lexical), is_in_process(outside.vault.vectors)) == (False, True)
-
-    def test_a_file_that_came_back(self, outside: Shelf) -> None:
-        """Removed and put back between two rounds, it is found as if nothing had happened."""
-        text = (outside.root / "kettle.md").read_text("utf-8")
-        (outside.root / "kettle.md").unlink()
-        outside.update()
-        gone = outside.ask("kettle vinegar").results
-        outside.add({"kettle.md": text})
-        at_once = outside.first("kettle vinegar")
-        outside.indexes.keep_up()
-
-        assert gone == ()
-        assert at_once == outside.first("kettle vinegar") == "kettle.md"
-        assert outside.verify() == []
-
     def test_a_transaction_that_fails(self, outside: Shelf) -> None:
         """Nothing of it is found, written down or carried."""
         head = outside.vault.outbox.head()
@@ -146,16 +124,6 @@ class TestWriting:
         assert outside.lag() == outside.own_words() == 0
         assert outside.indexes.lagging == {}
         assert len(outside.ask("almanac").results) == 3
-
-    def test_batches(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More changes than one commit takes are carried in several, and all of them arrive."""
-        monkeypatch.setattr("clawmem.app.services.indexes.indexer.BATCH", 2)
-
-        outside.add({f"{n}.md": f"Page {n} of the almanac.\n" for n in range(7)})
-        outside.indexes.keep_up()
-
-        assert (outside.lag(), outside.own_words(), outside.kept()) == (0, 0, 1)
-        assert outside.verify() == []
 
     def test_a_kill_between_the_commits(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
         """What the index outside holds leaves the vault's own table, though nobody recorded it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.environment.private_files import MOST_BYTES, append_to_error_log, state_folder
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.spool import ATTEMPTS, LEASE, LEASE_MS, Drain, Job, Spool
 from clawmem.ports.vault import Vault
 
@@ -133,20 +133,6 @@ def test_a_job_that_kills_its_process_is_given_up_too(spool: Spool, vault: Vault
     assert spool.waiting() == 0
 
 
-def test_a_file_that_is_no_job_is_put_away(
-    spool: Spool, vault: Vault, clock: ManualClock, tmp_path: Path
-) -> None:
-    """Half a file of another program does not stop the others."""
-    spool.put(Job("feedback-loop", EVENT))
-    (state_folder(tmp_path / "vault.sqlite") / "spool" / "odd.job").write_text('{"hook": ')
-    done: list[Job] = []
-
-    failures = draining(spool, vault, clock)(done.append)
-
-    assert len(done) == len(failures) == 1
-    assert spool.waiting() == 0
-
-
 def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -> None:
     """Names alone, in files of their owner."""
     spool.put(Job("feedback-loop", EVENT))
@@ -154,15 +140,3 @@ def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -
     (file,) = (state_folder(tmp_path / "vault.sqlite") / "spool").iterdir()
     assert json.loads(file.read_bytes()) == {"hook": "feedback-loop", "event": EVENT, "attempts": 0}
     assert file.stat().st_mode & 0o077 == 0
-
-
-def test_the_diary_of_errors_stays_small(vault: Vault, tmp_path: Path) -> None:
-    """The last entries stay, whole."""
-    for number in range(3_000):
-        append_to_error_log(tmp_path / "vault.sqlite", f"{number} {'x' * 80}\n")
-
-    diary = state_folder(tmp_path / "vault.sqlite") / "errors.log"
-    lines = diary.read_text("utf-8").splitlines()
-    assert diary.stat().st_size < MOST_BYTES + 200
-    assert lines[-1].startswith("2999 ")
-    assert all(line.endswith("x" * 80) for line in lines)

@@ -10,7 +10,6 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000
@@ -24,15 +23,6 @@ def index(vault: Vault, root: Path, name: str, sources: dict[str, tuple[str, int
         file.write_text(text, encoding="utf-8")
         os.utime(file, ns=(0, (START_MS - days * DAY_MS) * 1_000_000))
     update_collection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
-
-
-def test_an_empty_vault(vault: Vault) -> None:
-    """Before anything is indexed all counts are zero, and there is neither model nor newest document."""
-    report = status(vault, ManualClock())()
-
-    assert (report.collections, report.documents, report.content_types) == ({}, 0, {})
-    assert (report.model, report.newest, report.embeddings) == (None, None, EmbeddingCounts())
-    assert report.info == vault.storage.info()
 
 
 def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
@@ -49,14 +39,6 @@ def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
     assert report.documents == 3
     assert list(report.content_types.items()) == [("decision", 1), ("note", 2)]
     assert report.newest == "2023-11-12T22:13:20.000Z"
-
-
-def test_a_file_from_the_future_is_not_the_newest(vault: Vault, tmp_path: Path) -> None:
-    """A made-up date does not hide for years when the vault last heard of anything; exactly now does count."""
-    index(vault, tmp_path, "notes", {"later.md": ("Later.", -400), "now.md": ("Now.", 0)})
-
-    assert status(vault, ManualClock())().newest == "2023-11-14T22:13:20.000Z"
-    assert status(vault, ManualClock(START_MS - 1))().newest is None
 
 
 def test_vectors_and_their_model(vault: Vault, tmp_path: Path) -> None:

@@ -9,11 +9,8 @@ import pytest
 from programs import run_program, start_program, wait_until_ready
 
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex
-from clawmem.adapters.tantivy.backend import BACKEND
 from clawmem.adapters.tantivy.lexical_index import WORDS_OF_A_PREFIX, TantivyLexicalIndex
 from clawmem.contracts.samples import all_of, any_of, entry
-from clawmem.ports.errors import IndexDamaged, InvalidInput, VaultReadOnly
-from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 HERE = Marker("vault-1", 7, "e7")
@@ -105,24 +102,6 @@ class TestRanking:
         assert index.holding(Term("grey zeb", prefix=True), Grain.PASSAGE) == len(words)
         assert all(hit.score > 0 for hit in [*alone, *phrase])
 
-    def test_ties_of_several_words_in_several_parts(self, index: TantivyLexicalIndex) -> None:
-        """
-        Equal entries that came in different commits have one score and come by key.
-
-        Their words are rare in one commit and frequent in another, which decides in what order tantivy adds.
-        """
-        words = VOCABULARY[:12]
-        for part in range(4):
-            turned = words[part * 3 :] + words[: part * 3]
-            others = [entry(500 + part * 50 + n, " ".join(turned[: 1 + n % 12])) for n in range(50)]
-            index.put([*others, *(entry(n * 4 + part, " ".join(words)) for n in range(1, 21))])
-
-        for size in (3, 5, 7, 9):
-            found = index.search(all_of(*words[:size]), Grain.PASSAGE, 1000)
-            tied = [hit for hit in found if hit.key.document_id < 500]
-            assert len({hit.score for hit in tied}) == 1
-            assert [hit.key for hit in tied] == sorted(hit.key for hit in tied)
-
     def test_after_deletions(self, index: TantivyLexicalIndex, opened: Open) -> None:
         """Counts stay exact, and scores come within a few per cent."""
         chance = random.Random(8)
@@ -151,19 +130,6 @@ class TestText:
         assert ids(index, "spring") == [1]
         assert ids(index, "x" * length, "harbour") == expected
 
-    def test_half_a_character(self, index: TantivyLexicalIndex) -> None:
-        """Text that is no Unicode is refused, in an entry and in a question, and nothing of its commit remains."""
-        index.put([entry(1, "budget")])
-
-        with pytest.raises(InvalidInput), index.committing(HERE):
-            index.put([entry(2, "budget", grain=Grain.LINE), entry(3, "half \ud800")])
-        with pytest.raises(InvalidInput):
-            ids(index, "half \ud800")
-
-        assert ([index.count(grain) for grain in Grain].count(0), index.marker()) == (3, None)
-        index.put([entry(4, "budget")])
-        assert ids(index, "budget") == [1, 4]
-
 
 class TestPlace:
     def test_a_reader_writes_nothing(self, index: TantivyLexicalIndex, opened: Open, tmp_path: Path) -> None:
@@ -177,45 +143,6 @@ class TestPlace:
         reader.close()
 
         assert files(tmp_path) == before
-
-    def test_a_reader_cannot_write(self, index: TantivyLexicalIndex, opened: Open) -> None:
-        """A handle for reading refuses every change, and sees the changes of others."""
-        reader = opened(read_only=True)
-        for change in (
-            lambda: reader.put([entry(1, "budget")]),
-            lambda: reader.remove(1),
-            reader.clear,
-            reader.optimize,
-            reader.committing(HERE).__enter__,
-        ):
-            with pytest.raises(VaultReadOnly):
-                change()
-
-        index.put([entry(2, "budget")])
-
-        assert ids(reader, "budget") == [2]
-
-    def test_nothing_to_read(self, opened: Open, tmp_path: Path) -> None:
-        """A reader does not make what is missing."""
-        with pytest.raises(IndexDamaged, match="missing"):
-            opened(read_only=True)
-
-        assert files(tmp_path) == {}
-
-    def test_an_index_that_was_half_made(
-        self, index: TantivyLexicalIndex, opened: Open, tmp_path: Path
-    ) -> None:
-        """What a process left that died while it made a new index is completed."""
-        index.close()
-        for file in (tmp_path / "lexical/section").iterdir():
-            if not file.name.startswith("."):
-                file.unlink()
-        (tmp_path / "lexical/document").rename(tmp_path / "elsewhere")
-
-        again = opened()
-        again.put([entry(1, "budget", grain=grain) for grain in Grain])
-
-        assert [again.count(grain) for grain in Grain] == [1, 1, 1, 1]
 
     def test_merging_keeps_it_small(self, index: TantivyLexicalIndex, tmp_path: Path) -> None:
         """After very many small commits, some of which replace, the files are still few."""
@@ -245,19 +172,6 @@ class TestPlace:
 
 
 class TestBackend:
-    def test_opens_and_discards(self, tmp_path: Path) -> None:
-        """The backend opens the index of a place, and deletes a place whatever lies there, even nothing."""
-        place = IndexPlace(str(tmp_path / "generation"), "generation-1")
-        assert BACKEND.lexical is not None
-        made = BACKEND.lexical(place)
-        made.put([entry(1, "budget")])
-        made.close()
-
-        for _ in range(2):
-            BACKEND.discard(place)
-
-        assert list(tmp_path.iterdir()) == []
-
     def test_costs_nothing_until_it_is_used(self, environ: dict[str, str]) -> None:
         """Importing the backend imports no tantivy; where that is missing, opening says which extra to install."""
         result = run_program(WITHOUT_TANTIVY, env=environ)

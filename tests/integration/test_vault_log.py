@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 
-import apsw
 import pytest
 from waiting import eventually
 
@@ -45,24 +43,6 @@ def test_it_is_put_away_while_the_vault_is_open(vault: Vault) -> None:
     assert len(vault.documents.latest()) == 2
 
 
-def test_nobody_is_hurried(vault: Vault) -> None:
-    """Who reads goes on with what he began; the log waits for the next time. Nothing is made where nothing is."""
-    reader = apsw.Connection(vault.storage.info().location, flags=apsw.SQLITE_OPEN_READONLY)
-    reader.execute("begin")
-    assert list(reader.execute("select count(*) from documents")) == [(1,)]
-    save(vault, "b.md", "Harbour.")
-
-    checkpoint_log(vault.storage.info().location)
-
-    assert not log_is_empty(vault.storage.info().location)
-    assert list(reader.execute("select count(*) from documents")) == [(1,)]
-    reader.close()
-    checkpoint_log(vault.storage.info().location)
-    assert log_is_empty(vault.storage.info().location)
-    checkpoint_log(f"{vault.storage.info().location}-none")
-    assert not Path(f"{vault.storage.info().location}-none").exists()
-
-
 def test_a_server_does_it_now_and_then(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, whoever wrote."""
     monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
@@ -82,22 +62,6 @@ class TestBestEffort:
     def db(self, vault: Vault) -> Iterator[Database]:
         with closing(Database(vault.storage.info().location, read_only=True)) as db:
             yield db
-
-    def test_threads_write_one_after_the_other(self, db: Database) -> None:
-        """Every row of several threads is stored, over one connection."""
-        writers: set[int] = set()
-
-        def record(number: int) -> None:
-            for place in range(20):
-                with db.best_effort() as writer:
-                    writers.add(id(writer))
-                    writer.write(NOTE, (f"row {number} {place}", ""))
-
-        with ThreadPoolExecutor(4) as threads:
-            list(threads.map(record, range(4)))
-
-        assert db.value("select count(*) from meta where name like 'row %'") == 80
-        assert len(writers) == 1
 
     def test_an_error_is_rolled_back(self, db: Database) -> None:
         """The next caller can write."""

@@ -94,25 +94,3 @@ def test_advice_for_a_named_vault(invoke: Invoke, notes: Path, home: Path, tmp_p
 
     assert "Run: clawmem --vault work embed" in invoke("--vault", "work", "vsearch", "x").stderr
     assert "--vault work vault" not in invoke("--vault", "work", "update").stderr
-
-
-@pytest.mark.parametrize("words", [("search", "alpha"), ("status",), ("init",)], ids=lambda words: words[0])
-def test_the_root_is_no_vault(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
-    """It has no name beside which other files could be; said in one sentence for the variable and the option."""
-    for options, variable in ((("--vault", "/"), ""), ((), "/")):
-        monkeypatch.setenv("INDEX_PATH", variable)
-        refused = invoke(*options, *words)
-
-        assert refused.exit_code == 5, refused.output
-        assert refused.stderr.startswith("clawmem: / is not a clawmem vault: it is a folder")
-
-
-@pytest.mark.parametrize("words", [("collection", "add"), ("mine",), ("--vault", "~nosuchuser/v", "search")])
-def test_a_path_in_the_home_folder_of_nobody(invoke: Invoke, words: tuple[str, ...]) -> None:
-    """One sentence instead of a traceback, also as JSON."""
-    refused, as_json = invoke(*words, "~nosuchuser/x"), invoke(*words, "~nosuchuser/x", "--json")
-
-    assert refused.exit_code in (2, 5) and refused.stderr.count("\n") == 1, refused.output
-    assert "~" in refused.stderr and "error" in json.loads(as_json.stdout)

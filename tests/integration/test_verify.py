@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
 from notes_vault import NotesVault
-from wired import embed_pending, verify
+from wired import embed_pending
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.indexes import MemoryVectorIndex
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.lexical_index import TABLES
@@ -22,12 +20,10 @@ from clawmem.ports.records import (
     Grain,
     InactiveReason,
     LexicalEntry,
-    Scan,
     SourceStamp,
     VectorEntry,
 )
 
-Asked = Callable[[str], bool]
 SOURCES = {
     "a.md": "---\nauthor: Ada Lovelace\n---\n# Engines\n\nThe analytical engine weaves patterns.\n\n- cards\n- mills\n",
     "sub/b.md": "Bernoulli numbers were computed by hand.\n\n---\n\nThen by machine.\n",
@@ -65,20 +61,6 @@ class TestAgreement:
         """Front matter, unspaced scripts, empty, equal and wordless files all agree."""
         assert world.verify() == []
 
-    def test_before_embedding_too(self, world: World) -> None:
-        """Vectors that were never made are nobody's difference."""
-        with world.vault.transactions.writing():
-            world.vault.embeddings.clear()
-
-        assert world.verify() == []
-
-    def test_an_empty_vault_over_an_empty_folder(self, tmp_path: Path) -> None:
-        """Nothing agrees with nothing."""
-        empty = World(tmp_path)
-
-        assert empty.verify() == []
-        empty.close()
-
     def test_a_file_that_was_only_touched(self, world: World) -> None:
         """Another time of the same bytes is no difference, on disk or in the records, before an update or after."""
         os.utime(world.root / "sub/b.md")
@@ -87,14 +69,6 @@ class TestAgreement:
         world.update()
 
         assert before == world.verify() == []
-
-    def test_hundreds_of_copies_of_one_text(self, world: World) -> None:
-        """A document that drowns among copies of itself is there all the same."""
-        for number in range(260):
-            world.write(f"copies/{number:03}.md", "A template without anything of its own.\n")
-        world.update()
-
-        assert world.verify() == []
 
     @pytest.mark.parametrize("reason", [r for r in InactiveReason if r is not InactiveReason.REMOVED])
     def test_files_of_what_is_withheld_on_purpose(self, world: World, reason: InactiveReason) -> None:
@@ -106,12 +80,6 @@ class TestAgreement:
 
         changed = ["notes/sub/b.md was changed on disk since it was indexed."]
         assert world.verify() == ([] if reason is InactiveReason.FORGOTTEN else changed)
-
-    def test_other_collections_are_not_compared_with_this_folder(self, world: World) -> None:
-        """Without a folder there is no disk to compare with; the indexes are compared all the same."""
-        (world.root / "a.md").unlink()
-
-        assert world.verify(Folder("none", str(world.root / "sub"), "*.txt")) == []
 
 
 class TestDisk:
@@ -164,19 +132,6 @@ class TestDisk:
         assert sentence.startswith(f"{gone.root} is not there, or is no folder. Bring it back. ")
         assert sentence.endswith("run: clawmem collection add PATH --name notes --move")
 
-    def test_a_part_that_cannot_be_listed(self, world: World) -> None:
-        """The closed folder is named, what lies in it is not accused of being gone."""
-
-        class Closed(DiskFiles):
-            def scan(self, root: str, *, enter: Asked, wanted: Asked) -> Scan:
-                found = super().scan(root, enter=enter, wanted=wanted)
-                files = tuple(file for file in found.files if not file.path.startswith("sub/"))
-                return Scan(files, unreadable=("sub",))
-
-        found = verify(world.vault, Closed(), [world.folder()], ManualClock())
-
-        assert found == ["notes/sub could not be listed. Check its permissions."]
-
 
 class TestRecords:
     def test_a_body_that_is_not_what_its_hash_says(self, world: World) -> None:
@@ -188,21 +143,6 @@ class TestRecords:
 
         said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem doctor --repair"
         assert said in world.verify()
-
-    def test_fragments_that_would_come_out_differently(self, world: World) -> None:
-        """A fragment with another heading than its file gives is named."""
-        key = pack(FragmentKey(world.id("a.md"), 1))
-        world.vault.storage._db.write("update fragments set heading = 'Another' where key = ?", (key,))
-
-        sentence = "gives other fragments now than those that are stored. Run: clawmem reindex --force"
-        assert world.verify() == [f"notes/a.md {sentence}"]
-
-    def test_vectors_that_nobody_uses(self, world: World) -> None:
-        """A vector whose text is gone is no difference: it is kept in case the text comes back, until `embed`."""
-        vector = HashingEmbedder().embed_query("orphan")
-        world.vault.embeddings.store(HashingEmbedder.fingerprint, {"00": vector})
-
-        assert world.verify() == []
 
 
 class TestLexicalIndex:
@@ -254,13 +194,6 @@ class TestLexicalIndex:
         assert "The document index has an orphan: document number 999, which does not exist." in found
         assert "notes/a.md is missing from the document index with 1 of its fragments." in found
 
-    def test_entries_of_fragments_that_are_no_more(self, world: World) -> None:
-        """A served document that is found by text it no longer has is named."""
-        key = FragmentKey(world.id("a.md"), 500)
-        world.vault.lexical.put([LexicalEntry(key, Grain.LINE, "notes", "", "what it said last year")])
-
-        assert world.verify()[0] == "notes/a.md has 1 entries in the line index that its records do not know."
-
 
 def with_external_vectors(world: World) -> MemoryVectorIndex:
     """Let an index outside of the vault search the vectors."""
@@ -311,16 +244,6 @@ def test_an_orphan(world: World, index: str) -> None:
 
     assert found[0] == f"The {index} index has an orphan: document number 999, which does not exist."
     assert found[2:] == [DIFFERENT]
-
-
-def test_a_document_that_is_not_from_a_file_needs_none(world: World) -> None:
-    """What has no stamp was never on disk, so no file of it is gone."""
-    world.vault.storage._db.write(
-        "update documents set source_size = null where id = ?", (world.id("sub/b.md"),)
-    )
-    (world.root / "sub/b.md").unlink()
-
-    assert world.verify() == []
 
 
 def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
