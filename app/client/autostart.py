@@ -16,7 +16,7 @@ from pathlib import Path
 from time import sleep, time
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.environment.places import config_folder, default_vault
+from clawmem.app.environment.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
@@ -70,9 +70,6 @@ def is_automatic(environ: Mapping[str, str]) -> bool:
     """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
     if os.name == "nt" or any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE)):
         return False
-    files = config_folder(environ).glob("*.y*ml")
-    if not any(SETTING in file.read_text("utf-8", "replace") for file in files if file.is_file()):
-        return False  # as by default; loading all settings takes longer
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
     return load_settings(environ=environ, lenient=True).server == AUTO

@@ -106,8 +106,3 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
         if registered.event == event and (registered.is_default or hook in enabled)
     )
     return HookCall(name, tuple(of_event))
-
-
-def deadline_s(name: str, optional: str = "") -> float:
-    """Return the deadline of `call_named`; that of a call without hooks for an unknown name."""
-    return (call_named(name, optional) or HookCall("", ())).deadline_s

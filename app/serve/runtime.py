@@ -13,7 +13,6 @@ from weakref import WeakSet
 from anyio import CapacityLimiter, move_on_after, to_thread
 
 from clawmem.app.bootstrap.container import Gateways
-from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
@@ -34,7 +33,7 @@ from clawmem.app.serve.background import (
 )
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import of_vault
-from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, NotFound
+from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -233,7 +232,6 @@ class ServerRuntime:
     def at_work(self) -> Iterator[None]:
         """Run the background threads inside the block; at its end wait a limited time for tasks in progress."""
         with at_work(self._threads):
-            threading.Thread(target=_load_word_vectors, daemon=True).start()
             yield
         self.dispatcher.close()
         Gateways.checkpoint_log(str(self.vault))
@@ -294,9 +292,3 @@ class ServerRuntime:
     def _log(self, name: str, error: BaseException) -> None:
         with suppress(OSError):
             log_error(self.vault, name, error)
-
-
-def _load_word_vectors() -> None:
-    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
-    with suppress(EmbeddingError):
-        lazy("adapters.models.static:StaticEmbedder")().embed_query("warm")

@@ -103,11 +103,8 @@ def serve(
         )
 
         # Configured before a library configures logging with colours and source locations.
-        handlers = (
-            [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)]
-            if (log := choices.log)
-            else None
-        )
+        log = choices.log
+        handlers = [RotatingFileHandler(log, maxBytes=MOST_LOG_BYTES, backupCount=1)] if log else None
         layout = "%(asctime)s %(name)s: %(message)s"
         logging.basicConfig(format=layout, level=logging.WARNING, handlers=handlers)
         runtime = ServerRuntime(vault, environ, settings, watch=choices.watch)
@@ -169,9 +166,6 @@ def _listener(choices: Choices) -> Iterator[socket.socket]:
                     f"Nothing can listen at {where}: {error.strerror or error}. {remedy}"
                 ) from error
     with listener:
-        # Inherited by every connection. Without it, Nagle's algorithm and delayed ACKs delay the second packet of an
-        # answer by 40 ms.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield listener
 
 

@@ -33,7 +33,6 @@ from clawmem.app.environment.places import (
 )
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
-from clawmem.app.settings.vaults import vault_file
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
@@ -377,7 +376,6 @@ def load_settings(
 
     Raises:
         ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
-        VaultError: The vault cannot be a file.
     """
     env = os.environ if environ is None else environ
     path = find_config(config_folder(env))
@@ -408,7 +406,7 @@ def load_settings(
             if isinstance(section, Mapping):  # else the section of the file is refused below
                 section = {**section, inner[0]: text}
             values[field] = section
-    values |= {"vault": vault_file(vault.expanduser() if vault else default_vault(env)), "config_file": path}
+    values |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
     values |= {"home": below_home("~", env), "models": models_folder(env), "topics": topics_folder(env)}
     values |= {"backend": backend} if backend else {}
     while True:

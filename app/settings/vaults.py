@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.environment.places import below_home, is_there
 from clawmem.app.environment.private_files import error_log
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import InvalidInput, NotFound, VaultError
+from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
@@ -77,15 +77,7 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     for known, path in settings.vaults.items():
         if place == path:
             return of_vault(settings, known)
-    return settings.model_copy(update={"vault": vault_file(place)})
-
-
-def vault_file(path: Path) -> Path:
-    """Return *path*; raise `VaultError` for the root of the file system, beside which no file can be."""
-    if path.name:
-        return path
-    reason = f"{path} is not a clawmem vault: it is a folder, and a vault is a file."
-    raise VaultError(str(path), f"{reason} Choose another INDEX_PATH, or another --vault.")
+    return settings.model_copy(update={"vault": place})
 
 
 def refuse_named(settings: Settings, what: str) -> None:

@@ -15,7 +15,7 @@ from time import sleep
 from typing import NoReturn
 
 from clawmem.app.client.announcement import PLACES
-from clawmem.app.client.hook_registry import HOOKS, deadline_s
+from clawmem.app.client.hook_registry import HOOKS, HookCall, call_named
 from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
 from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, joined
@@ -80,7 +80,8 @@ class HookAnswer:
         """Wait for the deadline of the call, and end the process."""
         try:
             sleep(LEAST_DEADLINE_S)
-            sleep(deadline_s(self._name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, "")) - LEAST_DEADLINE_S)
+            called = call_named(self._name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, "")) or HookCall("", ())
+            sleep(called.deadline_s - LEAST_DEADLINE_S)
         finally:
             self.write_and_exit()
 
