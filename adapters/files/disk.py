@@ -147,29 +147,6 @@ class DiskFiles:
         return []
 
 
-class LiveFiles(DiskFiles):
-    """
-    ``FileSource`` that tolerates unmounted folders.
-
-    An empty folder that has replaced another one counts as an unmounted mount point: the root is reported as missing,
-    so nothing counts as deleted.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._roots: dict[str, tuple[int, int]] = {}
-
-    def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
-        identity = folder_identity(root)
-        scan = super().scan(root, enter=enter, wanted=wanted)
-        if identity is None or not scan.root_exists:
-            return scan
-        if self._roots.get(root, identity) != identity and not any(Path(root).iterdir()):
-            return Scan((), root_exists=False)
-        self._roots[root] = identity
-        return scan
-
-
 def folder_identity(root: str) -> tuple[int, int] | None:
     """Return the device and inode of a folder, which differ from those of a replacement; ``None`` if it is missing."""
     try:

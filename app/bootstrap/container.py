@@ -149,7 +149,6 @@ class Gateways(containers.DeclarativeContainer):
     is_gone = Object(is_gone)
     files: FileSource = Singleton(adapter("files.disk:DiskFiles"))
     single_files = Singleton(adapter("files.disk:DiskFiles"), hard_links=False)
-    live_files = Singleton(adapter("files.disk:LiveFiles"))
     watcher = Singleton(adapter("files.watching:WatchedFolders"))
     new_files = Singleton(adapter("files.disk:NewDiskFiles"))
     memory_files: Callable[[str], Any] = gateway("files.memory_folder:MemoryFolder")
@@ -280,11 +279,7 @@ class UseCases(containers.DeclarativeContainer):
     update: UpdateCollection = Factory(update_from)
     sync: SyncFolder = use_case("indexing.syncing:SyncFolder", home=option.home, own=option.own_files)
     lane = function("maintenance.lane:Lane")
-    watching: VaultWatcher = use_case(
-        "indexing.watching:VaultWatcher",
-        update=Factory(update_from, files=gateways.live_files),
-        lane=Factory(lane, "watch"),
-    )
+    watching: VaultWatcher = use_case("indexing.watching:VaultWatcher", lane=Factory(lane, "watch"))
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
     verify: Verify = use_case("maintenance.verify:Verify")
 

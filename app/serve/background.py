@@ -43,7 +43,7 @@ def watch(
     Keep the vault up to date with its folders until *stop* is set.
 
     Args:
-        every_s: See `clawmem.app.services.indexing.watching.Watched`.
+        every_s: Interval of full passes in seconds.
         embed: Whether new texts are embedded after each pass that changed something, whatever the settings say. If
             neither says so, they are where it is quick.
     """
@@ -55,9 +55,6 @@ def watch(
         settings = load_settings(vault=vault)
         use_cases: Any = Clawmem(settings=settings).use_cases
         return settings.embeds(settings.collections), use_cases.folders()
-
-    def folders() -> list[Folder]:
-        return configured(file_version(config_file))[1]
 
     def embedded(progress: Progress = lambda done, total: None) -> list[str]:
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
@@ -73,10 +70,14 @@ def watch(
         lagging = services.indexes.lagging.items()
         return problems + [f"The {role} index lags: {reason}" for role, reason in lagging]
 
-    def sync_issues(project: str) -> list[str]:
-        return [*services.issue_sync(project).problems, *embedded()]
-
-    services.watching(WatchOptions(folders, tell, after_pass, sync_issues, every_s), stop)
+    options = WatchOptions(
+        folders=lambda: configured(file_version(config_file))[1],
+        tell=tell,
+        then=after_pass,
+        sync_issues=lambda project: [*services.issue_sync(project).problems, *embedded()],
+        every_s=every_s,
+    )
+    services.watching(options, stop)
 
 
 def file_version(file: Path) -> tuple[int, int, int] | None:
@@ -131,19 +132,14 @@ class BackgroundThread(threading.Thread):
     Args:
         work: Called with the event that requests the end; returns soon after it is set.
         complain: Called with each error.
-        grace_s: Seconds for which `close` waits.
+        grace_s: Seconds for which `at_work` waits for the end.
     """
 
     def __init__(
-        self,
-        name: str,
-        work: Callable[[threading.Event], None],
-        complain: Complain,
-        *,
-        grace_s: float = GRACE_S,
+        self, name: str, work: Callable[[threading.Event], None], complain: Complain, grace_s: float = GRACE_S
     ) -> None:
         super().__init__(name=name, daemon=True)
-        self._work, self._complain, self._grace_s = work, complain, grace_s
+        self._work, self._complain, self.grace_s = work, complain, grace_s
         self._end, self._awake = threading.Event(), threading.Event()
 
     def run(self) -> None:
@@ -166,11 +162,6 @@ class BackgroundThread(threading.Thread):
         self._end.set()
         self._awake.set()
 
-    def close(self) -> None:
-        """Request the end, and wait for it a limited time."""
-        self.stop()
-        self.join(self._grace_s)
-
 
 def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
     """
@@ -190,15 +181,13 @@ def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
 def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThread]:
     """Return a thread with its own connection for each maintenance lane that *settings* enable."""
 
-    def serve(name: LaneName, services: Services, stop: StopSignal) -> None:
-        services.lanes.serve(name, stop, lambda ticked: None)
+    def thread_of(lane: LaneName) -> BackgroundThread:
+        def work(services: Services, stop: StopSignal) -> None:
+            services.lanes.serve(lane, stop, lambda ticked: None)
 
-    return [
-        BackgroundThread(
-            name, partial(work_on_vault, settings, partial(serve, name)), complain, grace_s=name.drain_s
-        )
-        for name in settings.lanes.hosted
-    ]
+        return BackgroundThread(lane, partial(work_on_vault, settings, work), complain, lane.drain_s)
+
+    return [thread_of(lane) for lane in settings.lanes.hosted]
 
 
 @contextmanager
@@ -212,4 +201,4 @@ def at_work(threads: Sequence[BackgroundThread]) -> Iterator[None]:
         for thread in threads:
             thread.stop()
         for thread in threads:
-            thread.close()
+            thread.join(thread.grace_s)

@@ -189,17 +189,6 @@ class TestTrouble:
         home.write("away/after.md", "# Written here\n")
         assert home.serves("away", "usb.md", "while.md", "after.md")
 
-    def test_what_is_left_of_a_mount(self, home: Home, watcher: Watcher) -> None:
-        """An empty folder in the place of a full one is none whose notes were deleted."""
-        since, before = len(watcher.news), set(home.served("away"))
-        (home.home / "away").rename(home.home / "unmounted")
-        (home.home / "away").mkdir()
-
-        assert soon(lambda: any("away is not there" in one for one in watcher.told("problem", since)))
-        assert set(home.served("away")) == before
-        (home.home / "away").rmdir()
-        (home.home / "unmounted").rename(home.home / "away")
-
     def test_a_part_that_holds_nearly_all(self, home: Home, watcher: Watcher) -> None:
         """It may be on another disk: its documents are kept while it is away, and the watcher says how to remove them."""
         trip = [f"trip/{number}.md" for number in range(30)]

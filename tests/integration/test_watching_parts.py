@@ -15,7 +15,7 @@ import pytest
 from waiting import eventually
 from wired import update_collection
 
-from clawmem.adapters.files.disk import LiveFiles
+from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
@@ -146,28 +146,6 @@ class TestWatchedFolders:
             pytest.skip("no namespace to be had here")
         assert done.stdout.splitlines()[0] == "11 True", done.stderr
         assert str(tmp_path / "3" / "two.md") in done.stdout
-
-
-class TestLiveFiles:
-    """Moments in between."""
-
-    def test_an_empty_folder(self, tmp_path: Path) -> None:
-        """Where another one was, it is not there; emptied by hand, it is empty."""
-        root, files = tmp_path / "mount", LiveFiles()
-        put(root, "one.md")
-        (tmp_path / "empty").mkdir()
-
-        def exists() -> bool:
-            return files.scan(str(root), enter=enters, wanted=enters).root_exists
-
-        assert exists()
-        root.rename(tmp_path / "elsewhere")
-        (tmp_path / "empty").rename(root)
-        assert not exists()
-        root.rename(tmp_path / "empty")
-        (tmp_path / "elsewhere").rename(root)
-        (root / "one.md").unlink()
-        assert exists()
 
 
 class TestOwnership:
@@ -353,7 +331,7 @@ def watch(
             ending.set()
 
     with closing(open_vault(str(root / "vault.sqlite"))) as vault:
-        update = update_collection(vault, LiveFiles(), SystemClock(), lambda text: {})
+        update = update_collection(vault, DiskFiles(), SystemClock(), lambda text: {})
 
         def passing(folder: Folder, *, progress: Progress) -> PassReport:
             before()

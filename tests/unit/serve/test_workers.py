@@ -90,6 +90,7 @@ def test_a_drainer_looks_whenever_it_is_woken() -> None:
     for _ in range(2):
         drainer.wake()
         assert looked.acquire(timeout=SECONDS)
-    drainer.close()
+    drainer.stop()
+    drainer.join(SECONDS)
 
     assert [str(error) for error in complaints] == ["the disk"]
