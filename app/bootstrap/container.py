@@ -7,6 +7,7 @@ the values.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import fields
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
+    from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lanes import Lanes
@@ -67,9 +69,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
     from clawmem.app.services.retrieval.routes import MemoryRetrieve
-    from clawmem.app.services.setup.client_checks import ClientChecks
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
     from clawmem.ports.analytics import VaultReport
+    from clawmem.ports.clients import Clients
     from clawmem.ports.clock import Clock
     from clawmem.ports.files import FileSource
     from clawmem.ports.storage import BundleReader, BundleWriter, SalvageReport, VaultRecords
@@ -170,6 +172,7 @@ class Gateways(containers.DeclarativeContainer):
     )
     tracker = Singleton(adapter("beads.tracker:BeadsTracker"), settings.provided.home)
     agent_sessions: Callable[..., Any] = gateway("sqlite.agent_sessions:OpenClawSessions")
+    clients: Clients = Singleton(adapter("clients.installed:InstalledClients"), Object(os.environ))
     hook_answer = Object(adapter("system.client_commands:hook_answer"))
     tool_answer = Object(adapter("system.client_commands:tool_answer"))
     titles_in = Object(lazy("app.bootstrap.opening:titles_in"))
@@ -400,7 +403,7 @@ class UseCases(containers.DeclarativeContainer):
             }
         ),
     )
-    client_checks: ClientChecks = use_case("setup.client_checks:ClientChecks")
+    client_checks: ClientChecks = use_case("maintenance.client_checks:ClientChecks")
     report: Report = use_case("maintenance.status:Report")
     status: Status = use_case("maintenance.status:Status", roles=roles)
     doctor: Doctor = use_case(

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.environment.places import client_folder, client_servers, topics_folder
+from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Effect, Opening, Result, operation
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.machine_checks import (
-    client_findings,
     disk_findings,
     draft_finding,
     permission_finding,
@@ -54,10 +53,8 @@ def doctor(services: Services) -> Examination:
     kept = [*files_of_vault(settings.vault), topics_folder(os.environ), settings.config_file]
     private = permission_finding(kept)
     swept = draft_finding(sweep_drafts(settings.vault))
-    project = Path.cwd() if services.caller == PERSON else None
-    clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
-    # Agents of a person alone: a request to the server must not start programs.
-    agents = services.client_checks(os.environ) if services.caller == PERSON else []
+    is_person = services.caller == PERSON  # a request to the server must not start programs
+    agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
     machine = [*disk_findings(settings.vault), *server_findings(settings.vault)]
-    findings = [*machine, *services.doctor(), private, swept, *clients, *agents]
+    findings = [*machine, *services.doctor(), private, swept, *agents]
     return Examination(ok=all(check.ok for check in findings), findings=findings)

@@ -241,9 +241,9 @@ class TestSetup:
         before = here.config.read_text()
 
         dry = here.run("setup", "hooks", "--dry-run")
-        assert here.config.read_text() == before and "server: auto" in dry.stderr
+        assert here.config.read_text() == before and "server: auto" in dry.stdout
         assert not is_automatic(environ)
-        assert "--no-server" in here.run("setup", "hooks").stderr
+        assert "--no-server" in here.run("setup", "hooks").stdout
         assert is_automatic(environ)
         here.run("setup", "hooks", "--no-server")
         assert not is_automatic(environ)

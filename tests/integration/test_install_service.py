@@ -9,17 +9,17 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_file
 
-from clawmem.app.services.setup.service_units import (
+from clawmem.app.serve.service_units import (
     MANAGERS,
-    InstallService,
     Service,
+    change_service,
     launch_agent,
-    manager_of,
     systemd_unit,
 )
 from clawmem.ports.errors import ConfigError
@@ -55,25 +55,24 @@ def test_every_system_is_told_the_same() -> None:
 @pytest.mark.parametrize("platform", sorted(MANAGERS))
 def test_installed_once(tmp_path: Path, platform: str) -> None:
     """Again changes nothing; removed it is gone; a dry run writes nothing."""
-    manager = manager_of(platform)
-    file = tmp_path / manager.file.format(name="watcher")
-    assert InstallService(manager, tmp_path, "watcher", dry_run=True).install(ODD).changed
+    file = tmp_path / MANAGERS[platform].file.format(name="watcher")
+    change = partial(change_service, platform, tmp_path, "watcher")
+    assert change(ODD, dry_run=True).changed
     assert not file.exists()
 
-    install = InstallService(manager, tmp_path, "watcher")
-    first, again = install.install(ODD), install.install(ODD)
+    first, again = change(ODD), change(ODD)
     assert (first.changed, again.changed) == (True, False)
     assert file.read_text("utf-8") == first.text
     assert [path.name for path in file.parent.iterdir()] == [file.name]
-    assert InstallService(manager, tmp_path, "watcher", dry_run=True).remove().changed
-    assert (install.remove().changed, install.remove().changed) == (True, False)
+    assert change(None, dry_run=True).changed
+    assert (change(None).changed, change(None).changed) == (True, False)
     assert not file.exists()
 
 
 def test_other_systems() -> None:
     """They are told what to start by themselves."""
     with pytest.raises(ConfigError, match="clawmem watch"):
-        manager_of("win32")
+        change_service("win32", Path.home(), "watcher", None)
 
 
 @linux

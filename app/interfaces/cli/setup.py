@@ -1,276 +1,284 @@
-"""Integration into clients: one command for each, and setup hooks, setup mcp, setup curator."""
+"""Command ``setup``: connects clawmem to agents, shows the entry for editors, and checks what is connected."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from clawmem.app.bootstrap.opening import unopened_services
+from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
+from clawmem.app.client.connection import (
+    PROFILE,
+    PROGRAM,
+    VAULT,
+    WITH,
+    hook_entries,
+    installed_options,
+    passed_variables,
+)
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.environment.places import client_folder
-from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.connecting import (
-    apply_with_server,
-    check_clients,
-    choose_server,
-    connect,
-    offer_clients,
-    refuse_dry_run,
-    refuse_removal,
-    request_of,
-    server_entry,
-    start_of_command,
-    vault_options,
-)
+from clawmem.app.environment.places import config_folder
+from clawmem.app.interfaces.cli.dialogues import may_ask
 from clawmem.app.interfaces.cli.rendering import show, show_json
-from clawmem.app.interfaces.cli.session import one_of, show_outcome, wants_json
-from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_hooks, claude_servers, curator_page
-from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own_servers
-from clawmem.app.services.setup.parts import CLIENT_TITLES, ServerEntry
-from clawmem.app.services.setup.settings_file import Document
-from clawmem.app.services.setup.steps import Change, plan_steps, run_steps
-from clawmem.ports.errors import InvalidInput
+from clawmem.app.interfaces.cli.session import chosen_by, command_group, one_of, settings_of, wants_json
+from clawmem.app.settings.config_file import find_config, read_config, set_value
+from clawmem.ports.clients import Connection, FileChange
+from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+cli = command_group()
 
 PROFILES = ("speed", "balanced", "deep")
-Profile = Annotated[
-    str | None,
-    typer.Option(help="Amount of context for a prompt: speed, balanced or deep.", show_default=False),
-]
-Also = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
-    ),
-]
-Remove = Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
-ShownFile = Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")]
-Server = Annotated[
-    bool | None,
-    typer.Option(
-        "--server/--no-server",
-        help="Whether the first hook starts a server in the background.  [default: yes, unless the config file says]",
-        show_default=False,
-    ),
-]
-NO_HTTP_HOOKS = (
-    "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
-    "Run clawmem setup hooks without it: its commands use a running server and work without one."
-)
+CLAUDE, HOOKS, MCP, CURATOR = "claude-code", "hooks", "mcp", "curator"
+TOOLS = "--tools"
+# Editors without hooks: the file of their MCP servers, and the member and further fields of their entries.
+EDITORS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "vscode": ("mcp.json (MCP: Open User Configuration)", "servers", {"type": "stdio"}),
+    "cursor": ("~/.cursor/mcp.json", "mcpServers", {}),
+    "zed": ("~/.config/zed/settings.json", "context_servers", {"source": "custom", "enabled": True}),
+    "windsurf": ("~/.codeium/windsurf/mcp_config.json", "mcpServers", {}),
+    "json": ("the settings of your client", "mcpServers", {}),
+}
 
 
-class SetupVerbs(Verbs):
-    """The group; without arguments it looks for installed agents."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super(Verbs, self).parse_args(ctx, args)
-
-
-cli = typer.Typer(rich_markup_mode=None)
-setup = typer.Typer(cls=SetupVerbs, rich_markup_mode=None)
-cli.add_typer(setup, name="setup")
-
-
-@setup.callback(invoke_without_command=True)
-def agents(
+@cli.command()
+def setup(
     ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="An agent, or hooks, mcp or curator for Claude Code.")
+    ] = "",
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Amount of context for a prompt: speed, balanced or deep.", show_default=False),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
+        ),
+    ] = None,
+    tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
+    server: Annotated[
+        bool | None,
+        typer.Option(
+            "--server/--no-server",
+            help="Whether the first hook starts a server in the background.  "
+            "[default: yes, unless the config file says]",
+            show_default=False,
+        ),
+    ] = None,
+    project: Annotated[
+        bool, typer.Option("--project", help="Change the settings of the current folder instead.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Connect all agents found; permit what would be asked.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Start what is configured, and report whether it answers.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Connect all agents found, without asking.")] = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Name the connected agents, and how to remove one.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change for all agents found; write nothing.")
     ] = False,
 ) -> None:
     """
     Connect clawmem to agents, or take it out.
 
-    Without a command: find installed agents, show the changes and ask.
+    Without a name: find installed agents, show the changes and ask. The entry for an editor without hooks (vscode,
+    cursor, zed, windsurf, json) is printed.
     """
-    if remove:
-        refuse_removal(ctx.invoked_subcommand)
-    if ctx.invoked_subcommand is None:
-        check_clients(ctx) if check else offer_clients(ctx, yes=yes, dry_run=dry_run)
-    elif dry_run:
-        refuse_dry_run(ctx.invoked_subcommand)
-
-
-def _client_command(name: str, title: str) -> None:
-    """Add the command of one client."""
-
-    def command(
-        ctx: typer.Context,
-        profile: Profile = None,
-        also: Also = None,
-        project: Annotated[
-            bool, typer.Option("--project", help="Change the settings of the current folder instead.")
-        ] = False,
-        yes: Annotated[bool, typer.Option("--yes", help="Permit what would be asked.")] = False,
-        remove: Remove = False,
-        dry_run: DryRun = False,
-    ) -> None:
-        chosen = _chosen(profile, also)
-        connect(ctx, name, chosen, project=project, yes=yes, remove=remove, dry_run=dry_run)
-
-    command.__doc__ = f"Connect {title}: context, capture and tools, as far as it supports them."
-    setup.command(name)(command)
-
-
-for _name, _title in CLIENT_TITLES.items():
-    _client_command(_name, _title)
-
-
-def _chosen(profile: str | None, also: Sequence[str] | None) -> dict[str, str]:
-    """Return the profile and the optional hooks of a command line; raise `InvalidInput` for unknown ones."""
-    optional = [one_of("--with", text, OPTIONAL_HOOKS) for text in ",".join(also or ()).split(",") if text]
-    return {
-        "profile": one_of("--profile", profile, PROFILES) if profile else "",
-        "optional": ",".join(optional),
+    optional = [one_of("--with", hook, OPTIONAL_HOOKS) for hook in ",".join(also or ()).split(",") if hook]
+    options = {
+        PROFILE: one_of("--profile", profile, PROFILES) if profile else "",
+        WITH: ",".join(optional),
+        TOOLS: one_of("--tools", tools, tuple(ToolSet)),
     }
-
-
-@setup.command("hooks")
-def hooks(
-    ctx: typer.Context,
-    profile: Profile = None,
-    also: Also = None,
-    http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
-    client: Annotated[
-        str, typer.Option(help="claude-code, whose settings are changed, or codex, whose file is shown.")
-    ] = "claude-code",
-    server: Server = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
-    dry_run: ShownFile = False,
-) -> None:
-    """
-    Install the hooks of clawmem in Claude Code alone, or show them for Codex.
-
-    One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
-    hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
-    """
-    if http:
-        raise InvalidInput("INVALID_INPUT", NO_HTTP_HOOKS)
-    chosen = _chosen(profile, also)
-    if one_of("--client", client, ("claude-code", "codex")) == "codex":
-        _show_codex_hooks(ctx, chosen)
-        return
-    step = claude_hooks(request_of(ctx, **chosen))
-    [change] = plan_steps([step], remove=remove)
-    if dry_run:
-        started = "" if remove else choose_server(server, dry_run=True)
+    setup = Setup(ctx, options, project=str(Path.cwd()) if project else "", yes=yes)
+    if check:
+        _check(ctx)
+    elif not name and remove:
+        raise InvalidInput("INVALID_INPUT", "--remove needs an agent. Run: clawmem setup NAME --remove")
+    elif not name:
+        _offer(ctx, setup, dry_run=dry_run)
+    elif name in EDITORS:
+        _show_entry(ctx, setup, name)
     else:
-        started = apply_with_server([step], server, remove=remove)
-    shown = change.text if dry_run else _told(change)
-    _show_change(ctx, change, shown, dry_run=dry_run, hooks=names_in(change.text))
-    if started:
-        typer.echo(started, err=True)
+        outcome = setup.change(name, server, remove=remove, dry_run=dry_run)
+        if wants_json(ctx):
+            show_json({**outcome.record(), "dry_run": dry_run})
+        else:
+            show("\n".join(outcome.lines))
 
 
-@setup.command("mcp")
-def mcp(
-    ctx: typer.Context,
-    client: Annotated[
-        str, typer.Option(help="claude-code, whose file is changed; codex, gemini, cursor or json are shown.")
-    ] = "claude-code",
-    tools: Annotated[str, typer.Option(help="clawmem (ten tools), all, or files.")] = "clawmem",
-    remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the entries of clawmem; change nothing.")
-    ] = False,
-) -> None:
-    """Register clawmem as an MCP server of an assistant."""
-    chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
-    one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
-    name = "clawmem-files" if chosen is ToolSet.FILES else "clawmem"
-    if client in SHOWN_SERVERS:
-        entry = server_entry(ctx, chosen, starts_clean=client == "codex")
-        _show_server(ctx, client, name, entry, remove=remove)
-        return
-    request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
-    [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
-    ours = own_servers(json.loads(change.text or "{}").get(SERVERS, {}))
-    now = f"{', '.join(ours)}. From the next session on. Undo: clawmem setup mcp --remove"
-    shown = change.line(now if ours else "the servers are out.")
+class Outcome(NamedTuple):
+    """Changes for one agent, made or planned, and remarks about them."""
+
+    name: str
+    changes: Sequence[FileChange]
+    remarks: Sequence[str] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file changes."""
+        return any(change.changed for change in self.changes)
+
+    @property
+    def lines(self) -> list[str]:
+        """The changes and the remarks for people."""
+        lines = []
+        for change in self.changes:
+            entries = "".join(f"\n  {entry}" for entry in change.entries)
+            lines.append(f"{change.file}:{entries if change.changed else ' nothing to change.'}")
+            if change.backup:
+                lines.append(f"The file as it was before is kept as {change.backup}")
+        return [*lines, *self.remarks]
+
+    def record(self) -> dict[str, Any]:
+        """Return the outcome for JSON."""
+        files = [
+            {"file": change.file, "changed": change.changed, "backup": change.backup or None}
+            for change in self.changes
+        ]
+        return {"client": self.name, "changed": self.changed, "files": files}
+
+
+class Setup:
+    """Changes of the settings of agents, with the *options* of a command line."""
+
+    def __init__(
+        self,
+        ctx: typer.Context,
+        options: Mapping[str, str],
+        *,
+        project: str = "",
+        yes: bool = False,
+    ) -> None:
+        self._settings, self._is_named = settings_of(ctx), chosen_by(ctx).vault is not None
+        self.clients = unopened_services(self._settings).clients
+        self._options, self._project, self.yes = options, project, yes
+
+    def change(
+        self, name: str, server: bool | None = None, *, remove: bool = False, dry_run: bool = False
+    ) -> Outcome:
+        """
+        Connect the agent *name*, or one part of Claude Code, or take it out.
+
+        Args:
+            server: Whether hooks start a server; ``None`` keeps the choice of the config file, and chooses yes if it
+                has none.
+        """
+        one_of("The agent", name, (*self.clients.titles, HOOKS, MCP, CURATOR, *EDITORS))
+        agent = CLAUDE if name in (HOOKS, MCP) else name
+        connection = self.connection(agent)
+        connection = connection._replace(
+            hooks=() if name == MCP else connection.hooks, server=() if name == HOOKS else connection.server
+        )
+        if remove:
+            return Outcome(name, self.clients.uninstall(agent, connection, dry_run=dry_run))
+        outcome = Outcome(name, self.clients.install(agent, connection, dry_run=dry_run))
+        remarks = [] if name in (MCP, CURATOR) else _choose_server(server, dry_run=dry_run)
+        if outcome.changed and not dry_run:
+            undo = f"Undo: clawmem setup {name}{' --project' if self._project else ''} --remove"
+            hint = self.clients.hints[agent]
+            remarks = [" ".join(filter(None, ["From the next session on.", hint, undo])), *remarks]
+        return outcome._replace(remarks=remarks)
+
+    def connection(self, agent: str) -> Connection:
+        """Return what *agent* gets. Options that were installed stay unless the command line has others."""
+        vault = str(self._settings.vault.resolve())
+        chosen = {**self._options, VAULT: vault if self._is_named or os.environ.get("INDEX_PATH") else ""}
+        known = agent in self.clients.titles
+        options = installed_options(self.clients.state(agent, self._project).commands) if known else {}
+        options |= {option: value for option, value in chosen.items() if value}
+        named = ["--vault", self._settings.named or vault] if self._is_named else []
+        tools = options.get(TOOLS, ToolSet.CLAWMEM)
+        environ = passed_variables(os.environ)
+        return Connection(
+            PROGRAM,
+            hook_entries(options, environ),
+            ["mcp", *named, *([] if tools == ToolSet.CLAWMEM else [TOOLS, tools])],
+            "clawmem-files" if tools == ToolSet.FILES else "clawmem",
+            environ | ({"INDEX_PATH": options[VAULT]} if options.get(VAULT) else {}),
+            options.get(PROFILE, ""),
+            self._project,
+            may_read=self.yes,
+        )
+
+
+def _choose_server(wanted: bool | None, *, dry_run: bool) -> list[str]:
+    """Write to the config file whether hooks start a server, see `Setup.change`; return what changed."""
+    file = find_config(config_folder(os.environ))
+    now = read_config(file).get(SETTING)
+    value = (now or AUTO) if wanted is None else AUTO if wanted else MANUAL
+    if value == now:
+        return []
     if dry_run:
-        shown = json.dumps({SERVERS: ours}, ensure_ascii=False, indent=2)
-    _show_change(ctx, change, shown, dry_run=dry_run, servers=[*ours])
+        return [f"{file} would get: {SETTING}: {value}"]
+    set_value(file, [SETTING], value)
+    if value == MANUAL:
+        return [f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"]
+    started = "the first hook that finds no server starts one; it exits when it is idle."
+    return [f"{file}: {started} Undo: clawmem setup hooks --no-server"]
 
 
-@setup.command("curator")
-def curator(
-    ctx: typer.Context,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the agent out.")] = False,
-    dry_run: ShownFile = False,
-) -> None:
-    """
-    Give Claude Code an agent that maintains the memory.
+def _offer(ctx: typer.Context, setup: Setup, *, dry_run: bool) -> None:
+    """Find installed agents, show what would change, and connect those that the user chooses; none with *dry_run*."""
+    found, asks, as_json = setup.clients.found(), may_ask(ctx) and not (setup.yes or dry_run), wants_json(ctx)
+    writes = setup.yes and not dry_run
+    records, lines = [], []
+    for name in found:
+        title = setup.clients.titles[name]
+        try:
+            outcome = setup.change(name, dry_run=not writes)
+            records.append(outcome.record())
+            shown = [f"{title}:" if writes else f"{title} would be changed:", *outcome.lines]
+            lines = shown if outcome.changed else [f"{title}: connected."]
+        except (ClawmemError, OSError) as error:
+            records.append({"client": name, "changed": False, "error": str(error)})
+            lines = [f"{title}: not connected. {error}"]
+        if not as_json:
+            show("\n".join(lines))
+        if asks and records[-1]["changed"] and typer.confirm(f"Connect {title}?", default=True):
+            show("\n".join(setup.change(name).lines))
+    if as_json:
+        show_json(
+            {"found": found, "known": [*setup.clients.titles], "clients": records, "dry_run": not writes}
+        )
+    elif not found:
+        show(f"No agent was found. Known: {', '.join(setup.clients.titles)}. Connect one: clawmem setup NAME")
+    elif not (asks or writes) and any(record["changed"] for record in records):
+        show("Nothing was changed. Connect one: clawmem setup NAME, or all of them: clawmem setup --yes")
+    if any("error" in record for record in records):
+        raise typer.Exit(ConfigError.exit_code)
 
-    It works when the user says "curate memory".
-    """
-    page = curator_page(client_folder(os.environ), [*start_of_command(), *vault_options(ctx)])
-    [change] = run_steps([page], remove=remove, dry_run=dry_run)
-    now = 'from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
-    told = change.line(now if change.text else "the agent is out.")
-    _show_change(ctx, change, change.text if dry_run else told, dry_run=dry_run)
 
-
-def _show_change(ctx: typer.Context, change: Change, shown: str, *, dry_run: bool, **facts: object) -> None:
-    """Print *shown*; as JSON the file, *facts* about it and whether it changes."""
-    backup = {"backup": change.backup} if change.backup else {}
-    record = {"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup}
-    show_outcome(ctx, record, shown.rstrip("\n"))
-
-
-def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, sentence: str) -> None:
-    """Print the *text* that the user puts into a *file* of a client that setup does not edit."""
+def _show_entry(ctx: typer.Context, setup: Setup, name: str) -> None:
+    """Print the entry of the MCP server for the editor *name*: stdout has the text alone."""
+    file, member, fields = EDITORS[name]
+    connection = setup.connection(name)
+    program, *arguments = [*connection.program, *connection.server]
+    environ = {"env": dict(connection.environ)} if connection.environ else {}
+    entry = {**fields, "command": program, "args": arguments, **environ}
+    text = json.dumps({member: {connection.server_name: entry}}, ensure_ascii=False, indent=2)
     if wants_json(ctx):
-        show_json({"client": client, "file": file, "config": text})
-        return
-    # On stderr, so that stdout holds only the text for the file.
-    typer.echo(sentence, err=True)
-    if text:
+        show_json({"client": name, "file": file, "config": text})
+    else:
+        typer.echo(f"Add this to {file}:", err=True)
         show(text)
 
 
-def _show_server(
-    ctx: typer.Context, client: str, name: str, entry: Mapping[str, Any], *, remove: bool
-) -> None:
-    title, file, form, member = SHOWN_SERVERS[client]
-    document = Document(form, "")
-    if not remove:
-        ServerEntry(member, name, entry).install(document)
-    shown = document.text.strip("\n")
-    what = f"Take out what is called {name}." if remove else "Put this in:"
-    _show_text_for(ctx, client, file, shown, f"{title} keeps its servers in {file}. {what}")
-
-
-def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
-    entries = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
-    groups = {event: [group] for event, group in entries.items()}
-    shown, file = json.dumps({"hooks": groups}, ensure_ascii=False, indent=2), "~/.codex/hooks.json"
-    sentence = f"Codex keeps its hooks in {file}; review them with /hooks. Put this in:"
-    _show_text_for(ctx, "codex", file, shown, sentence)
-
-
-def installed(ctx: typer.Context) -> list[str]:
-    """Install the default hooks; return the result as lines."""
-    step = claude_hooks(request_of(ctx))
-    [change], started = plan_steps([step]), apply_with_server([step])
-    return [_told(change), *filter(None, [started])]
-
-
-def _told(change: Change) -> str:
-    if names := names_in(change.text):
-        now = "They work from the next session on. Undo: clawmem setup hooks --remove"
-        return change.line(f"{', '.join(names)}.\n{now}")
-    return change.line("the hooks are out. Sessions that are open keep them until they end.")
+def _check(ctx: typer.Context) -> None:
+    """Start the configured commands of every connected agent, and print whether they answer."""
+    findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
+    is_well = all(finding.ok and not finding.way_out for finding in findings)
+    if wants_json(ctx):
+        show_json({"ok": is_well, "findings": [asdict(finding) for finding in findings]})
+    else:
+        lines = [finding.line for finding in findings]
+        show("\n".join(lines or ["No agent is connected. Connect one: clawmem setup"]))
+    if not is_well:
+        raise typer.Exit(1)

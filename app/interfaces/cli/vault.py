@@ -61,9 +61,9 @@ def bootstrap(
         *_next_steps(chosen, found.notes, is_complete=not exit_code_of(result)),
     ]
     if hooks:  # client settings are edited only on request
-        from clawmem.app.interfaces.cli.setup import installed
+        from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 
-        lines += installed(ctx)
+        lines += Setup(ctx, {}).change(HOOKS).lines
     record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(exit_code_of(result))

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.client.autostart import ONE_HEAP
-from clawmem.app.interfaces.cli.connecting import start_of_command
+from clawmem.app.client.connection import PROGRAM
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
-from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
+from clawmem.app.serve.service_units import Service, change_service
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ cli = typer.Typer(rich_markup_mode=None)
 
 EVERY_S = 300.0  # default period of full passes over all files
 # Variables that locate settings and models: a service does not inherit them from a shell.
-CARRIED = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+CARRIED = ("CLAWMEM_CONFIG_DIR", "PYTHONPATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 WATCH = "watch"
 SERVICES = {  # by command: the name and the description of the service
@@ -82,16 +82,13 @@ def install_service(
     It is a systemd user unit or a launchd agent.
     """
     name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
-    install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
-    if remove:
-        change = install.remove()
-    else:
-        start = start_of_command()
-        needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
-        variables = ONE_HEAP | {name: os.environ[name] for name in needed if os.environ.get(name)}
+    service = None
+    if not remove:
+        variables = ONE_HEAP | {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
         vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
-        command = (*start, what, "--vault", vault)
-        change = install.install(Service(name, f"clawmem: {description}", command, variables))
+        command = (*PROGRAM, what, "--vault", vault)
+        service = Service(name, f"clawmem: {description}", command, variables)
+    change = change_service(sys.platform, Path.home(), name, service, dry_run=dry_run)
     enables = enable and not (remove or dry_run)
     if enables:
         try:

@@ -1,0 +1,1 @@
+"""Settings of AI agents: their hooks, MCP servers and plugins."""

@@ -1,0 +1,281 @@
+"""Entries of clawmem in the settings of an agent: hooks, servers, single values and elements of lists."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from clawmem.adapters.clients.formats import Values
+from clawmem.ports.clients import ConfiguredCommand, HookEntry
+
+PROMPT = "UserPromptSubmit"
+
+
+class Entry(Protocol):
+    """Entries in the values of one file. Methods raise `ValueError` if the values have another shape."""
+
+    def install(self, settings: Values) -> None:
+        """Add the entries, replacing older ones."""
+
+    def remove(self, settings: Values, original: Values) -> None:
+        """Remove the entries; *original* are the values before the first installation."""
+
+    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
+        """Yield the commands that the agent starts because of the entries."""
+
+
+class HookStyle(NamedTuple):
+    """
+    Format of an agent's hooks.
+
+    ``events`` maps events of Claude Code to those of the agent; others are left out. ``in_shell`` says that the agent
+    passes the command to a shell; ``milliseconds`` is the unit of time-outs, and ``has_matcher`` whether an event may
+    name values.
+    """
+
+    events: Mapping[str, str]
+    in_shell: bool = True
+    milliseconds: bool = False
+    has_matcher: bool = True
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Hooks by event: lists of groups, each a matcher with a list of handlers."""
+
+    style: HookStyle
+    program: Sequence[str]
+    hooks: Sequence[HookEntry]
+
+    def install(self, settings: Values) -> None:
+        self.remove(settings, {})
+        for event, group in self._groups().items():
+            _member(_member(settings, "hooks", dict, "hooks"), event, list, f"hooks.{event}").insert(0, group)
+
+    def remove(self, settings: Values, original: Values) -> None:
+        """See `Entry`: groups and events that become empty are removed."""
+        for event, groups in [*_hooks(settings).items()]:
+            remaining = []
+            for group in groups:
+                handlers = [handler for handler in group.get("hooks", []) if not hook_event(handler)]
+                if handlers or not group.get("hooks"):
+                    remaining.append(group | {"hooks": handlers} if handlers else group)
+            settings["hooks"][event] = remaining
+            if groups and not remaining:
+                _drop(settings, ("hooks", event))
+
+    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
+        for groups in _hooks(settings).values():
+            for handler in (handler for group in groups for handler in group.get("hooks", [])):
+                if event := hook_event(handler):
+                    command, arguments = str(handler["command"]), handler.get("args")
+                    words = [command, *map(str, arguments)] if isinstance(arguments, list) else command
+                    yield ConfiguredCommand(words, event=event)
+
+    def _groups(self) -> dict[str, Values]:
+        groups: dict[str, Values] = {}
+        for hook in (hook for hook in self.hooks if hook.event in self.style.events):
+            event = self.style.events[hook.event]
+            command = [*self.program, "hook", event, *hook.options]
+            run = (
+                {"command": shlex.join(command)}
+                if self.style.in_shell
+                else {"command": command[0], "args": command[1:]}
+            )
+            timeout = hook.patience_s * (1000 if self.style.milliseconds else 1)
+            matcher = {"matcher": hook.matcher} if self.style.has_matcher else {}
+            groups[event] = {**matcher, "hooks": [{"type": "command", **run, "timeout": timeout}]}
+        return groups
+
+
+def _hooks(settings: Values) -> dict[str, list[Values]]:
+    """Return the groups by event; raise `ValueError` if they have a shape that no agent reads."""
+    events: dict[str, list[Values]] = _shaped(settings.get("hooks", {}), dict, "hooks")
+    for event, groups in events.items():
+        for at, group in enumerate(_shaped(groups, list, f"hooks.{event}")):
+            _shaped(
+                _shaped(group, dict, f"hooks.{event}[{at}]").get("hooks", []),
+                list,
+                f"hooks.{event}[{at}].hooks",
+            )
+    return events
+
+
+def hook_event(handler: Any) -> str:
+    """Return the event whose hooks of clawmem a handler runs; empty for other handlers."""
+    if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
+        return ""
+    words = (
+        [handler["command"], *map(str, handler["args"])]
+        if isinstance(handler.get("args"), list)
+        else split(handler["command"])
+    )
+    at = next((at for at, word in enumerate(words) if Path(word).stem == "clawmem"), len(words))
+    try:
+        return words[words.index("hook", at) + 1]
+    except (ValueError, IndexError):
+        return ""
+
+
+def split(line: str) -> list[str]:
+    """Return the words of a command line."""
+    try:
+        return shlex.split(line)
+    except ValueError:  # an open quote
+        return line.split()
+
+
+@dataclass(frozen=True)
+class Server:
+    """MCP server *name* in the object *member*."""
+
+    member: str
+    name: str
+    entry: Values
+    starts_clean: bool = False
+
+    def install(self, settings: Values) -> None:
+        servers = _member(settings, self.member, dict, self.member)
+        if self.name in servers and not _starts_server(servers[self.name]):
+            raise ValueError(f"another server is called {self.name!r}. Give it another name")
+        servers[self.name] = self.entry
+
+    def remove(self, settings: Values, original: Values) -> None:
+        for name in self._own(settings):
+            _drop(settings, (self.member, name))
+
+    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
+        for server in self._own(settings).values():
+            environ = server.get("env") or server.get("environment") or {}
+            yield ConfiguredCommand(server_command(server), environ, starts_clean=self.starts_clean)
+
+    def _own(self, settings: Values) -> Values:
+        servers = _shaped(settings.get(self.member, {}), dict, self.member)
+        return {name: server for name, server in servers.items() if _starts_server(server)}
+
+
+def server_command(server: Values) -> list[str]:
+    """Return the command of the entry of an MCP server as words."""
+    command, arguments = server.get("command", ""), server.get("args")
+    first = command if isinstance(command, list) else [command]
+    return [*map(str, first), *(map(str, arguments) if isinstance(arguments, list) else ())]
+
+
+def _starts_server(server: Any) -> bool:
+    words = server_command(server) if isinstance(server, dict) else []
+    return "mcp" in words and any(Path(word).stem == "clawmem" for word in words)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """
+    A value at *path*; ``None`` is not installed, but removed.
+
+    Removal sets the original value back. A setting that is *shared* with other programs is removed only if it has the
+    value. *runs* says that the value is the program of a plugin, which stands next to its ``vault``.
+    """
+
+    path: Sequence[str]
+    value: Any
+    shared: bool = False
+    runs: bool = False
+
+    def install(self, settings: Values) -> None:
+        if self.value is not None:
+            self._parent(settings)[self.path[-1]] = self.value
+
+    def remove(self, settings: Values, original: Values) -> None:
+        now, before = _value(settings, self.path), _value(original, self.path)
+        if now is None or (self.shared and now != self.value):
+            return
+        if before is None:
+            _drop(settings, self.path)
+        else:
+            self._parent(settings)[self.path[-1]] = before
+
+    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
+        if self.runs and (program := _value(settings, self.path)):
+            vault = _value(settings, (*self.path[:-1], "vault"))
+            yield ConfiguredCommand(
+                [str(program), "hook", PROMPT], {"INDEX_PATH": vault} if vault else {}, PROMPT
+            )
+
+    def _parent(self, settings: Values) -> Values:
+        for at, key in enumerate(self.path[:-1], 1):
+            settings = _member(settings, key, dict, ".".join(self.path[:at]))
+        return settings
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of the list at *path*; it replaces elements with the same *end*, such as the folder of another version."""
+
+    path: Sequence[str]
+    value: str
+    end: str
+
+    def install(self, settings: Values) -> None:
+        self.remove(settings, {})
+        Setting(self.path, [self.value, *(_value(settings, self.path) or [])]).install(settings)
+
+    def remove(self, settings: Values, original: Values) -> None:
+        elements = _shaped(_value(settings, self.path) or [], list, ".".join(self.path))
+        remaining = [element for element in elements if not str(element).endswith(self.end)]
+        if elements and not remaining:
+            _drop(settings, self.path)
+        elif elements:
+            Setting(self.path, remaining).install(settings)
+
+    def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
+        yield from ()
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """Yield a line for each value that differs, as ``path: old → new``; for a list the elements that came or went."""
+    if isinstance(before, dict | None) and isinstance(after, dict | None):
+        before, after = before or {}, after or {}
+        for name in (name for name in {**before, **after} if before.get(name) != after.get(name)):
+            yield from differences(before.get(name), after.get(name), f"{path}.{name}".lstrip("."))
+    elif isinstance(before, list | None) and isinstance(after, list | None):
+        before, after = before or [], after or []
+        yield from (f"{path}: + {_shown(value)}" for value in after if value not in before)
+        yield from (f"{path}: - {_shown(value)}" for value in before if value not in after)
+    else:
+        yield f"{path}: {' → '.join(_shown(value) for value in (before, after) if value is not None)}"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _shaped(value: Any, kind: type, place: str) -> Any:
+    """Return *value*; raise `ValueError` if it is not of *kind*, a list or an object."""
+    if not isinstance(value, kind):
+        expected = "a list" if kind is list else "an object"
+        raise ValueError(f"{place} must be {expected}")  # noqa: TRY004  the file is wrong
+    return value
+
+
+def _member(box: Values, key: str, kind: type, place: str) -> Any:
+    """Return the member *key* of *box*, which is created if it does not exist."""
+    if box.get(key) is None:
+        box[key] = kind()
+    return _shaped(box[key], kind, place)
+
+
+def _value(settings: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        settings = settings.get(key) if isinstance(settings, dict) else None
+    return settings
+
+
+def _drop(settings: Values, path: Sequence[str]) -> None:
+    """Remove the member at *path*, and parents that are empty then."""
+    for end in range(len(path), 0, -1):
+        parent = _value(settings, path[: end - 1])
+        if end == len(path) or parent[path[end - 1]] == {}:
+            parent.pop(path[end - 1], None)

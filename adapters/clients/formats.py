@@ -1,0 +1,208 @@
+"""Formats of settings: a text is read as plain values, and rewritten for changed values with its comments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, MutableMapping
+from io import StringIO
+from typing import Any, NamedTuple
+
+import tomlkit
+from json5.dumper import ModelDumper
+from json5.dumper import dumps as dump_json5
+from json5.loader import DefaultLoader, ModelLoader
+from json5.loader import loads as load_json5
+from json5.model import Comment, JSONArray, JSONObject, Key, String, Value
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+from tomlkit.exceptions import TOMLKitError
+
+Values = dict[str, Any]
+
+
+class Format(NamedTuple):
+    """
+    A format of settings.
+
+    Attributes:
+        title: Its name.
+        parse: Returns the values of a text; raises `ValueError`, whose message says where the text is wrong.
+        rewrite: Returns a text with other values.
+    """
+
+    title: str
+    parse: Callable[[str], Values]
+    rewrite: Callable[[str, Values], str]
+
+
+def _mapping(value: object) -> Values:
+    if not isinstance(value, dict):
+        raise ValueError("it is no mapping of names to values")  # noqa: TRY004  the file is wrong
+    return value
+
+
+def _parse_json(text: str) -> Values:
+    try:
+        return _mapping(json.loads(text) if text.strip() else {})
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+
+
+def _rewrite_json(text: str, values: Values) -> str:
+    indented = re.search(r"\n([ \t]+)\S", text)
+    is_escaped = "\\ud" in text.lower()  # half of a pair has no UTF-8
+    written = json.dumps(values, ensure_ascii=is_escaped, indent=indented[1] if indented else 2)
+    return written if text and not text.endswith("\n") else f"{written}\n"
+
+
+def _parse_json5(text: str) -> Values:
+    try:
+        return _mapping(load_json5(text) if text.strip() else {})
+    except json.JSONDecodeError as error:
+        place = re.search(r"line (\d+) column (\d+)", str(error))
+        raise ValueError(
+            f"line {place[1]}, column {place[2]}: syntax error" if place else str(error)
+        ) from error
+
+
+def _rewrite_json5(text: str, values: Values) -> str:
+    model = load_json5(text if text.strip() else "{}\n", loader=ModelLoader())
+    indented = re.search(r"\n([ \t]+)\S", text)
+    Json5Edit(indented[1] if indented else "  ", "\r\n" if "\r\n" in text else "\n").merge(
+        model.value, values
+    )
+    return dump_json5(model, dumper=ModelDumper())  # type: ignore[arg-type]  # as its documentation shows
+
+
+class Json5Edit(NamedTuple):
+    """Changes of a JSON5 model with the *indent* and *newline* of its text. New children are the first ones."""
+
+    indent: str
+    newline: str
+
+    def merge(self, node: Value, value: Any, outer: str = "") -> Value:
+        """Return *node* with *value*; *outer* is the indentation of its line. Equal children stay as they are."""
+        inner = outer + self.indent
+        if isinstance(node, JSONObject) and isinstance(value, dict):
+            names = [DefaultLoader().load(key) for key in node.keys]
+            for at in reversed(range(len(names))):
+                if names[at] in value:
+                    node.values[at] = self.merge(node.values[at], value[names[at]], inner)
+                else:
+                    _delete(node, at)
+            for name in reversed([name for name in value if name not in names]):
+                key = String(name, json.dumps(name, ensure_ascii=False))
+                self._insert(node, self._node(value[name], inner), outer, key)
+            return node
+        if isinstance(node, JSONArray) and isinstance(value, list):
+            for at in reversed(range(len(node.values))):
+                if DefaultLoader().load(node.values[at]) not in value:
+                    _delete(node, at)
+            present = [DefaultLoader().load(child) for child in node.values]
+            for element in reversed([element for element in value if element not in present]):
+                self._insert(node, self._node(element, inner), outer)
+            return node
+        if DefaultLoader().load(node) == value:
+            return node
+        new = self._node(value, outer)
+        new.wsc_before, new.wsc_after = node.wsc_before, node.wsc_after
+        return new
+
+    def _node(self, value: object, indent: str) -> Value:
+        text = json.dumps(value, ensure_ascii=False, indent=self.indent)
+        model = load_json5(text.replace("\n", self.newline + indent), loader=ModelLoader())
+        return model.value  # type: ignore[no-any-return]
+
+    def _insert(self, box: JSONObject | JSONArray, node: Value, outer: str, key: Key | None = None) -> None:
+        heads = _heads(box)
+        if heads:
+            heads[0].wsc_before, box.leading_wsc = [*box.leading_wsc, *heads[0].wsc_before], []
+        else:
+            node.wsc_after = [self.newline + outer]
+        if isinstance(box, JSONObject) and key:
+            node.wsc_before = [" "]
+            box.keys.insert(0, key)
+        box.values.insert(0, node)
+        (key or node).wsc_before = [self.newline + outer + self.indent]
+
+
+def _heads(box: JSONObject | JSONArray) -> list[Any]:
+    """Return the nodes that begin each child: the keys of an object, the elements of a list."""
+    return box.keys if isinstance(box, JSONObject) else box.values
+
+
+def _has_comment(blanks: list[str | Comment]) -> bool:
+    return any(isinstance(part, Comment) for part in blanks)
+
+
+def _delete(box: JSONObject | JSONArray, at: int) -> None:
+    """Delete a child. Comments before it stay, because they may belong to the line above."""
+    head, value = _heads(box)[at], box.values.pop(at)
+    if isinstance(box, JSONObject):
+        del box.keys[at]
+    heads, comments = _heads(box), head.wsc_before if _has_comment(head.wsc_before) else []
+    if at < len(heads):
+        heads[at].wsc_before = [*comments, *heads[at].wsc_before]
+        if at == 0 and not _has_comment(box.leading_wsc):
+            box.leading_wsc = []
+    elif box.trailing_comma and heads:
+        box.trailing_comma.wsc_after = [*comments, *box.trailing_comma.wsc_after]
+    elif heads:
+        box.values[-1].wsc_after = [*box.values[-1].wsc_after, *comments, *value.wsc_after]
+    else:
+        box.leading_wsc, box.trailing_comma = [*box.leading_wsc, *comments], None
+
+
+def _parse_toml(text: str) -> Values:
+    try:
+        return tomlkit.parse(text).unwrap()
+    except TOMLKitError as error:
+        raise ValueError(str(error)) from error
+
+
+def _rewrite_toml(text: str, values: Values) -> str:
+    document = tomlkit.parse(text)
+    _merge(document, values)
+    return f"{document.as_string().rstrip()}\n"
+
+
+def _parse_yaml(text: str) -> Values:
+    try:
+        values = YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
+    return {} if values is None else _mapping(values)
+
+
+def _rewrite_yaml(text: str, values: Values) -> str:
+    yaml, output = YAML(pure=True), StringIO()
+    yaml.preserve_quotes, yaml.width = True, 10_000
+    document = yaml.load(text)
+    if document is None:  # nothing but comments, which ruamel drops
+        output.write(f"{text.rstrip()}\n" if text.strip() else "")
+        document = CommentedMap()
+    _merge(document, values)
+    if document:
+        yaml.dump(document, output)
+    return output.getvalue()
+
+
+def _merge(document: MutableMapping[str, Any], values: Mapping[str, Any], *, is_root: bool = True) -> None:
+    """Give *document* other *values*; equal members stay as they are."""
+    for name in [name for name in document if name not in values]:
+        del document[name]
+    for name, value in values.items():
+        if isinstance(document.get(name), MutableMapping) and isinstance(value, Mapping):
+            _merge(document[name], value, is_root=False)
+        elif name not in document and isinstance(document, CommentedMap) and not is_root:
+            document.insert(0, name, value)  # comments after the last member belong to what follows
+        elif name not in document or document[name] != value:
+            document[name] = value
+
+
+JSON, JSON5 = Format("JSON", _parse_json, _rewrite_json), Format("JSON5", _parse_json5, _rewrite_json5)
+TOML, YAML_FORMAT = Format("TOML", _parse_toml, _rewrite_toml), Format("YAML", _parse_yaml, _rewrite_yaml)

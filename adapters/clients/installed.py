@@ -1,0 +1,280 @@
+"""The known agents: where each keeps its settings, and what is installed there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from clawmem.adapters.clients.entries import Element, Entry, Hooks, HookStyle, Server, Setting
+from clawmem.adapters.clients.files import Link, Plan, SettingsFile, Step, WholeFile
+from clawmem.adapters.clients.formats import JSON5, TOML, YAML_FORMAT
+from clawmem.ports.clients import ClientState, Connection, FileChange, HookEntry
+from clawmem.ports.errors import ConfigError
+
+INTEGRATIONS = Path(__file__).parents[2] / "integrations"
+SERVERS = "mcpServers"
+EVENTS = ("UserPromptSubmit", "SessionStart", "PreCompact", "PostCompact", "Stop", "PreToolUse")
+CLAUDE_STYLE = HookStyle({event: event for event in EVENTS}, in_shell=False)
+CODEX_STYLE = HookStyle({event: event for event in EVENTS})
+GEMINI_STYLE = HookStyle(
+    {
+        "UserPromptSubmit": "BeforeAgent",
+        "SessionStart": "SessionStart",
+        "PreCompact": "PreCompress",
+        "Stop": "AfterAgent",
+    },
+    milliseconds=True,
+    has_matcher=False,
+)
+PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
+
+
+class UserFolders(NamedTuple):
+    """Environment of the user, from which the folders of agents follow, and the project to edit instead; or none."""
+
+    environ: Mapping[str, str]
+    project: Path | None = None
+
+    def below(self, folder: str, variable: str = "") -> Path:
+        """Return the folder that *variable* names, else *folder* below the home folder."""
+        chosen, home = self.environ.get(variable) or folder, self.environ.get("HOME")
+        return Path(f"{home}{chosen[1:]}") if home and chosen.startswith("~/") else Path(chosen).expanduser()
+
+
+class Agent(NamedTuple):
+    """An agent: the program and the folder by which it is found, and what an installation changes."""
+
+    title: str
+    program: str
+    folder: Callable[[UserFolders], Path]
+    steps: Callable[[UserFolders, Connection], Sequence[Step]]
+    hint: str = ""
+    has_project: bool = True
+    style: HookStyle | None = None
+
+
+def _claude(folders: UserFolders, connection: Connection) -> list[Step]:
+    settings = _claude_folder(folders) / "settings.json"
+    servers = folders.below("~", "CLAUDE_CONFIG_DIR") / ".claude.json"
+    if folders.project:
+        settings, servers = folders.project / ".claude" / "settings.local.json", folders.project / ".mcp.json"
+    return [
+        SettingsFile(settings, _hooks(connection, CLAUDE_STYLE)),
+        SettingsFile(servers, _servers(connection, SERVERS, _entry(connection))),
+    ]
+
+
+def _claude_folder(folders: UserFolders) -> Path:
+    return folders.below("~/.claude", "CLAUDE_CONFIG_DIR")
+
+
+def _codex(folders: UserFolders, connection: Connection) -> list[Step]:
+    folder = folders.project / ".codex" if folders.project else _codex_folder(folders)
+    # Without the mark the first request of a session does not wait for the tools.
+    server = {**_entry(connection), "required": True}
+    return [
+        SettingsFile(folder / "hooks.json", _hooks(connection, CODEX_STYLE)),
+        SettingsFile(
+            folder / "config.toml", _servers(connection, "mcp_servers", server, starts_clean=True), TOML
+        ),
+    ]
+
+
+def _codex_folder(folders: UserFolders) -> Path:
+    return folders.below("~/.codex", "CODEX_HOME")
+
+
+def _gemini(folders: UserFolders, connection: Connection) -> list[Step]:
+    folder = (folders.project or folders.below("~")) / ".gemini"
+    entries = [*_hooks(connection, GEMINI_STYLE), *_servers(connection, SERVERS, _entry(connection))]
+    return [SettingsFile(folder / "settings.json", entries, JSON5)]
+
+
+def _opencode(folders: UserFolders, connection: Connection) -> list[Step]:
+    folder = folders.project or _opencode_folder(folders)
+    names = ("opencode.jsonc", "opencode.json")
+    file = next((folder / name for name in names if (folder / name).exists()), folder / names[-1])
+    environ = dict(connection.environ)
+    server = {
+        "type": "local",
+        "command": [*connection.program, *connection.server],
+        **({"environment": environ} if environ else {}),
+        "enabled": True,
+    }
+    profile = {"CLAWMEM_PROFILE": connection.profile} if connection.profile else {}
+    settings = {"command": list(connection.program), "environment": {**environ, **profile}}
+    source = (INTEGRATIONS / "opencode" / "clawmem.js").read_text("utf-8")
+    plugin = source.replace(
+        '{ command: ["clawmem"], environment: {} }', json.dumps(settings, ensure_ascii=False)
+    )
+    return [
+        SettingsFile(file, _servers(connection, "mcp", server), JSON5),
+        WholeFile(
+            folder / (".opencode/plugin" if folders.project else "plugin") / "clawmem.js",
+            plugin,
+            "clawmem plugin for OpenCode",
+        ),
+    ]
+
+
+def _opencode_folder(folders: UserFolders) -> Path:
+    return folders.below("~/.config", "XDG_CONFIG_HOME") / "opencode"
+
+
+def _openclaw(folders: UserFolders, connection: Connection) -> list[Step]:
+    entries: list[Entry] = [
+        Element(("plugins", "load", "paths"), str(INTEGRATIONS / "openclaw"), "integrations/openclaw"),
+        Setting(("plugins", "slots", "memory"), "clawmem", shared=True),
+        *_plugin(folders, connection, (*PLUGIN, "config"), "clawmemBin"),
+        Setting((*PLUGIN, "enabled"), True),
+        Setting((*PLUGIN, "hooks", "allowConversationAccess"), connection.may_read or None),
+    ]
+    return [SettingsFile(_openclaw_folder(folders) / "openclaw.json", entries, JSON5)]
+
+
+def _openclaw_folder(folders: UserFolders) -> Path:
+    return folders.below("~/.openclaw", "OPENCLAW_STATE_DIR")
+
+
+def _hermes(folders: UserFolders, connection: Connection) -> list[Step]:
+    folder = _hermes_folder(folders)
+    provider = Setting(("memory", "provider"), "clawmem", shared=True)
+    return [
+        Link(folder / "plugins" / "clawmem", INTEGRATIONS / "hermes" / "clawmem"),
+        SettingsFile(folder / "clawmem.json", _plugin(folders, connection, (), "bin")),
+        SettingsFile(folder / "config.yaml", [provider], YAML_FORMAT),
+    ]
+
+
+def _hermes_folder(folders: UserFolders) -> Path:
+    return folders.below("~/.hermes", "HERMES_HOME")
+
+
+def _curator(folders: UserFolders, connection: Connection) -> list[Step]:
+    page = (INTEGRATIONS / "curator" / "clawmem-curator.md").read_text("utf-8")
+    vault = connection.environ.get("INDEX_PATH")
+    command = shlex.join([*connection.program, *(("--vault", vault) if vault else ())])
+    file = _claude_folder(folders) / "agents" / "clawmem-curator.md"
+    return [WholeFile(file, page.replace("{clawmem}", command), "name: clawmem-curator")]
+
+
+def _hooks(connection: Connection, style: HookStyle) -> list[Entry]:
+    return [Hooks(style, connection.program, connection.hooks)] if connection.hooks else []
+
+
+def _entry(connection: Connection) -> dict[str, Any]:
+    """Return the entry of the MCP server as most agents read it."""
+    program, *arguments = [*connection.program, *connection.server]
+    environ = {"env": dict(connection.environ)} if connection.environ else {}
+    return {"command": program, "args": arguments, **environ}
+
+
+def _servers(
+    connection: Connection, member: str, entry: dict[str, Any], *, starts_clean: bool = False
+) -> list[Entry]:
+    name = connection.server_name
+    return [Server(member, name, entry, starts_clean=starts_clean)] if connection.server else []
+
+
+def _plugin(folders: UserFolders, connection: Connection, path: Sequence[str], runs: str) -> list[Entry]:
+    """Return the settings of a plugin that starts one file: the program, the vault and the profile."""
+    beside = Path(connection.program[0]).with_name("clawmem")
+    found = shutil.which("clawmem", path=folders.environ.get("PATH", ""))
+    program = str(beside) if beside.exists() else found or "clawmem"
+    return [
+        Setting((*path, runs), program, runs=True),
+        Setting((*path, "vault"), connection.environ.get("INDEX_PATH")),
+        Setting((*path, "profile"), connection.profile or None),
+    ]
+
+
+AGENTS = {
+    "claude-code": Agent("Claude Code", "claude", _claude_folder, _claude, style=CLAUDE_STYLE),
+    "codex": Agent(
+        "Codex", "codex", _codex_folder, _codex,
+        "Codex asks once whether it may run the hooks: /hooks shows them.", style=CODEX_STYLE,
+    ),
+    "gemini": Agent(
+        "Gemini CLI", "gemini", lambda folders: folders.below("~/.gemini"), _gemini,
+        "Gemini CLI starts servers in trusted folders only.", style=GEMINI_STYLE,
+    ),
+    "opencode": Agent("OpenCode", "opencode", _opencode_folder, _opencode),
+    "openclaw": Agent(
+        "OpenClaw", "openclaw", _openclaw_folder, _openclaw,
+        "Restart the gateway. Context and capture need its conversations, which --yes permits.",
+        has_project=False,
+    ),
+    "hermes": Agent(
+        "Hermes", "hermes", _hermes_folder, _hermes, "Check: hermes memory status.", has_project=False
+    ),
+}  # fmt: skip
+# An agent inside of Claude Code, which is installed on request alone.
+CURATOR = Agent("The curator", "", _claude_folder, _curator, 'Say "curate memory".', has_project=False)
+
+
+class InstalledClients:
+    """The agents of a user: implements `clawmem.ports.clients.Clients`."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self.titles = {name: agent.title for name, agent in AGENTS.items()}
+        self.hints = {name: agent.hint for name, agent in {**AGENTS, "curator": CURATOR}.items()}
+
+    def found(self) -> list[str]:
+        """See `Clients`."""
+        folders, path = UserFolders(self._environ), self._environ.get("PATH", "")
+        return [
+            name
+            for name, agent in AGENTS.items()
+            if os.path.isdir(agent.folder(folders)) or shutil.which(agent.program, path=path)  # noqa: PTH112
+        ]
+
+    def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
+        """See `Clients`."""
+        steps = self._steps(name, connection)
+        if any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)):
+            raise ConfigError(
+                "The clawmem plugin is switched on and brings the same hooks and tools; every prompt would get them "
+                "twice. Switch it off (/plugin in Claude Code), or leave the settings alone."
+            )
+        return _done([step.plan(remove=False) for step in steps], dry_run=dry_run)
+
+    def uninstall(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
+        """See `Clients`."""
+        return _done([step.plan(remove=True) for step in self._steps(name, connection)], dry_run=dry_run)
+
+    def state(self, name: str, project: str = "") -> ClientState:
+        """See `Clients`."""
+        style = AGENTS[name].style
+        hooks = [HookEntry(event, 0) for event in EVENTS]
+        steps = self._steps(name, Connection(("clawmem",), hooks, ("mcp",), project=project))
+        return ClientState(
+            [command for step in steps for command in step.commands()],
+            [*style.events.values()] if style else [],
+            any(step.has_plugin() for step in steps if isinstance(step, SettingsFile)),
+        )
+
+    def _steps(self, name: str, connection: Connection) -> Sequence[Step]:
+        agent = CURATOR if name == "curator" else AGENTS[name]
+        if connection.project and not agent.has_project:
+            raise ConfigError(f"{agent.title} has no settings for a project. Leave --project out.")
+        project = Path(connection.project) if connection.project else None
+        return agent.steps(UserFolders(self._environ, project), connection)
+
+
+def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
+    """Make the planned changes, unless *dry_run*; return them."""
+    for change, write in plans if not dry_run else ():
+        try:
+            if change.changed:
+                write()
+        except OSError as error:
+            raise ConfigError(
+                f"{change.file} cannot be written: {error.strerror}. It is as it was."
+            ) from error
+    return [change for change, _ in plans]

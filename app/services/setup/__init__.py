@@ -1,1 +1,0 @@
-"""Installation of clawmem in clients, and its removal."""

@@ -1,0 +1,427 @@
+"""``clawmem setup``: settings as people have them, connected, checked and disconnected again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client_files import COMMENTED, FILES, JSON5, SOMEBODY, TOML, YAML_TEXT
+from command_line import Invoke, ask_json, write_file
+from command_process import Run
+
+from clawmem.adapters.clients.entries import hook_event
+from clawmem.adapters.clients.formats import JSON5 as JSON5_FORMAT
+from clawmem.adapters.clients.installed import AGENTS, INTEGRATIONS
+
+PLUGIN = {"enabledPlugins": {"clawmem@market": True}}
+
+
+@pytest.fixture
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose configuration folder is the usual one, with a program ``clawmem`` and no agent."""
+    for name in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR".split():
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    write_file(home / "bin" / "clawmem", "#!/bin/sh\n").chmod(0o755)
+    return home
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below *folder* that is not of clawmem itself."""
+    files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in files
+        if not {"bin", "clawmem"} & set(file.relative_to(folder).parts[:-1]) and "cache" not in str(file)
+    }
+
+
+def _without_layout(files: dict[str, bytes]) -> dict[str, str]:
+    """Return the texts without blanks, and with one kind of quotation mark."""
+    return {name: "".join(text.decode().split()).replace("'", '"') for name, text in files.items()}
+
+
+def handlers_in(settings: Path) -> dict[str, list[Any]]:
+    """Return the handlers of clawmem by event."""
+    hooks = json.loads(settings.read_text("utf-8")).get("hooks", {})
+    handlers = {
+        event: [handler for group in groups for handler in group["hooks"] if hook_event(handler)]
+        for event, groups in hooks.items()
+    }
+    return {event: found for event, found in handlers.items() if found}
+
+
+def test_every_agent_has_a_case() -> None:
+    assert FILES.keys() == AGENTS.keys()
+
+
+@pytest.mark.parametrize("agent", FILES)
+@pytest.mark.parametrize("has_files", [True, False])
+def test_connected_once_and_taken_out(invoke: Invoke, home: Path, agent: str, has_files: bool) -> None:
+    """A second time changes nothing; afterwards values and comments of others are as they were, and nothing is ours."""
+    for name, text in FILES[agent].items() if has_files else ():
+        write_file(home / name, text)
+    before = contents(home)
+
+    shown = invoke("setup", agent, "--dry-run")
+    assert shown.exit_code == 0 and contents(home) == before
+    done = ask_json(invoke, "setup", agent, "--yes")
+    connected = contents(home)
+    again = ask_json(invoke, "setup", agent, "--yes")
+
+    assert done["changed"] and not again["changed"]
+    assert contents(home) == connected
+    assert all(file["file"] in shown.output for file in done["files"])
+    assert "secret" not in shown.output
+    assert ask_json(invoke, "setup", agent, "--remove")["changed"]
+    assert _without_layout(contents(home)) == _without_layout(before)
+    assert not any(file.is_symlink() for file in home.rglob("*"))
+
+
+def test_hooks_of_claude_code(run: Run, settings: Path, environ: dict[str, str], home: Path) -> None:
+    """One entry an event, as a program and arguments; others stay, and the entry answers in a project full of traps."""
+    done = run("setup", "hooks", "--with", "session-bootstrap")
+
+    assert done.returncode == 0, done.stderr
+    after, before = json.loads(settings.read_text("utf-8")), json.loads(SOMEBODY)
+    assert {**after, "hooks": 0} == {**before, "hooks": 0}
+    assert after["hooks"]["PostToolUse"] == before["hooks"]["PostToolUse"]
+    assert after["hooks"]["Stop"][1:] == before["hooks"]["Stop"]
+    arguments = {
+        event: (handler["args"][handler["args"].index("hook") + 1 :], handler["timeout"])
+        for event, [handler] in handlers_in(settings).items()
+    }
+    assert arguments == {
+        "UserPromptSubmit": (["UserPromptSubmit"], 8),
+        "SessionStart": (["SessionStart", "--with", "session-bootstrap"], 15),
+        "PreCompact": (["PreCompact"], 5),
+        "PostCompact": (["PostCompact"], 10),
+        "Stop": (["Stop"], 90),
+    }
+    assert after["hooks"]["SessionStart"][0]["matcher"] == "compact|startup|resume|clear"
+    (home / "json.py").write_text("raise SystemExit(2)")
+    [handler] = handlers_in(settings)["UserPromptSubmit"]
+    answer = subprocess.run(
+        [handler["command"], *handler["args"]],
+        check=True, input="{}", capture_output=True, text=True, cwd=home, env=environ,
+    )  # fmt: skip
+    assert json.loads(answer.stdout)["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert not (home / ".claude.json").exists()
+
+
+def test_options_that_were_installed_stay(invoke: Invoke, home: Path) -> None:
+    """Profile, vault and optional hooks, unless others are given; entries of an older form are replaced."""
+    settings = home / ".claude" / "settings.json"
+    old = {
+        "type": "command",
+        "command": "/old/clawmem hook decision-extractor --vault /v.sqlite",
+        "timeout": 10,
+    }
+    neighbour = {"type": "command", "command": "my-clawmem-notifier"}
+    write_file(settings, json.dumps({"hooks": {"Stop": [{"hooks": [old, neighbour]}], "Odd": []}}))
+
+    invoke("setup", "hooks", "--profile", "deep", "--with", "pretool-inject,staleness-check")
+    invoke("setup", "hooks")
+
+    hooks = json.loads(settings.read_text("utf-8"))["hooks"]
+    assert hooks["Stop"][1]["hooks"] == [neighbour]
+    ours = {event: " ".join(handler["args"]) for event, [handler] in handlers_in(settings).items()}
+    assert ours["UserPromptSubmit"].endswith("hook UserPromptSubmit --vault /v.sqlite --profile deep")
+    assert ours["PreToolUse"].endswith("--vault /v.sqlite --with pretool-inject")
+    assert ours["SessionStart"].endswith("--with staleness-check")
+    assert ours["Stop"].endswith("hook Stop --vault /v.sqlite")
+    invoke("setup", "hooks", "--profile", "speed")
+    assert handlers_in(settings)["UserPromptSubmit"][0]["args"][-1] == "speed"
+    assert invoke("setup", "hooks", "--with", "feedback-loop").exit_code == 2
+    assert invoke("setup", "hooks", "--profile", "fast").exit_code == 2
+
+
+def test_the_server_of_claude_code(invoke: Invoke, home: Path) -> None:
+    """One of another program that has the name is not replaced; other tools are a server of their own."""
+    file = write_file(home / ".claude.json", '{"mcpServers": {"clawmem": {"command": "somebody-else"}}}')
+    refused = invoke("setup", "mcp")
+    assert refused.exit_code == 4 and "another server is called 'clawmem'" in refused.stderr
+    file.write_text('{"projects": {}}')
+
+    invoke("setup", "mcp")
+    invoke("--vault", "work.sqlite", "setup", "mcp", "--tools", "files")
+
+    servers = json.loads(file.read_text())["mcpServers"]
+    assert servers["clawmem"]["args"][-3:] == ["-m", "clawmem", "mcp"]
+    vault = str((home / "work.sqlite").resolve())
+    assert servers["clawmem-files"]["args"][-5:] == ["mcp", "--vault", vault, "--tools", "files"]
+    assert not (home / ".claude").exists()
+    invoke("setup", "mcp", "--remove")
+    assert json.loads(file.read_text()) == {"projects": {}}
+
+
+def test_variables_are_passed_on(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vault, folders and settings, because agents start in a clean environment; credentials are not."""
+    vault, config = home / "my vault.sqlite", home / "conf"
+    passed = {"INDEX_PATH": str(vault), "CLAWMEM_CONFIG_DIR": str(config), "CLAWMEM_PROFILE": "deep"}
+    for name, value in {**passed, "CLAWMEM_EMBED_API_KEY": "k", "CLAWMEM_SESSION_ID": "s"}.items():
+        monkeypatch.setenv(name, value)
+    file = write_file(home / ".codex" / "config.toml", TOML)
+
+    invoke("setup", "codex")
+
+    text = file.read_text()
+    entry = tomllib.loads(text)["mcp_servers"]["clawmem"]
+    assert text.startswith(TOML.partition("[projects")[0].rstrip())
+    assert entry["required"] is True and entry["env"] == passed
+    [handler] = handlers_in(home / ".codex" / "hooks.json")["UserPromptSubmit"]
+    assert f"--vault '{vault}' --env CLAWMEM_CONFIG_DIR={config}" in handler["command"]
+
+
+def test_replaced_values_are_shown_and_set_back(invoke: Invoke, home: Path) -> None:
+    """Also after other changes in the meantime; OpenClaw permits access to conversations on request alone."""
+    file = write_file(home / ".openclaw" / "openclaw.json", JSON5)
+
+    shown = invoke("setup", "openclaw")
+    assert "plugins.slots.memory: memory-core → clawmem" in shown.output
+    assert f"kept as {file}.before-clawmem" in shown.output
+    text = file.read_text()
+    plugins = JSON5_FORMAT.parse(text)["plugins"]
+    assert plugins["slots"] == {"memory": "clawmem"} and plugins["load"]["paths"][1:] == ["/opt/other"]
+    assert (Path(plugins["load"]["paths"][0]) / "openclaw.plugin.json").is_file()
+    assert "allowConversationAccess" not in text and "gateway: { port: 0x4951, 'mode': 'local'" in text
+    invoke("setup", "openclaw", "--yes")
+    assert JSON5_FORMAT.parse(file.read_text())["plugins"]["entries"]["clawmem"]["hooks"]
+    file.write_text(file.read_text().replace("0x4951", "0x4952"))
+    invoke("setup", "openclaw", "--remove")
+
+    expected = JSON5.replace("0x4951", "0x4952").replace("'memory-core'", '"memory-core"')
+    assert file.read_text() == expected
+    assert not Path(f"{file}.before-clawmem").exists()
+
+
+def test_hermes(invoke: Invoke, home: Path) -> None:
+    """The provider is selected in place, and its folder is linked."""
+    file = write_file(home / ".hermes" / "config.yaml", YAML_TEXT)
+
+    assert "memory.provider: mem0 → clawmem" in invoke("setup", "hermes", "--dry-run").output
+    assert "hermes memory status. Undo:" in invoke("setup", "hermes", "--profile", "speed").output
+
+    assert file.read_text() == YAML_TEXT.replace("mem0", "clawmem").replace("    ", "  ")
+    assert (home / ".hermes" / "plugins" / "clawmem" / "plugin.yaml").is_file()
+    assert json.loads((home / ".hermes" / "clawmem.json").read_text())["profile"] == "speed"
+    invoke("setup", "hermes", "--remove")
+    assert "provider: mem0" in file.read_text()
+
+
+def test_gemini_has_events_and_units_of_its_own(invoke: Invoke, home: Path) -> None:
+    file = write_file(home / ".gemini" / "settings.json", COMMENTED)
+    invoke("setup", "gemini")
+
+    settings = JSON5_FORMAT.parse(file.read_text())
+    [ours], [other] = [group["hooks"] for group in settings["hooks"]["BeforeAgent"]]
+    assert ours["timeout"] == 8000 and ours["command"].endswith("hook BeforeAgent")
+    assert other["command"] == "date" and "matcher" not in settings["hooks"]["SessionStart"][0]
+    assert "// from Priya" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text", "place"),
+    [
+        ("openclaw", ".openclaw/openclaw.json", "{\n  a: 'x,\n}", "line 2, column 6"),
+        ("gemini", ".gemini/settings.json", '{"hooks": {"BeforeAgent": "date"}}', "hooks.BeforeAgent must be a list"),
+        ("hooks", ".claude/settings.json", '{ // mine\n "model": "opus"}', "line 1"),
+        ("hooks", ".claude/settings.json", '{"hooks": {"Stop": ["say done"]}}', "hooks.Stop[0] must be an object"),
+        ("hooks", ".claude/settings.json", "[]", "no mapping"),
+        ("codex", ".codex/config.toml", 'model = "x"\n[mcp', "line 2"),
+        ("codex", ".codex/config.toml", "mcp_servers = 3\n", "mcp_servers must be an object"),
+        ("hermes", ".hermes/config.yaml", "memory: off\n", "memory must be an object"),
+        ("opencode", ".config/opencode/plugin/clawmem.js", "// mine", "is not ours"),
+        ("curator", ".claude/agents/clawmem-curator.md", "# My own curator", "is not ours"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_edited(
+    invoke: Invoke, home: Path, agent: str, name: str, text: str, place: str
+) -> None:
+    """Refused with its name and the place; no file of the agent is touched."""
+    write_file(home / name, text)
+    before = contents(home)
+
+    done = invoke("setup", agent)
+
+    assert done.exit_code == 4
+    assert name.rpartition("/")[2] in done.stderr and place in done.stderr
+    assert contents(home) == before
+
+
+def test_links_modes_and_other_folders_stay(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings that are kept elsewhere are changed there, with the rights they had; new ones are private."""
+    file = write_file(home / "dotfiles.json", SOMEBODY)
+    file.chmod(0o640)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home / "other"))
+    (home / "other").mkdir()
+    (home / "other" / "settings.json").symlink_to(file)
+
+    invoke("setup", "claude-code")
+
+    assert (home / "other" / "settings.json").is_symlink() and handlers_in(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert stat.S_IMODE((home / "other" / ".claude.json").stat().st_mode) == 0o600
+
+
+def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the current folder; an agent without such settings refuses."""
+    (home / "project").mkdir()
+    monkeypatch.chdir(home / "project")
+
+    for agent in ("claude-code", "codex", "gemini", "opencode"):
+        assert invoke("setup", agent, "--project").exit_code == 0
+    made = contents(home / "project")
+    for agent in ("claude-code", "codex", "gemini", "opencode"):
+        assert invoke("setup", agent, "--project", "--remove").exit_code == 0
+
+    assert {".claude/settings.local.json", ".mcp.json", "opencode.json"} < made.keys()
+    assert not contents(home / "project")
+    assert invoke("setup", "hermes", "--project").exit_code == 4
+
+
+@pytest.mark.parametrize("editor", ["vscode", "cursor", "zed", "windsurf", "json"])
+def test_editors_get_an_entry_to_copy(invoke: Invoke, home: Path, editor: str) -> None:
+    """Stdout has the text alone; nothing is written."""
+    before = contents(home)
+    shown = invoke("setup", editor)
+    [member] = json.loads(shown.stdout).values()
+    assert member["clawmem"]["args"][-3:] == ["-m", "clawmem", "mcp"]
+    assert "Add this to" in shown.stderr and contents(home) == before
+
+
+def test_the_curator(invoke: Invoke, home: Path) -> None:
+    """Its file starts this installation; every command that it names exists."""
+    file = home / ".claude" / "agents" / "clawmem-curator.md"
+    done = invoke("setup", "curator")
+
+    text = file.read_text("utf-8")
+    assert (
+        re.search(r"^    .*python.* -m clawmem$", text, re.MULTILINE) and 'Say "curate memory"' in done.stdout
+    )
+    page = (INTEGRATIONS / "curator" / "clawmem-curator.md").read_text("utf-8")
+    for command in sorted(set(re.findall(r"`clawmem ([a-z][a-z -]*)", page))):
+        helped = invoke(*(word for word in command.split() if not word.startswith("-")), "--help")
+        assert helped.exit_code == 0, command
+        assert all(word in helped.stdout for word in command.split() if word.startswith("--"))
+    head = page.split("---")[1]
+    assert "tools: Bash, Read, Glob, Grep" in head
+    assert all(f'"{trigger}"' in head for trigger in ("curate memory", "run curator", "memory maintenance"))
+    assert ask_json(invoke, "setup", "curator", "--remove")["changed"] and not file.exists()
+
+
+def test_installed_agents_are_found(invoke: Invoke, home: Path) -> None:
+    """By their folder or program; without a terminal they are listed with the command, and ``--yes`` connects them."""
+    assert "No agent was found" in invoke("setup").output
+    (home / ".gemini").mkdir()
+    write_file(home / "bin" / "codex", "#!/bin/sh\n").chmod(0o755)
+    before = contents(home)
+
+    shown = invoke("setup")
+
+    assert "Gemini CLI would be changed" in shown.output and "clawmem setup --yes" in shown.output
+    planned = ask_json(invoke, "setup", "--yes", "--dry-run")
+    assert [(client["client"], client["changed"]) for client in planned["clients"]] == [
+        ("codex", True),
+        ("gemini", True),
+    ]
+    assert contents(home) == before
+    assert invoke("setup", "--yes").exit_code == 0
+    assert "Codex: connected." in invoke("setup").output
+    for words in (("setup", "--remove"), ("setup", "emacs")):
+        assert invoke(*words).exit_code == 2
+
+
+def test_an_agent_that_cannot_be_connected_does_not_stop_the_others(invoke: Invoke, home: Path) -> None:
+    """Each is reported, and the exit code is not 0. A broken config file of clawmem is noticed before any of them."""
+    (home / ".codex").mkdir()
+    (home / ".gemini" / "settings.json").mkdir(parents=True)  # cannot be read
+    config = write_file(home / ".config" / "clawmem" / "config.yaml", "server: [\n")
+    refused = invoke("setup", "--yes")
+    assert refused.exit_code == 4 and "config.yaml" in refused.output and not contents(home)
+    config.write_text("")
+
+    done = invoke("setup", "--yes", "--json")
+
+    assert done.exit_code == 4
+    codex, gemini = json.loads(done.stdout)["clients"]
+    assert codex["changed"] and "cannot be read" in gemini["error"]
+    assert "??    Gemini CLI: whether it is connected is unknown" in invoke("setup", "--check").output
+
+
+def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
+    """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
+    assert "No agent is connected" in invoke("setup", "--check").output
+    invoke("setup", "gemini")
+    empty = invoke("setup", "--check")
+    assert empty.exit_code == 1
+    assert "there is no vault at" in empty.output and "Run: clawmem bootstrap" in empty.output
+    invoke("bootstrap", notes)
+    assert "ok    Gemini CLI: tools answer" in invoke("setup", "--check").output.replace(
+        "hooks answer", "tools answer"
+    )
+    file = home / ".gemini" / "settings.json"
+    working = file.read_text()
+    [ours] = json.loads(working)["hooks"]["BeforeAgent"][0]["hooks"]
+
+    for command, fault, remedy in (
+        ("/gone/clawmem hook BeforeAgent", "127", "clawmem setup gemini"),
+        ("echo clawmem hook BeforeAgent", "instead of a JSON object", "clawmem setup gemini"),
+        (
+            """echo '{"continue": true}' # clawmem hook BeforeAgent""",
+            "hooks add nothing",
+            "clawmem query",
+        ),
+        (f"{ours['command']} --vault /gone/x.sqlite", "no vault at /gone/x.sqlite", "bootstrap"),
+    ):
+        settings = json.loads(working)
+        settings["hooks"]["BeforeAgent"][0]["hooks"][0]["command"] = command
+        file.write_text(json.dumps(settings))
+        done = invoke("setup", "--check")
+        assert done.exit_code == 1
+        assert "FAIL  Gemini CLI" in done.output and fault in done.output
+        assert remedy in done.output
+
+
+def test_doctor_names_what_is_wrong_with_the_settings(
+    invoke: Invoke, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hooks that are missing or doubled, in a project once more, or installed beside the plugin."""
+    settings = home / ".claude" / "settings.json"
+    assert "Undo: clawmem setup hooks --remove" in invoke("bootstrap", notes, "--hooks").output
+    assert "ok    Claude Code: hooks answer" in invoke("doctor").output
+    working = json.loads(settings.read_text("utf-8"))
+
+    changed = json.loads(settings.read_text("utf-8"))
+    del changed["hooks"]["Stop"]
+    changed["hooks"]["PreCompact"] *= 2
+    settings.write_text(json.dumps(changed))
+    assert (
+        "have hooks of PreCompact more than once. Run: clawmem setup claude-code" in invoke("doctor").output
+    )
+    changed["hooks"]["PreCompact"] = working["hooks"]["PreCompact"]
+    settings.write_text(json.dumps(changed))
+    assert "lack hooks of Stop" in invoke("doctor").output
+
+    settings.write_text(json.dumps({**working, **PLUGIN}))
+    beside = invoke("doctor")
+    assert beside.exit_code == 1 and "installed twice, by the clawmem plugin" in beside.output
+    refused = invoke("setup", "hooks")
+    assert refused.exit_code == 4 and "plugin is switched on" in refused.stderr
+    assert invoke("setup", "claude-code", "--remove").exit_code == 0
+    assert "Claude Code: connected by the clawmem plugin" in invoke("doctor").output
+
+    settings.write_text(json.dumps(working))
+    (home / "project").mkdir()
+    monkeypatch.chdir(home / "project")
+    invoke("setup", "claude-code", "--project", "--profile", "deep")
+    assert f"once more in {home / 'project'}" in invoke("doctor").output
