@@ -27,14 +27,14 @@ from clawmem.app.services.maintenance.finding import (
     without_remedy,
 )
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, listed
-from clawmem.domain.documents.fragments import GRAIN_OF
+from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.records import EmbedState, Grain, Role
+from clawmem.ports.records import EmbedState, Role
 from clawmem.ports.storage import Storage, Transactions
 
 SHOWN = 5  # files listed by name
@@ -149,23 +149,14 @@ class Doctor:
     def _lexical(self) -> CheckResult:
         if faults := self.lexical.faults():
             return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
-        expected = self._fragments_by_grain()
-        held = {grain: self.lexical.count(grain) for grain in GRAIN_OF.values()}
-        wrong = [
-            f"{grain}: the index holds {held[grain]}, the records {expected[grain]}"
-            for grain in held
-            if held[grain] != expected[grain]
-        ]
-        if wrong:
+        counts = entries_by_grain(self.documents, self.lexical)
+        if wrong := [
+            f"{grain}: the index holds {held}, the records {expected}"
+            for grain, (held, expected) in counts.items()
+            if held != expected
+        ]:
             return CheckResult(LEXICAL, False, "; ".join(wrong), REBUILD)
-        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {count}" for grain, count in held.items()))
-
-    def _fragments_by_grain(self) -> Counter[Grain]:
-        counts: Counter[Grain] = Counter()
-        for document in self.documents.latest():
-            parts = self.documents.fragments(document.id)
-            counts.update(GRAIN_OF[part.kind] for part in parts if part.kind in GRAIN_OF)
-        return counts
+        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {held}" for grain, (held, _) in counts.items()))
 
     # -- vectors ------------------------------------------------------------------------------------
 
