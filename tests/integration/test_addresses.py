@@ -12,7 +12,6 @@ import pytest
 from addressed_notes import (
     ACME,
     AMBIGUOUS,
-    BETA,
     CAFE,
     NOTES,
     PRICING,
@@ -99,36 +98,6 @@ def test_every_interface_takes_them(addressed: Invoke) -> None:
         assert by_tool("find_causal_links", docid=address).details["source"]["file"] == PRICING
 
 
-def test_a_place_as_it_is_printed(addressed: Invoke) -> None:
-    """`get` of a printed range prints these lines of the file, of a printed line what begins there."""
-    seats, billed = "One seat costs twelve euro.\n", "Seats are billed monthly.\n"
-    for place, *more, text in (
-        (f"{PRICING}:6-8", f"{seats}\n{billed}"),
-        (f"{PRICING}:8", billed),
-        (f"{PRICING}:6-8", "--lines", "1", seats),
-        (f"{PRICING}:1-4", "# Pricing\n"),
-    ):
-        assert addressed("get", place, *more).stdout.rstrip() == text.rstrip()
-        assert json.loads(addressed("get", place, *more, "--json").stdout)["text"] == text
-    assert by_tool("get", file=f"{PRICING}:8-8").details["text"] == "Seats are billed monthly.\n"
-    found = addressed("search", "billed monthly").stdout.split()[0]
-    assert "billed monthly" in addressed("get", found).stdout
-    backwards = addressed("get", f"{PRICING}:8-6")
-    assert (backwards.exit_code, "6-8" in backwards.output) == (2, True)
-
-
-def test_multi_get_takes_addresses(addressed: Invoke) -> None:
-    """A list may mix titles, links, docids and printed places."""
-    told = addressed(
-        "multi-get",
-        f"price list, [[Beta]], {docid_of(addressed, QUEUE)}, work/handoff.md:3-3, zzzz",
-        "--json",
-    )
-    found = json.loads(told.stdout)
-    assert {one["file"] for one in found["documents"]} == {PRICING, BETA, QUEUE, "work/handoff.md"}
-    assert [one["code"] for one in found["errors"]] == ["NOT_FOUND"]
-
-
 @pytest.mark.parametrize("door", ["cli", "mcp", "rest"])
 def test_what_is_no_address_changes_nothing(addressed: Invoke, door: str) -> None:
     """Words, near paths, names of two notes and careless input are refused, and no row is changed."""
@@ -142,33 +111,6 @@ def test_what_is_no_address_changes_nothing(addressed: Invoke, door: str) -> Non
             if door == "cli":
                 assert heard.code == ("2" if text in REFUSED else "3"), (text, heard.text)
         assert rows() == before, text
-
-
-def test_candidates_for_people_and_programs(addressed: Invoke) -> None:
-    """An error names docid, path and title of what may be meant; programs get the same as records."""
-    refused = addressed("pin", "work/2026-04-28-pricing.md")
-    assert (refused.exit_code, f"{docid_of(addressed, PRICING)} {PRICING} (Pricing)" in refused.output) == (
-        3,
-        True,
-    )
-
-    told = json.loads(addressed("pin", "kick-off", "--json").stdout)
-    assert [one["file"] for one in told["candidates"]] == [ACME, BETA]
-    for heard in (by_tool("memory_pin", query="kick-off"), by_route("POST", "/documents/kick-off/pin")):
-        assert heard.code == "AMBIGUOUS"
-        assert [one["file"] for one in heard.details["candidates"]] == [ACME, BETA]
-        assert addressed("pin", heard.details["candidates"][0]["docid"]).exit_code == 0
-    near = by_tool("memory_pin", query="the queue of jobs").details["candidates"]
-    assert near[0] == {
-        "docid": docid_of(addressed, QUEUE),
-        "file": QUEUE,
-        "title": "Queue depth",
-        "state": "",
-        "origin": "user",
-        "trusted": True,
-    }
-    below = by_route("GET", "/documents/clients")
-    assert {one["file"] for one in below.details["candidates"]} == {ACME, BETA}
 
 
 _PIECES = st.sampled_from(

@@ -14,7 +14,6 @@ from clawmem.app.client.hook_registry import call_named
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import joined, read_event
 from clawmem.app.interfaces.hooks.runner import call
-from clawmem.app.interfaces.hooks.spool import JobsFailed
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
 QUESTION = "Where do login sessions live, and for how many days?"
@@ -85,24 +84,3 @@ def test_a_session(agent: Agent, remembered: Invoke) -> None:
     assert not any("Redis" in one["title"] for one in kept)
     state = next(Path(agent.values["TRANSCRIPT"]).parent.glob("memory/*.md")).read_text("utf-8")
     assert "Where should the queue live?" in state
-
-
-def test_a_newer_agent(agent: Agent, remembered: Invoke) -> None:
-    """Unknown fields and values of other types change nothing; a transcript in an unknown format is skipped."""
-    more = {"new_field": {"deep": [1]}, "permission_mode": 7, "cwd": None, "turn_id": None}
-    assert "Redis for 14 days" in context_of(agent.send("prompt", QUESTION, **more))
-    file = Path(agent.values["TRANSCRIPT"])
-    file.write_text('{"v": 9, "kind": "turn", "body": "We decided to use Kafka."}\nno json at all\n')
-
-    with pytest.raises(JobsFailed, match=r"decision-extractor.* no line is a message in a known format"):
-        agent.send("end", **more)  # one line of the error log
-
-    assert "Kafka" not in remembered("list").output
-
-
-def test_without_a_vault(agent: Agent, home: Path) -> None:
-    """Every event gets a valid silent answer, and no vault is created."""
-    for kind in ("start", "prompt", "end", "compaction"):
-        if kind in agent.events:
-            assert context_of(agent.send(kind, QUESTION)) == ""
-    assert not list(home.rglob("*.sqlite"))

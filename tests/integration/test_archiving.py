@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from command_line import Invoke, age_documents, configure
 from hook_process import ask
-from mined_talks import BOAT, mined, write_export
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -88,33 +87,6 @@ def test_what_is_brought_back(vault: Vault, clock: ManualClock, archiving: Archi
     assert {one.id for one in archiving.sweep(IN_EARNEST, by="x")} == {older, newer}
 
 
-def test_what_was_forgotten_is_not_brought_back(
-    vault: Vault, clock: ManualClock, archiving: Archiving
-) -> None:
-    """Nor is what was removed: only an archived document is restored."""
-    forgotten = note(vault, clock, "secret.md", 1)
-    with vault.transactions.writing():
-        publisher(vault).withdraw([forgotten], InactiveReason.FORGOTTEN)
-
-    assert archiving.restore([forgotten], by="x") == []
-    assert fetch(vault, forgotten).inactive is InactiveReason.FORGOTTEN
-
-
-def test_what_is_found_among_the_archived(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
-    """By words, those that hold most of them first; by collection; what is served is not among them."""
-    one, two = (
-        note(vault, clock, "idle one.md", 120),
-        note(vault, clock, "idle two.md", 121, collection="other"),
-    )
-    archiving.sweep(IN_EARNEST, by="x")
-    note(vault, clock, "one.md", 1)
-
-    assert [document.id for document in archiving.archived()] == [one, two]
-    assert [document.id for document in archiving.archived("idle two")] == [two, one]
-    assert [document.id for document in archiving.archived("idle", "other")] == [two]
-    assert archiving.archived("lighthouse") == []
-
-
 def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
     """It is due for good so many days after it was archived, counted from the last time; never without a number."""
     idle = note(vault, clock, "idle.md", 120)
@@ -184,21 +156,3 @@ def test_the_hook(
     assert (done.code, done.log) == (0, "")
     assert "decisions/2026-02-11-redis.md" in done.context
     assert json.loads(invoke("status", "--json").stdout)["documents"] == left
-
-
-def test_an_imported_conversation_is_new_however_old_its_talk_is(
-    invoke: Invoke, environ: dict[str, str], home: Path, tmp_path: Path
-) -> None:
-    """Neither named as stale, nor counted or archived by a sweep, until it was idle in the vault itself."""
-    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
-    configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
-    told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
-
-    assert not ask(environ, home, "staleness-check", told).context
-    assert json.loads(invoke("lifecycle", "sweep", "--json").stdout)["archived"] == []
-    assert "idle by the policy" not in invoke("curate").output
-
-    age_documents(home)
-    assert "idle by the policy" in invoke("curate").output
-    ask(environ, home, "staleness-check", told)
-    assert json.loads(invoke("status", "--json").stdout)["documents"] == 0

@@ -14,10 +14,8 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import QueryPlan
-from clawmem.app.services.retrieval.receipts import request_to_json
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.routes import MemoryRetrieve
-from clawmem.app.services.retrieval.similar import FindSimilar
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
@@ -91,48 +89,12 @@ def test_the_day_counts_to_its_end(home: Home) -> None:
     assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
 
 
-def test_ages_count_from_the_day(home: Home) -> None:
-    """A note is as old as it was then, and as recent in the ranking."""
-
-    def redis(as_of: str) -> tuple[float, float]:
-        [found] = [r for r in home.ask(as_of=as_of).results if r.document.path == "redis.md"]
-        return found.age_days, found.terms["recency"]
-
-    (age, recency), (age_now, recency_now) = redis("2023-05-03"), redis("")
-    assert age == pytest.approx(2, abs=0.001)
-    assert age_now > 190
-    assert recency > recency_now
-
-
-def test_times_are_named_from_the_day(home: Home) -> None:
-    """What "yesterday" was depends on when it is asked of."""
-    answer = home.ask(as_of="2023-05-03", question="what about login sessions yesterday")
-
-    assert "the time it names: 2023-05-02 up to 2023-05-03" in answer.trace.stages[0].notes
-    assert answer.trace.hits["time"] == 1
-
-
-def test_a_day_to_come_changes_nothing(home: Home) -> None:
-    """Nobody is older tomorrow than today."""
-    to_come, now = home.ask(as_of="2099-01-01"), home.ask()
-
-    assert to_come.results == now.results
-    assert to_come.trace.degraded == {}
-
-
 def test_what_bears_no_date_is_explained(home: Home) -> None:
     """A note without a date that was changed since is missing, and that is said; one that was not is there."""
     answer = home.ask(as_of=BETWEEN)
 
     assert answer.trace.degraded == {"as of": "left out 1 without a date of their own, changed since"}
     assert home.ask(until=BETWEEN).trace.degraded == {}
-
-
-def test_a_receipt_names_the_day(home: Home) -> None:
-    """A receipt contains the moment at which a question was asked as of."""
-    request = read_request(ASKED, now_ms=START_MS, as_of=BETWEEN)
-
-    assert request_to_json(request) == {"as_of": "2023-07-01T00:00:00.000Z"}
 
 
 def test_the_latest_sessions_of_then(home: Home) -> None:
@@ -154,16 +116,6 @@ def test_the_latest_sessions_of_then(home: Home) -> None:
     assert latest(as_of=BETWEEN) == latest(until=BETWEEN) == [("s2", ""), ("s1", "It is done.")]
 
 
-def test_what_was_near_then(home: Home) -> None:
-    """Similar documents keep to the day as well."""
-    find = FindSimilar(retrieval_stores(home.vault), home.embedder)
-
-    now, then = (find(home.at("redis.md"), now_ms=START_MS, as_of=day) for day in ("", BETWEEN))
-
-    assert {"postgres.md", "new-scrap.md"} <= set(paths(now.answer))
-    assert set(paths(then.answer)) == {"old-scrap.md", "sqlite.md"}
-
-
 def test_a_timeline_ends_at_the_day(home: Home) -> None:
     """Notes of after it are neither shown nor counted; a document that was written later has no timeline of then."""
     read, focus = wired(home.vault).timeline(), home.at("old-scrap.md")
@@ -174,10 +126,3 @@ def test_a_timeline_ends_at_the_day(home: Home) -> None:
     assert (len(now.after), now.total) == (2, len(NOTES))
     with pytest.raises(InvalidInput, match="written later"):
         read(home.at("redis.md"), as_of="2023-01-01")
-
-
-@pytest.mark.parametrize(("day", "count"), [("0001-01-01", 0), ("9999-12-31", len(NOTES))])
-def test_the_ends_of_the_calendar(home: Home, day: str, count: int) -> None:
-    """They are answered like any other day."""
-    assert len(paths(home.ask(as_of=day, question="sessions a year ago"))) <= count
-    assert len(paths(home.ask(until=day))) <= count

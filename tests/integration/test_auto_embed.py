@@ -109,26 +109,3 @@ def test_no_model_server_is_asked_without_a_request(remembered: Any, notes: Path
         read = json.loads(remembered("update", "--json").output)
     assert (read["embed"], read["pending"]) == (None, 1)
     assert json.loads(remembered("update", "--json").output)["embed"]["embedded"] == 1
-
-
-def test_imports_end_with_vectors(remembered: Any, tmp_path: Path) -> None:
-    """Of memories and of issues, as after update; a dry run makes none."""
-    memories = tmp_path / "memories.jsonl"
-    memories.write_text(
-        json.dumps({"id": "boat", "text": "Wiebke sails the Möwe."}),
-        "utf-8",
-    )
-    project = tmp_path / "project" / ".beads"
-    project.mkdir(parents=True)
-    (project / "issues.jsonl").write_text(
-        json.dumps({"id": "p-1", "title": "Caulk the boat", "status": "open", "created_at": "2026-01-01T00:00:00Z"}) + "\n",
-        "utf-8",
-    )  # fmt: skip
-    importing = ("import", "jsonl", str(memories), "--json")
-
-    assert json.loads(remembered(*importing, "--dry-run").output)["embed"] is None
-    assert json.loads(remembered(*importing).output)["embed"]["embedded"] > 0
-    assert (
-        json.loads(remembered("beads", "sync", str(project.parent), "--json").output)["embed"]["embedded"] > 0
-    )
-    assert stored(remembered)[1] == 0

@@ -12,7 +12,6 @@ from wired import publisher, wired
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.briefing.session import curation_note
 from clawmem.app.services.retrieval.pipelines import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
@@ -88,17 +87,6 @@ def test_after_compaction_every_part_keeps_to_its_budget(briefed: Briefed) -> No
     assert section_of(told, "## From").count("\n- ") <= 3
 
 
-def test_after_compaction_at_most_five_decisions_of_a_week(briefed: Briefed) -> None:
-    for n in range(7):
-        briefed.keep(f"d{n}.md", f"Decided {n}.", "decision", days=n / 10)
-    briefed.keep("old.md", "Decided long ago.", "decision", days=8)
-
-    told = briefed.after_compaction("")
-
-    assert [n for n in range(7) if f"Decided {n}." in told] == [0, 1, 2, 3, 4]
-    assert "long ago" not in told
-
-
 def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
     """2000 tokens: profile 800, handoff 600, current 400 with what is pinned first, stale notes 200 and five at most."""
     for n in range(30):
@@ -167,14 +155,3 @@ def test_after_compaction_machines_are_heard_of_what_was_settled(briefed: Briefe
 
     assert "handoffs" not in told
     assert "lives in Oslo" in section_of(told, "## From the vault")
-
-
-def test_a_report_within_its_budget() -> None:
-    """200 tokens, however many actions somebody recommends; and what waits for vectors."""
-    actions = ", ".join(f'"Pin note {n} of the ledger"' for n in range(200))
-    report = f'{{"timestamp": "2026-01-01T00:00:00Z", "actions": [{actions}]}}'
-
-    told = curation_note(report, 1_767_225_600_000, pending=30, documents=100)
-
-    assert told.startswith("<vault-curator>\n") and token_count(told) <= 200
-    assert "30 texts have no vector yet" in told and "Pin note 0" in told

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,8 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.contracts.samples import fetch
-from clawmem.domain.documents.properties import property_key
-from clawmem.ports.documents import PropertyFilter
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
+from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
 
@@ -61,24 +58,6 @@ class TestDecisionExtractor:
         assert len(world.extract(session).stored) == 1
         assert world.extract(session) == NOTHING
         assert len(world.kept()) == 3
-
-    def test_one_message_is_enough(self, world: World) -> None:
-        """What the first message decides is kept at the first Stop, and not again at the next."""
-        session = world.session("s1", ("user", "We'll use Postgres for the ledger."))
-
-        assert len(world.extract(session).stored) == 1
-        world.session("s1", ("assistant", "Noted."))
-        assert world.extract(session) == NOTHING
-
-    def test_a_resumed_session_copies_its_history(self, world: World) -> None:
-        """Messages that a resumed session copied into its own transcript are not captured again."""
-        first = world.session("s1", *LEDGER)
-        world.extract(first)
-        second = world.session("s2")
-        Path(second.transcript).write_text(Path(first.transcript).read_text())
-
-        assert world.extract(second) == NOTHING
-        assert len(world.kept()) == 2
 
     @pytest.mark.parametrize(
         ("sentence", "minutes", "documents"),
@@ -134,43 +113,6 @@ class TestDecisionExtractor:
             current_successors(world.vault.documents, world.vault.successions, [old.id])[old.id].id == new.id
         )
         assert old.confidence == 0.85
-
-    def test_a_session_takes_a_decision_back(self, world: World) -> None:
-        """Without another decision in its place it is not served any more."""
-        session = world.session("s1", *LEDGER)
-        world.extract(session)
-        world.session("s1", ("user", "Scratch that."))
-        world.extract(session)
-
-        assert world.kept()[0].inactive is InactiveReason.SUPERSEDED
-
-    def test_a_memory_has_the_project_of_its_session(self, world: World) -> None:
-        """It is a property, by which searches filter."""
-        world.extract(replace(world.session("s1", *LEDGER), project="/work/ledger"))
-
-        having = world.vault.properties.having([PropertyFilter("project", property_key("/work/ledger"))])
-        assert having == {document.id for document in world.kept()}
-
-    def test_what_was_injected_is_not_captured_back(self, world: World) -> None:
-        """A sentence that repeats what was surfaced is no finding."""
-        captured = world.extract(
-            world.session("s1", *LEDGER), is_echo=lambda sentence: "Postgres" in sentence
-        )
-
-        assert [one.content_type for one in world.kept()] == ["antipattern"]
-        assert len(captured.stored) == 1
-
-    def test_secrets_stay_out(self, world: World) -> None:
-        """What is stored has no secret in it, in no document, quote or title."""
-        secret = "password" + "=hunter2Xk93Lmq"
-        said = ("user", f"We'll use {secret} for the ledger database.")
-
-        world.extract(world.session("s1", *GREETING, said, ("assistant", "Noted.")))
-
-        [kept] = world.kept()
-        [seen] = world.vault.captures.sightings(kept.id)
-        for text in (kept.title, kept.path, seen.quote, world.vault.documents.body(kept.id) or ""):
-            assert "hunter2" not in text
 
     def test_killed_in_the_middle(self, world: World, tmp_path: Path) -> None:
         """A process killed before its transaction ends has stored nothing; the next stores everything, once."""
@@ -241,15 +183,6 @@ class TestWithGenerator:
 
         assert len(captured.stored) == 2
         assert captured.degraded
-
-    def test_no_time_left(self, world: World) -> None:
-        """Without time for a model rules do the work."""
-        captured = world.extract(
-            world.session("s1", *LEDGER), generator=ScriptedGenerator(), left=lambda: 0.5
-        )
-
-        assert len(captured.stored) == 2
-        assert "no time" in captured.degraded
 
     @pytest.mark.parametrize(("confidence", "expected"), [(0.7, 0.6), (0.69, 0.85)])
     def test_a_model_judges_earlier_decisions(self, world: World, confidence: float, expected: float) -> None:

@@ -129,27 +129,9 @@ def test_a_cause_a_wish_and_a_next_step_are_worth_a_handoff(
     assert sessions.handoff()
 
 
-def test_a_written_file_alone_is_worth_a_handoff(sessions: SessionHome) -> None:
-    """Although nothing was said that is worth keeping."""
-    sessions.end("aaaa0000", ("Create the file.", "Here."), wrote="/work/new.py")
-
-    assert section(sessions.handoff(), "Files Changed") == ["/work/new.py"]
-
-
 def test_small_talk_is_not_kept_however_long(sessions: SessionHome) -> None:
     """Eight messages in which nothing was done, decided, changed or left open leave nothing."""
     sessions.end("aaaa0000", *(("Hello.", "Hello there."), ("How are you?", "Fine, thanks.")) * 2)
-
-    assert sessions.kept() == {}
-
-
-def test_a_session_that_only_read_notes_stores_nothing(sessions: SessionHome) -> None:
-    """What it was told from the vault and said back is no finding."""
-    prompt = "Where do login sessions live, and for how many days?"
-    told = sessions.hook("context-surfacing", "UserPromptSubmit", session_id="aaaa0000", prompt=prompt)
-    assert "Login sessions live in Redis for 14 days." in told
-
-    sessions.end("aaaa0000", (prompt, "Login sessions live in Redis for 14 days."))
 
     assert sessions.kept() == {}
 
@@ -203,16 +185,3 @@ def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     found = json.loads(sessions.invoke("retrieve", "Where did we leave off?", "--json").stdout)
     assert found["mode"] == "timeline"
     assert found["sessions"][0]["id"] == "aaaa0000"
-
-
-def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome) -> None:
-    """Only the summary itself is read."""
-    summary = "<analysis>\nScratch of the model.\n</analysis>\n\n<summary>\nThe queue moved.\n</summary>"
-    said = transcript(sessions.home / "projects/aaaa0000.jsonl", ("Queue?", "Yes."))
-
-    sessions.hook("postcompact-capture", "PostCompact", session_id="aaaa0000", transcript_path=str(said), compact_summary=summary)  # fmt: skip
-
-    text = "".join(sessions.kept().values())
-    assert "Scratch" not in text
-    assert "<" not in text
-    assert "The queue moved." in text

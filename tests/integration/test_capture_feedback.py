@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from capture_world import GREETING, LEDGER, World
+from capture_world import LEDGER, World
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.services.capture.feedback import Feedback
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.sessions import Session, session_key
+from clawmem.ports.sessions import session_key
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
@@ -52,37 +50,6 @@ class TestHandoff:
         assert entry.ended_at == "2023-11-14T22:00:00.000Z"
         assert entry.summary.startswith("We'll use Postgres")
 
-    def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
-        """Its entry is closed if there is one, and no handoff is written."""
-        hand_over = session_cases(world.vault, world.clock).handoffs().write
-        world.vault.sessions.save(Session("s1", "2023-11-14T21:00:00.000Z"))
-
-        assert hand_over(world.session("s1", *GREETING)).document_id == 0
-        assert hand_over(world.session("s2", *GREETING)).document_id == 0
-
-        entry = world.vault.sessions.get("s1")
-        assert (entry.ended_at, entry.handoff_path) == ("2023-11-14T22:00:00.000Z", None)
-        assert world.vault.sessions.get("s2") is None
-        assert world.kept() == []
-
-    def test_with_a_model_and_without_its_help(self, world: World) -> None:
-        """A model's sections are written down; where it fails the rules' are, with the reason."""
-        session = world.session("s1", *LEDGER)
-        sections = {
-            "request": ["A ledger"],
-            "investigated": [],
-            "learned": [],
-            "done": ["Chosen."],
-            "next": [],
-        }
-        for script, expected in ((json.dumps(sections), "- Chosen."), ("{}", "- We'll use Postgres")):
-            generator = ScriptedGenerator(lambda prompt, script=script: script)  # type: ignore[misc]
-
-            handed = session_cases(world.vault, world.clock, generator).handoffs().write(session)
-
-            assert expected in (world.vault.documents.body(handed.document_id) or "")
-            assert bool(handed.degraded) is (script == "{}")
-
 
 class TestFeedback:
     def test_each_turn_has_its_own(self, world: World) -> None:
@@ -114,19 +81,6 @@ class TestFeedback:
         assert [fetch(world.vault, number).access_count for number in (used, beside, late)] == [1, 1, 1]
         assert len(world.vault.relations.outbound([used], {RelationKind.USAGE}, limit=5)) == 1
 
-    def test_turns_go_on_over_stops(self, world: World) -> None:
-        """The second Stop attributes its own turn, although the transcript is read onwards only."""
-        late = save(world.vault, "adr/later.md", "Of the third turn.")
-        session = world.session("s1", *GREETING, *GREETING)
-        learn = session_cases(world.vault, world.clock).feedback_loop()
-        learn(session)
-        asked = iso_utc(world.clock.now_ms())
-        hits = (RecallHit(late, 1, 0.5),)
-        world.vault.telemetry.record(Recall(asked, "s", query_hash("And?"), 1.0, 5, (), hits, "s1", 2))
-        world.session("s1", ("user", "And?"), ("assistant", "later.md"))
-
-        assert learn(session) == Feedback(1, (late,))
-
     def test_turns_with_names_are_not_counted(self, world: World) -> None:
         """A prompt that was taken back had a row and left no line: the answer still goes to the prompt it was for."""
         asked_for = save(world.vault, "adr/ledger.md", "What the second prompt was about.")
@@ -142,30 +96,6 @@ class TestFeedback:
         world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
 
         assert learn(session) == Feedback(1, (asked_for,))
-
-    def test_an_answer_goes_on_after_a_stop(self, world: World) -> None:
-        """What is said after a Stop without a new prompt still answers the named one before it."""
-        late = save(world.vault, "adr/later.md", "Of the only turn.")
-        session = world.session("s1", *GREETING, ("user", "And?", "p1"), ("assistant", "One moment."))
-        hits = (RecallHit(late, 1, 0.5),)
-        asked = iso_utc(world.clock.now_ms())
-        world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 7, prompt_id="p1"))
-        learn = session_cases(world.vault, world.clock).feedback_loop()
-        learn(session)
-        world.session("s1", ("assistant", "later.md"))
-
-        assert learn(session) == Feedback(1, (late,))
-
-
-def test_precompact_reads_the_last_200_messages(world: World) -> None:
-    """What was decided 200 messages before the end is in the state, what was before that is not."""
-    decided = [("user", f"We'll use {name} for the ledger.") for name in ("Redis", "Postgres")]
-    session = world.session("s1", *decided, *(("assistant", f"Step {number}.") for number in range(199)))
-
-    state = session_cases(world.vault, world.clock).handoffs().state(session)
-
-    assert "Postgres" in state
-    assert "Redis" not in state
 
 
 def test_precompact_extract(world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from capture_world import GREETING, World
-from wired import session_cases, wired
+from wired import wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
@@ -95,40 +95,3 @@ def test_an_observation_that_is_overturned_is_not_served(world: World) -> None:
     after = fetch(world.vault, leak.id)
     assert after.confidence == pytest.approx(0.2)
     assert after.inactive.value == "superseded"
-
-
-def test_a_failure_is_remembered_for_a_week(world: World) -> None:
-    """What was tried in vain is an antipattern; the same within seven days is the same, after that it is news."""
-    failed = "We tried to batch the retries but it only made the leak worse."
-    for name, days in (("s1", 0), ("s2", 7), ("s3", 8)):
-        world.clock.advance(days * 86_400_000)
-        world.extract(world.session(name, *GREETING, ("user", "Look."), ("assistant", failed)))
-
-    lessons = [one for one in world.kept() if one.content_type == "antipattern"]
-    assert [(one.confidence, one.duplicate_count) for one in lessons] == [(0.75, 2), (0.75, 1)]
-
-
-def test_a_handoff_does_not_repeat_what_was_injected(world: World) -> None:
-    """Of a model's sections what the session was given unasked is left out."""
-    told = "The ledger has been in Postgres since the move in May."
-    sections = {"request": ["Fix the leak"], "investigated": [], "learned": [told], "done": ["Fixed it."], "next": []}  # fmt: skip
-    generator = ScriptedGenerator(lambda prompt: json.dumps(sections))
-    hand_over = (
-        session_cases(world.vault, world.clock, generator).handoffs(is_echo=lambda text: text == told).write
-    )
-
-    handed = hand_over(world.session("s1", *SAID))
-
-    body = world.vault.documents.body(handed.document_id) or ""
-    assert "- Fixed it." in body
-    assert told not in body
-
-
-def test_a_handoff_has_the_time_of_its_session(world: World) -> None:
-    """It is written later, and found by the time of the last message."""
-    session = world.session("s1", *SAID)
-    world.clock.advance(3 * 86_400_000)
-
-    handed = session_cases(world.vault, world.clock).handoffs().write(session)
-
-    assert fetch(world.vault, handed.document_id).authored_at.startswith("2023-11-14T22:00:00")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from command_line import Invoke
 
-CIRCLE = ("ann.md", "bea.md", "cleo.md")
 HONEY = {
     "ann.md": "# Ann\n\nThe honey price honey price is nine crowns a jar.\n",
     "bea.md": "# Bea\n\nThe honey price is eleven crowns, as long as there are jars and somebody fills them.\n",
@@ -55,26 +54,6 @@ def test_a_circle_is_reported_once(invoke: Invoke, folder: Path, heads: dict[str
     assert updated.stdout.count(SENTENCE) == 1
     assert "Remove supersedes or superseded_by from one of them." in updated.stdout
     assert f"FAIL  superseded notes: {SENTENCE}" in examined.stdout
-
-
-def test_a_circle_of_three_is_reported(invoke: Invoke, folder: Path) -> None:
-    """All of its notes are named."""
-    heads = {
-        path: f"supersedes: {other}" for path, other in zip(CIRCLE, (*CIRCLE[1:], CIRCLE[0]), strict=True)
-    }
-    write(folder, heads)
-    invoke("collection", "add", folder)
-
-    assert "notes/ann.md and notes/bea.md and notes/cleo.md supersede each other" in invoke("update").stdout
-
-
-def test_a_chain_is_no_circle(invoke: Invoke, folder: Path) -> None:
-    """Notes that supersede one another in one direction are not reported."""
-    write(folder, {"bea.md": "supersedes: ann.md", "cleo.md": "supersedes: [bea.md, ann.md]"})
-    invoke("collection", "add", folder)
-
-    assert "supersede each other" not in invoke("update").stdout
-    assert "ok    superseded notes" in invoke("doctor").stdout
 
 
 @pytest.mark.parametrize("way", [("search",), ("query",), ("query", "--unit", "line")], ids=" ".join)

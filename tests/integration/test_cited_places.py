@@ -7,17 +7,14 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
-from command_process import surfaced
 
 from clawmem.app.bench.collection import load_collection
 from clawmem.domain.documents.markdown import is_delimiter
-from clawmem.domain.security.origin import LEADS
 
 HERE = Path(__file__).parents[1]
 EXAMPLES = HERE.parent / "examples" / "notes"
@@ -31,9 +28,6 @@ EXAMPLE_QUESTIONS = (
 VERBS = ("search", "query")
 UNITS = ("document", "line")
 DOTS = "..."
-QUOTED = frozenset(LEADS.values())  # in front of a text that nobody here stands behind
-
-PROPERTY = re.compile(r"[\w-]+: ")  # of the note, above the cited lines: the prompt names it
 
 
 @dataclass(frozen=True)
@@ -76,16 +70,6 @@ def from_terminal(printed: str, collection: str) -> Iterator[Cited]:
             yield Cited(match[1], int(match[2]), int(match[3] or match[2]), text)
 
 
-def from_block(block: str, collection: str) -> Iterator[Cited]:
-    """What a hook shows: a head with the place, then the text."""
-    for entry in re.split(r"\n\n---\n\n", block.partition("<facts>\n")[2].partition("\n</facts>")[0]):
-        head, _, text = entry.partition("\n")
-        if match := re.search(rf"{collection}/(.+?\.md):(\d+)(?:-(\d+))?,", head):
-            said = [line for line in unescape(text).split("\n") if line not in QUOTED]
-            whole = "\n".join(said[1:] if PROPERTY.match(said[0]) else said)
-            yield Cited(match[1], int(match[2]), int(match[3] or match[2]), whole.replace("\n> ", "\n"))
-
-
 def shown(vault: QuestionedVault, question: str, unit: str) -> Iterator[Cited]:
     """What a terminal shows of the answer to *question*."""
     return from_terminal(vault.invoke("query", question, "--unit", unit).stdout, "v")
@@ -122,24 +106,6 @@ def test_every_cited_place_contains_what_is_shown(vault: QuestionedVault) -> Non
     ]
 
     assert len(cited) > 2 * len(questions)
-    assert [place for place in cited if not place.is_right(root)] == []
-
-
-def test_a_terminal_and_a_hook_cite_the_place_of_what_they_show(
-    vault: QuestionedVault, environ: dict[str, str]
-) -> None:
-    """Where a place is printed in front of its text."""
-    _, root, questions = vault
-    cited = [
-        place
-        for question in questions[:4]
-        for place in (
-            *(each for unit in UNITS for each in shown(vault, question, unit)),
-            *from_block(surfaced(question, environ), "v"),
-        )
-    ]
-
-    assert cited
     assert [place for place in cited if not place.is_right(root)] == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke, assert_refused, write_file
 from typer.main import get_command
 
-from clawmem.app.interfaces.cli.command_line import cli, hoisted
+from clawmem.app.interfaces.cli.command_line import cli
 
 
 def every_command() -> list[tuple[str, ...]]:
@@ -94,27 +94,6 @@ def test_global_options_stand_anywhere(remembered: Invoke) -> None:
     assert json.loads(answers.pop())["results"][0]["collection"] == "notes"
 
 
-def test_behind_a_double_dash_nothing_is_an_option() -> None:
-    """What comes behind ``--`` is a word."""
-    assert hoisted(["search", "--vault=x", "--", "--json"]) == ["--vault=x", "search", "--", "--json"]
-    assert hoisted(["search", "--vault", "x", "y"]) == ["--vault", "x", "search", "y"]
-    assert hoisted(["search", "--vault"]) == ["--vault", "search"]
-
-
-def test_a_result_says_everything_a_program_needs(remembered: Invoke) -> None:
-    """A result in JSON names its document, place, score and snippet; --explain adds how it came about."""
-    [first, *_] = json.loads(remembered("search", "redis", "--json").stdout)["results"]
-    explained = json.loads(remembered("query", "redis", "--json", "--explain").stdout)
-
-    assert first["file"] == "notes/decisions/2026-02-11-redis.md"
-    assert first["docid"].startswith("#")
-    assert 0 < first["score"] <= 1
-    assert first["start_line"] <= first["end_line"]
-    assert "Redis" in first["snippet"]
-    assert {"line", "vector"} <= explained["results"][0]["legs"].keys()
-    assert [stage["name"] for stage in explained["trace"]["stages"]][-1] == "cut"
-
-
 def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     """No answer is said in words, or is an empty list that nobody judged; both leave with 0."""
     plain, as_json = remembered("search", "xylophone"), remembered("search", "xylophone", "--json")
@@ -147,31 +126,6 @@ def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_p
     assert collections("-c", "work", "-c", "notes") == {"work", "notes"}
 
 
-def test_vsearch_keeps_back_what_is_far_off(remembered: Invoke) -> None:
-    """By default a score below 0.15 is no answer by meaning; the threshold can be lowered."""
-    few = json.loads(remembered("vsearch", "sessions", "--json").stdout)["results"]
-    all_of_them = json.loads(remembered("vsearch", "sessions", "--min-score", "0", "--json").stdout)[
-        "results"
-    ]
-
-    assert all(result["score"] >= 0.15 for result in few)
-    assert len(all_of_them) == 3
-
-
-def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> None:
-    """One pass reads the new, drops the gone, and makes the vectors, or says that they are due."""
-    (notes / "new.md").write_text("# New\n\nSomething about gardening.\n", "utf-8")
-    (notes / "people/haruka.md").unlink()
-
-    done = remembered("update", "--no-embed")
-
-    assert "notes: 1 added, 0 updated, 1 removed, 2 unchanged" in done.stdout
-    assert "1 texts wait for vectors. Next: clawmem embed" in done.stdout
-    assert "Vectors: 1 made" in remembered("update").stdout
-    assert "Vectors" not in remembered("update").stdout
-    assert json.loads(remembered("search", "haruka", "--json").stdout)["results"] == []
-
-
 def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
     """What is new is enriched once, by --all and ``reindex --enrich`` as well; get and status show what came of it."""
     assert "0 documents, 0 by a model, 3 wait; run: clawmem enrich" in remembered("status").stdout
@@ -191,19 +145,6 @@ def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
     assert json.loads(remembered("status", "--json").stdout)["notes"]["notes"] == 3
 
 
-def test_enriching_warns_if_no_document_has_a_name(invoke: Invoke, tmp_path: Path) -> None:
-    """Twenty documents without any name are reported on stderr and as ``warnings``, because a cause may lie behind it."""
-    for number in range(20):
-        (tmp_path / f"{number}.md").write_text(f"the rain of day {number} was warm\n", "utf-8")
-    assert invoke("bootstrap", tmp_path, "--yes").exit_code == 0
-
-    done = invoke("enrich", "--all", "--json")
-
-    [warning] = json.loads(done.stdout)["warnings"]
-    assert warning == "No name was found in 20 documents."
-    assert done.stderr == f"clawmem: {warning}\n"
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a Unix shell")
 def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, home: Path) -> None:
     """--pull runs what the config says before reading; a failure skips that collection and leaves with 1."""
@@ -220,26 +161,6 @@ def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, ho
     assert "ended with 3: gone wrong" in bad.stdout
 
 
-def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path) -> None:
-    """remove strikes it from the config and out of the answers; added again, it is back."""
-    assert "3 of its documents" in remembered("collection", "remove", "notes").stdout
-    assert json.loads(remembered("collection", "list", "--json").stdout)["count"] == 0
-    assert json.loads(remembered("search", "redis", "--json").stdout)["results"] == []
-
-    remembered("bootstrap", notes)
-
-    assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
-
-
-def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
-    """list names folder, pattern and count."""
-    [row] = json.loads(remembered("collection", "list", "--json").stdout)["collections"]
-
-    assert row.pop("updated")
-    assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes), "trust": "user"}
-    assert "notes" in remembered("collection", "list").stdout
-
-
 def test_two_folders_of_one_name_need_a_name(remembered: Invoke, tmp_path: Path) -> None:
     """A made name that another folder has is refused, with the option that helps."""
     other = tmp_path / "elsewhere" / "Notes"
@@ -250,31 +171,6 @@ def test_two_folders_of_one_name_need_a_name(remembered: Invoke, tmp_path: Path)
     assert refused.exit_code == 2
     assert "--name" in refused.stderr
     assert remembered("collection", "add", other, "--name", "more").exit_code == 0
-
-
-def test_doctor_and_verify_are_content(remembered: Invoke) -> None:
-    """On a healthy vault both leave with 0."""
-    examined, compared = remembered("doctor"), remembered("verify", "--json")
-
-    assert (examined.exit_code, compared.exit_code) == (0, 0), examined.output
-    assert json.loads(compared.stdout) == {"differences": [], "skipped": [], "rebuilt": []}
-
-
-def test_list_shows_the_latest(remembered: Invoke) -> None:
-    """list is cut to -n and kept to -c."""
-    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)["documents"]) == 2
-    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)["documents"]) == 3
-    assert "Haruka Mori" in remembered("list").stdout
-
-
-def test_multi_get_gives_what_it_can(remembered: Invoke) -> None:
-    """Documents by glob, the text of each below its name; what does not fit is said on stderr."""
-    found = remembered("multi-get", "decisions/*.md")
-    nothing = json.loads(remembered("multi-get", "decisions/*.md", "--max-bytes", "1", "--json").stdout)
-
-    assert found.stdout.count("==> notes/decisions/") == 2
-    assert nothing["documents"] == []
-    assert len(nothing["errors"]) == 2
 
 
 def test_a_note_cannot_drive_the_terminal(invoke: Invoke, notes: Path) -> None:

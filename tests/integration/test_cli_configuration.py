@@ -66,22 +66,6 @@ def test_the_environment_and_the_command_line_choose(config: Path) -> None:
     assert (chosen.vault, chosen.backend) == (Path("/given"), "sqlite")
 
 
-def test_variables_of_the_environment(config: Path) -> None:
-    """Profile, model ban, colour and vaults come from the environment, added to the file's."""
-    config.write_text("vaults: {home: /home.sqlite}\nprofile: speed\n", "utf-8")
-
-    settings = load(
-        config,
-        CLAWMEM_PROFILE="deep",
-        CLAWMEM_NO_LOCAL_MODELS="true",
-        NO_COLOR="1",
-        CLAWMEM_VAULTS='{"work": "/work.sqlite"}',
-    )
-
-    assert (settings.profile, settings.no_local_models) == ("deep", True)
-    assert settings.vaults == {"home": Path("/home.sqlite"), "work": Path("/work.sqlite")}
-
-
 def test_index_yml_is_read_where_it_is_alone(config: Path) -> None:
     """config.yaml is preferred; index.yml alone will do, and is what gets edited."""
     other = config.with_name("index.yml")
@@ -172,12 +156,6 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     assert run("hook", "Stop").returncode == 0
 
 
-def test_a_number_is_checked_without_its_server() -> None:
-    """A variable that has no effect yet is refused like others."""
-    with pytest.raises(ConfigError, match="CLAWMEM_EMBED_DIMENSIONS: must be a valid integer"):
-        load_settings(environ={"CLAWMEM_EMBED_DIMENSIONS": "x"})
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
 def test_the_folders_are_those_of_platformdirs(home: Path) -> None:
     """On Linux the own rule and the library name the same folders, also for variables that are relative."""
@@ -200,18 +178,6 @@ def test_adding_keeps_comments_and_order(config: Path) -> None:
     comments = [line.partition("#")[2] for line in COMMENTED.splitlines() if "#" in line]
     written = [line.partition("#")[2] for line in config.read_text("utf-8").splitlines() if "#" in line]
     assert written == comments
-
-
-def test_adding_again_changes_path_and_pattern_alone(config: Path) -> None:
-    """An existing name keeps its context and its comments."""
-    config.write_text(COMMENTED, "utf-8")
-
-    set_value(config, ("collections", "notes"), {"path": "/elsewhere", "pattern": "*.txt"})
-
-    notes = load(config).collections["notes"]
-    assert (notes.path, notes.pattern) == (Path("/elsewhere"), "*.txt")
-    assert notes.context == {"sub": "what lies there"}
-    assert config.read_text("utf-8").count("#") == COMMENTED.count("#")
 
 
 def test_removing_keeps_comments(config: Path) -> None:

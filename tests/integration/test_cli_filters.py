@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_file, write_notes
+from command_line import Invoke, write_notes
 
 from clawmem.app.services.indexing import folders
 
@@ -52,38 +52,6 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert found("--type", "decision", "--tag", "slow") == set()
 
 
-def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
-    """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
-    notes = tmp_path / "notes"
-    write_file(notes / "press.md", "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n")
-    (notes / "may.md").write_text("Nothing to sell is left.\n", "utf-8")
-    assert invoke("init").exit_code == 0
-    assert invoke("collection", "add", str(notes)).exit_code == 0
-    assert invoke("update").exit_code == 0
-
-    def shown(*options: str) -> dict[str, str]:
-        done = invoke("--json", "query", "about the press", *options)
-        assert done.exit_code == 0, done.stderr
-        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
-
-    assert ["oil" in text for text in shown().values()] == [True]
-    assert ["sell" in text for text in shown("--purpose", "selling: when to sell").values()] == [True]
-    assert list(shown("--intent", "sell")) == ["press"]  # the older name
-
-
-def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
-    invoke: Invoke, home: Path
-) -> None:
-    """It is not called ready, and the next step is named."""
-    (home / "empty").mkdir()
-    (home / "empty" / "binary.md").write_bytes(b"caf\xe9\0")
-
-    done = invoke("bootstrap", home / "empty", "--skip-embed")
-
-    assert "Ready" not in done.stdout
-    assert "Nothing was indexed" in done.stdout and "collection remove empty" in done.stdout
-
-
 def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
     """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
     (notes / "binary.md").write_bytes(b"# Caf\xe9\0")
@@ -121,11 +89,6 @@ def test_a_very_broad_folder_needs_a_confirmation(
     assert done.exit_code == 0, done.output
     assert "warning: " in done.stderr and "home folder" in done.stderr
     assert "collection remove" in done.stderr
-
-
-def test_a_usual_folder_gets_no_warning(invoke: Invoke, notes: Path) -> None:
-    """A folder below the home folder is what a collection should be."""
-    assert invoke("collection", "add", notes).stderr == ""
 
 
 @pytest.mark.parametrize(

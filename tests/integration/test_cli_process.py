@@ -42,18 +42,6 @@ def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
         assert not found.stderr
 
 
-def test_bootstrap_again_changes_nothing(run: Run, notes: Path, home: Path) -> None:
-    """A second ``bootstrap`` finds everything as it left it, the config file to the byte."""
-    run("bootstrap", notes)
-    config = (home / ".config/clawmem/config.yaml").read_bytes()
-
-    again = run("bootstrap", notes)
-
-    assert "0 added, 0 updated, 0 removed, 3 unchanged" in again.stdout
-    assert "Vectors: 0 made." in again.stdout
-    assert (home / ".config/clawmem/config.yaml").read_bytes() == config
-
-
 @pytest.mark.parametrize(
     "verb", [("search", "x"), ("query", "x"), ("status",), ("list",), ("verify",), ("embed",)]
 )
@@ -154,12 +142,3 @@ def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
     assert run("path").stdout == settled
     assert run("vault", "list").stdout == run("vault", "list", CLAWMEM_VAULTS="").stdout
     assert "theirs" not in run("vault", "list").stdout
-
-
-def test_a_file_name_that_is_no_text_can_be_shown(run: Run, home: Path, notes: Path) -> None:
-    """Output that the terminal's encoding cannot hold is replaced, never an error."""
-    run("bootstrap", notes, "--skip-embed")
-
-    done = run("search", "Haruka", PYTHONIOENCODING="ascii:backslashreplace")
-
-    assert done.returncode == 0, done.stderr

@@ -9,8 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, ask_json, write_file, write_notes
-from hook_process import ask
+from command_line import Invoke, write_notes
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.bootstrap.opening import open_services
@@ -91,17 +90,6 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
     assert remembered("collection", "remove", "_clawmem").exit_code == 3
 
 
-def test_notes_of_a_named_vault_are_no_leftovers(
-    invoke: Invoke, many: Path, home: Path, config: Path
-) -> None:
-    """A folder that was synced into it was never configured."""
-    write_file(config, "vaults: {cellar: ~/cellar.sqlite}\n")
-    synced = many.rename(home / "synced")
-    assert invoke("vault", "sync", "cellar", synced).exit_code == 0
-
-    assert "still served" not in invoke("--vault", "cellar", "doctor").stdout
-
-
 @pytest.fixture
 def twin(notes: Path, tmp_path: Path) -> Path:
     """Another folder whose files have the same names, sizes and times, and other text."""
@@ -159,20 +147,6 @@ def test_an_empty_path_is_not_the_current_folder(
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ['""', "../x", "_clawmem"])
-def test_a_config_file_follows_the_rules_for_names(
-    invoke: Invoke, config: Path, name: str, many: Path
-) -> None:
-    """A name that the command line refuses is refused there as well."""
-    write_file(config, f"collections:\n  {name}: {{path: {many}}}\n")
-
-    refused = invoke("update")
-
-    assert refused.exit_code == 4
-    assert "Rename the collection" in refused.stderr and str(config) in refused.stderr
-    assert "Value error" not in refused.stderr
-
-
 @pytest.mark.parametrize("left", [0, 10])
 @pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
 def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
@@ -193,35 +167,6 @@ def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
     assert collections(invoke) == {"many": 100, "other": 2}
     assert f"{100 - left} removed" in invoke("update", "--allow-empty").stdout
     assert collections(invoke) == {"many": left, "other": 2}
-
-
-@pytest.mark.parametrize(("notes", "left"), [(1, 0), (2, 0), (9, 0), (100, 11)])
-def test_deleted_notes_are_removed_without_a_question(
-    invoke: Invoke, many: Path, notes: int, left: int
-) -> None:
-    """All notes of a small collection, and less than nine tenths of a large one."""
-    for file in sorted(many.glob("*.md"))[notes:]:
-        file.unlink()
-    invoke("bootstrap", many, "--skip-embed")
-    for file in sorted(many.glob("*.md"))[left:]:
-        file.unlink()
-
-    done = invoke("update")
-
-    assert (done.exit_code, collections(invoke)) == (0, {"many": left})
-
-
-def test_moved_files_are_not_missing(invoke: Invoke, many: Path) -> None:
-    """A folder whose files all move below a new one keeps its documents at their new paths."""
-    invoke("bootstrap", many, "--skip-embed")
-    (many / "archive").mkdir()
-    for file in many.glob("*.md"):
-        file.rename(many / "archive" / file.name)
-
-    done = invoke("update")
-
-    assert (done.exit_code, collections(invoke)) == (0, {"many": 100})
-    assert "archive/note7.md" in invoke("list", "-n", "200").stdout
 
 
 @pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
@@ -246,26 +191,6 @@ def test_a_file_or_folder_that_cannot_be_read_is_in_the_exit_code(
 
     notes.rename(notes.with_name("away"))
     assert remembered("update").exit_code == 1
-
-
-def test_a_few_documents_of_an_empty_folder_are_removed(remembered: Invoke, notes: Path) -> None:
-    """So are many, while any file is left, or when another collection inside now owns the files."""
-    for file in notes.rglob("*.md"):
-        file.unlink()
-
-    assert "3 removed" in remembered("update").stdout
-
-
-def test_files_that_another_collection_takes_over_are_removed(invoke: Invoke, many: Path) -> None:
-    """The folder of the outer collection is not empty: its files are those of the inner one."""
-    inner = many / "inner"
-    inner.mkdir()
-    for file in many.glob("*.md"):
-        file.rename(inner / file.name)
-    invoke("bootstrap", many, "--skip-embed")
-    invoke("collection", "add", inner)
-
-    assert "100 removed" in invoke("update").stdout
 
 
 def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Invoke, notes: Path) -> None:
@@ -299,18 +224,6 @@ def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, h
     assert again.stderr == ""
 
 
-def test_a_vault_that_was_never_there_is_made_without_a_word(
-    invoke: Invoke, notes: Path, environ: dict[str, str], home: Path
-) -> None:
-    """Neither a first folder nor the log of a hook that ran too early is a sign of an earlier vault."""
-    early = ask(
-        environ, home, "UserPromptSubmit", {"session_id": "5f0c", "prompt": "how long is a slot held?"}
-    )
-
-    assert "There is no vault" in early.log
-    assert "was lost" not in invoke("bootstrap", notes, "--skip-embed").output
-
-
 @pytest.mark.parametrize("verb", [("collection", "add"), ("bootstrap",)], ids=" ".join)
 def test_a_folder_is_one_collection(remembered: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
     """A second name for it is refused with the name that it has, and what to do."""
@@ -321,27 +234,6 @@ def test_a_folder_is_one_collection(remembered: Invoke, notes: Path, verb: tuple
     assert "clawmem collection remove notes" in refused.stderr and "--pattern" in refused.stderr
     assert collections(remembered) == {"notes": 3}
     assert remembered("collection", "add", notes).exit_code == 0
-
-
-def test_a_folder_may_be_two_collections_of_different_files(remembered: Invoke, notes: Path) -> None:
-    """Each with a pattern of its own."""
-    (notes / "plan.txt").write_text("Sell the ticket machines.\n", "utf-8")
-
-    assert remembered("collection", "add", notes, "--name", "plain", "--pattern", "**/*.txt").exit_code == 0
-    remembered("update")
-
-    assert collections(remembered) == {"notes": 3, "plain": 1}
-
-
-@pytest.mark.parametrize("pattern", ["", " "])
-def test_a_pattern_that_cannot_be_meant(invoke: Invoke, notes: Path, pattern: str) -> None:
-    """Refused with the way to write it; nothing is added."""
-    refused = invoke("collection", "add", notes, "--pattern", pattern)
-
-    assert refused.exit_code == 2
-    assert "The pattern" in refused.stderr
-    assert ask_json(invoke, "collection", "list")["collections"] == []
-    assert invoke("collection", "add", notes, "--pattern", "[[]a[]b].md").exit_code == 0
 
 
 def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None:
@@ -391,14 +283,3 @@ def test_a_pattern_that_matches_nothing_any_more(remembered: Invoke, home: Path)
     set_pattern(home, "decisions/*.md")
     assert "does not match: people/haruka.md" in remembered("update").output
     assert collections(remembered) == {"notes": 2}
-
-
-def test_a_home_folder_of_nobody(remembered: Invoke, home: Path) -> None:
-    """A wrong ``~name`` in the config file is one sentence."""
-    config = home / ".config/clawmem/config.yaml"
-    config.write_text('collections: {notes: {path: "~nosuchuser/x"}}\n', "utf-8")
-
-    refused = remembered("update")
-
-    assert refused.exit_code == 4 and "Traceback" not in refused.output
-    assert "must be an absolute path" in refused.stderr

@@ -9,7 +9,7 @@ from compared_vault import OPENED, asked, filled
 from notes_vault import paths
 from vault_stores import retrieval_stores
 
-from clawmem.adapters.memory.models import ExactWords, HashingEmbedder
+from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.compare import DOCUMENTS, LINES, compare
@@ -59,27 +59,6 @@ class TestLines:
         assert sorted(shown(compared)) == sorted(shown(without))
         assert compared.results[0].legs[COVERAGE] == 1.0
 
-    def test_exact_words_lift_no_synonym(self, vault: Vault) -> None:
-        """What lifted it is the meaning of the words, not the comparison itself."""
-        filled(vault, {"chat.md": self.CHAT})
-
-        compared = query(retrieval_stores(vault), HashingEmbedder(), ExactWords())(
-            asked("which automobile did Ann purchase", unit=Unit.LINE)
-        )
-
-        assert shown(compared)[0] == ("chat.md", 1)
-
-    def test_no_line_holds_a_word(self, vault: Vault, late: StaticWords) -> None:
-        """Then the nearest passages are the answer as they were: nothing is compared, nothing degraded."""
-        filled(vault, {"kettle.md": "# Kettle\n\nIt whistles in C sharp.\n"})
-        request = asked("zeppelin", unit=Unit.LINE)
-
-        compared = query(retrieval_stores(vault), HashingEmbedder(), late)(request)
-
-        assert shown(compared) == shown(query(retrieval_stores(vault), HashingEmbedder())(request)) != []
-        assert all(COVERAGE not in result.legs for result in compared.results)
-        assert compared.trace.degraded == {}
-
 
 class TestDocuments:
     def test_the_best_line_is_shown(self, vault: Vault, late: StaticWords) -> None:
@@ -110,14 +89,6 @@ class TestDocuments:
         assert paths(compared) == ["b.md", "a.md"]
         assert compared.results[0].legs[BEST_LINE] == 1.0
         assert paths(query(retrieval_stores(vault), HashingEmbedder())(request)) == ["a.md", "b.md"]
-
-    def test_a_document_without_a_line_that_was_read(self, vault: Vault, late: StaticWords) -> None:
-        """One that only its title or its vector brought stays on the list."""
-        filled(vault, {"a.md": "# Amber\n\nNothing else.\n", "b.md": "# Beach\n\nThe amber of the beach.\n"})
-
-        answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked("where is the amber"))
-
-        assert sorted(paths(answer)) == ["a.md", "b.md"]
 
     def test_names_stay_first(self, vault: Vault, late: StaticWords) -> None:
         """A note with every word of a name is above all others also after the comparison."""
@@ -206,17 +177,6 @@ def test_a_comparison_that_fails(vault: Vault, unit: Unit, broken: LateInteracti
     assert answer.results == query(retrieval_stores(vault), HashingEmbedder())(request).results != ()
     assert answer.trace.degraded.keys() == {LATE_INTERACTION}
     assert reason in answer.trace.degraded[LATE_INTERACTION]
-
-
-@pytest.mark.parametrize("question", ["???", "… — !", "🎉"])
-@pytest.mark.parametrize("unit", list(Unit))
-def test_a_question_without_words(vault: Vault, late: StaticWords, unit: Unit, question: str) -> None:
-    """Nothing is found, nothing compared, nothing degraded."""
-    filled(vault, {"marks.md": "🎉 ??? … — !\n", "kettle.md": "# Kettle\n\nIt whistles.\n"})
-
-    answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked(question, unit=unit))
-
-    assert (answer.results, answer.trace.degraded) == ((), {})
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -95,29 +95,6 @@ def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
     assert draw(PhaseRun()).selected == 1
 
 
-def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> None:
-    """The later one says that it speaks against the earlier one; the same once more is not kept."""
-    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
-    world.observe("The export is slow since March.", Kind.DECISION)
-    said = [
-        "The slow export hurts Hartmann and its invoices",
-        "The slow export never hurts Hartmann and its invoices",
-    ]
-
-    def script(prompt: str) -> str:
-        if "What follows" not in prompt:
-            return json.dumps({"supported": True})
-        drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
-        return json.dumps({"deductions": drafts})
-
-    run = synthesis(world.vault, world.clock, ScriptedGenerator(script))(PhaseRun())
-
-    assert (run.created, run.metrics["dedupSkipped"]) == (2, 1)
-    made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
-    [edge] = world.vault.relations.outbound([made[said[1]]], {RelationKind.CONTRADICTS}, limit=9)
-    assert (edge.target, edge.weight) == (made[said[0]], 0.6)
-
-
 def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
     """The model that is shown the evidence has the last word."""
     world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -11,15 +10,10 @@ from typing import Any
 import pytest
 from command_line import Invoke, write_file
 
-from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.serve.runtime import Dispatcher
-from clawmem.app.settings.model import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
 HELD = "how long is a booking slot held during checkout"
-UNKNOWN = "who won the football world cup"
 # What the notes answer, one of each kind of question, with the note that does.
 ANSWERED = {
     HELD: "decisions/2026-07-21-shorter-slot-hold.md",
@@ -77,31 +71,6 @@ def test_unlikely_results_below_a_likely_one_are_hidden(examples: Invoke) -> Non
     assert f"{few['hidden']} unlikely results hidden; --all shows them." in examples("query", HELD).output
     explained = found(examples, "query", HELD, "--explain")
     assert explained["trace"]["stages"][-1]["dropped"]["unlikely, below a likely one"] == few["hidden"]
-
-
-def test_nothing_is_hidden_where_nothing_is_likely(examples: Invoke) -> None:
-    """The closest matches are shown, and that none of them is confident."""
-    assert found(examples, "query", UNKNOWN)["hidden"] == 0
-    shown = examples("query", UNKNOWN)
-    assert shown.exit_code == 0
-    assert shown.output.startswith("No confident answer. Closest matches:\n")
-
-
-@pytest.mark.parametrize("tool", ["query", "search", "memory_retrieve", "intent_search"])
-def test_a_tool_hides_and_shows_the_same(examples: Invoke, tool: str) -> None:
-    """``show_all`` means what ``--all`` means; the text says one number and its word."""
-    few, every = (_called(tool, show_all=show_all) for show_all in (False, True))
-
-    assert few.structured_content["hidden"] > 0 == every.structured_content["hidden"]
-    assert len(few.structured_content["results"]) < len(every.structured_content["results"])
-    assert few.structured_content["results"][0]["likelihood"] == "likely"
-    assert re.search(r"\(#[0-9a-f]+, 0\.[0-9]{2} likely, ", few.content[0].text)
-    assert "hidden; show_all shows them." in few.content[0].text
-
-
-def _called(tool: str, **more: Any) -> Any:
-    server = make_server(Dispatcher(load_settings), ToolSet.ALL)
-    return asyncio.run(server.call_tool(tool, {"query": HELD, **more}))
 
 
 def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, home: Path) -> None:

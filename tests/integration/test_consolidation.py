@@ -79,21 +79,6 @@ def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None
     assert (held.document_id, held.replaced, held.why) == (made, (one, two), "they say the same words")
 
 
-def test_a_third_time_joins(world: World) -> None:
-    """What stands for others is merged on, and every occasion stays written in it."""
-    world.observe(FRIDAY)
-    world.observe(AGAIN)
-    [first] = merged(world.consolidate())
-    third = world.observe(FRIDAY)
-
-    [second] = merged(world.consolidate())
-
-    assert world.reason(first) is InactiveReason.SUPERSEDED
-    assert "It was noted 3 times" in (world.vault.documents.body(second) or "")
-    assert world.restore(second) == sorted([first, third])
-    assert not world.consolidate().decided(Verdict.MERGE)
-
-
 def test_a_dry_run_changes_nothing(world: World) -> None:
     """It says what would be merged, and the vault is as before."""
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
@@ -177,31 +162,6 @@ def test_a_careless_model_merges_nothing(world: World) -> None:
     assert "they name others" in {decision.why for decision in done.decided(Verdict.REFUSE)}
 
 
-def test_an_answer_that_cannot_be_used_is_counted(world: World) -> None:
-    """A model that answers nonsense takes nothing away from what the words show."""
-    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
-
-    done = world.consolidate(lambda prompt: "no")
-
-    assert (done.null_calls, done.created) == (1, 1)
-    assert sorted(world.vault.journal.replacements()[0].replaced) == ids
-
-
-def test_what_is_new_meets_all_that_is_old(world: World) -> None:
-    """Though only the new one is looked at: what it says stood for others long ago."""
-    world.observe(FRIDAY)
-    world.observe(AGAIN)
-    world.consolidate()
-    new = world.observe(FRIDAY)
-
-    served = world.vault.documents.latest()
-    alone = [one for one in served if one.id == new]
-    done = consolidation(world.vault, world.clock)(alone, PhaseRun(), among=served)
-
-    assert (done.selected, done.created) == (1, 1)
-    assert "It was noted 3 times" in (world.vault.documents.body(merged(done)[0]) or "")
-
-
 def test_every_time_that_it_was_seen_counts(world: World) -> None:
     """One said the same again a minute later and is one document: both times are counted, and the last one is its day."""
     one = world.observe(FRIDAY)
@@ -236,23 +196,6 @@ def test_each_decision_says_why(world: World) -> None:
     refused = decisions[3]
     assert (refused["threshold"], refused["method"], refused["by"]) == (0.93, "lexical_only", "words")
     assert 0.7 < refused["score"] < 0.93
-
-
-def test_thresholds_are_the_owners(world: World) -> None:
-    """Nothing is merged at a cosine that cannot be reached, and a contradiction that is not sure enough is none."""
-    world.observe(FRIDAY)
-    world.observe("The export of Hartmann fails on all Fridays")
-    world.observe("The import takes 30 minutes")
-    world.observe("The import takes 45 minutes")
-    served = world.vault.documents.latest()
-
-    def done(normal: float, least: float) -> tuple[int, int]:
-        work = consolidation(world.vault, world.clock, normal=normal, strict=normal, least=least)
-        found = work(served, PhaseRun(dry_run=True))
-        return len(found.decided(Verdict.MERGE)), len(found.decided(Verdict.LINK))
-
-    assert done(1.0, 0.6) == (0, 0)
-    assert done(0.9, 0.5) == (1, 1)
 
 
 class Counting(ScriptedGenerator):
@@ -301,25 +244,6 @@ def test_what_a_model_says_of_notes_goes_with_them(world: World) -> None:
     world.restore(new)
     [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
     assert edge.metadata["reasoning"] == "30 minutes is not 45"
-
-
-@pytest.mark.parametrize("selected", [0, 1])
-def test_where_there_is_nothing_to_compare_nobody_is_asked(world: World, selected: int) -> None:
-    """A selection that is empty is one, and no reason to look at everything; a model costs nothing then."""
-    for text in ("The office moved to Oslo", "Jonas pays the rent", "The cellar floods in spring"):
-        world.observe(text)
-    asked: list[str] = []
-
-    def answer(prompt: str) -> str:
-        asked.append(prompt)
-        return lumping(prompt)
-
-    consolidate = consolidation(world.vault, world.clock, ScriptedGenerator(answer))
-    every = world.vault.documents.latest()
-
-    done = consolidate(every[:selected], PhaseRun(), among=every)
-
-    assert (done.selected, done.created, asked) == (selected, 0, [])
 
 
 def test_what_somebody_tends_is_left_alone(world: World) -> None:

@@ -10,18 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import configure
 from command_process import Run, run_process
 from hook_process import ask, transcript
-from scripted_server import said, scripted, well_behaved
+from scripted_server import scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.environment.session_topics import Topics
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Turns
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.surfacing.profiles import ThresholdMode
-from clawmem.ports.errors import InvalidInput
-from clawmem.ports.sessions import session_key
 from clawmem.ports.telemetry import Recall
 
 QUESTION = "Where do login sessions live, and for how many days?"
@@ -93,18 +88,6 @@ class TestAPrompt:
         """Greetings, commands, subagents and timers get nothing."""
         assert context_of(hook(prompt, **fields)) == ""
 
-    def test_what_the_client_loads_itself_is_not_told_again(
-        self, run: Run, hook: Run, bootstrapped: Path, home: Path
-    ) -> None:
-        """The index of the project's own memory, however it is wrapped."""
-        index = home / "projects/app/memory/MEMORY.md"
-        index.parent.mkdir(parents=True)
-        index.write_text("# Memory\n\n- Login sessions live\n  in Redis for 14 days.\n", "utf-8")
-        here, elsewhere = (str(home / "projects" / name / "s.jsonl") for name in ("app", "web"))
-
-        assert "for 14 days." not in context_of(hook(QUESTION, transcript_path=here))
-        assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
-
     def test_turns_are_counted(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """``budget`` counts neither prompts nor blocks where a prompt needs no search."""
         for prompt in ("hi", QUESTION, "ok thanks"):
@@ -123,28 +106,6 @@ class TestAPrompt:
         with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
             assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
 
-    def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, bootstrapped: Path) -> None:
-        """After so many blocks of a session; a pin counts, though no command knows the session."""
-        after_one = {"CLAWMEM_NUDGE_INTERVAL": "1", "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "0"}
-
-        assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
-        assert "clawmem snooze" in context_of(hook(QUESTION, **after_one))
-        assert "<vault-nudge>" in context_of(hook(QUESTION, **after_one | {"CLAWMEM_NUDGE_INTERVAL": "2"}))
-        assert "<vault-nudge>" not in context_of(
-            hook(QUESTION, **after_one | {"CLAWMEM_NUDGE_INTERVAL": "2"})
-        )
-        assert run("pin", "2026-02-11-redis.md").returncode == 0
-        assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
-
-    def test_telemetry_off(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
-        """Who wants nothing written down gets the block all the same, and no row."""
-        configure(home, "telemetry: false  # mine")
-
-        assert context_of(hook(QUESTION))
-        hook("hi")
-
-        assert surfacings(home) == []
-
 
 class TestDeep:
     """What only the deep profile does, and what it learns from one turn for the next."""
@@ -161,18 +122,6 @@ class TestDeep:
 
         assert server.questions("/v1/chat/completions")
         assert server.questions("/v1/rerank")
-
-    def test_a_server_that_failed_rests(self, run: Run, hook: Run, bootstrapped: Path) -> None:
-        """The next prompt does not wait for it again, and says so in its receipt."""
-        question = "What do we keep sessions in, and who designs the machines?"
-        with scripted(lambda asked: said({"error": {"message": "loading"}}, 503)) as server:
-            named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_PROFILE": "deep"}
-            assert context_of(hook(question, **named))
-            before = len(server.asked)
-            assert context_of(hook(question, session="s2", **named))
-
-        assert 0 < before == len(server.asked)
-        assert "seconds ago" in run("why", "2").stdout
 
     def test_what_an_answer_used_together_rises_for_the_next(
         self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
@@ -238,29 +187,6 @@ class TestFocus:
         assert "**Staff**" in first("s1")
         assert "**Robots**" in first("s2")
 
-    def test_bad_input(self, run: Run) -> None:
-        """A topic that is too long, and a session that nobody named, are refused."""
-        for arguments in (("set", "x" * 257, "--session-id", "s1"), ("show",)):
-            refused = run("focus", *arguments)
-            assert refused.returncode == 2
-            assert refused.stderr.count("\n") == 1
-
-    def test_a_session_leads_nowhere(self, tmp_path: Path) -> None:
-        """An id that looks like a path is only a name."""
-        Topics(tmp_path / "topics").set("../../up", "tea")
-
-        assert [path.name for path in (tmp_path / "topics").iterdir()] == [f"{session_key('../../up')}.focus"]
-        assert Topics(tmp_path / "topics").get("../../up") == "tea"
-
-    @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"x" * 300, b"a\x00b", b"  \n"])
-    def test_a_file_that_holds_no_topic(self, tmp_path: Path, content: bytes) -> None:
-        """What cannot be a topic is as good as none."""
-        (tmp_path / "s1.focus").write_bytes(content)
-
-        assert Topics(tmp_path).get("s1") == ""
-        with pytest.raises(InvalidInput):
-            Topics(tmp_path).set("s1", " ")
-
 
 class TestSurface:
     """The same without a client."""
@@ -277,36 +203,9 @@ class TestSurface:
         assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)
         assert surfacings(home) == []
 
-    def test_one_of_two(self, run: Run) -> None:
-        """It has to be said for what."""
-        assert run("surface", "--stdin").returncode == 2
-        assert run("surface", "--context").returncode == 2
-
 
 class TestChoices:
     """Settings of hooks from the environment and the config file."""
-
-    def test_the_usual(self, tmp_path: Path) -> None:
-        """Nothing said is the default of everything."""
-        chosen = hook_settings(environ={"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
-
-        assert (chosen.profile, chosen.threshold_mode) == ("balanced", ThresholdMode.ADAPTIVE)
-        assert (chosen.dedupe_seconds, chosen.nudge_interval) == (600, 15)
-        assert (chosen.retention_days, chosen.kept_receipt_days) == (90, 30)
-
-    def test_plain_lines(self, tmp_path: Path) -> None:
-        """Top-level scalars count, with their comments and quotes; what is nested does not."""
-        (tmp_path / "config.yaml").write_text(
-            "profile: 'speed'  # fast\nreceipts: false\nretention_days: 7\nlifecycle:\n  embedder: no\n"
-            "collections: {profile: deep}\nembedder: static\ntelemetry: false\nunknown: 1\n",
-            "utf-8",
-        )
-
-        chosen = hook_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path)})
-
-        assert (chosen.profile, chosen.embedder) == ("speed", "static")
-        assert (chosen.retention_days, chosen.kept_receipt_days) == (7, 0)
-        assert not chosen.records_questions
 
     @pytest.mark.parametrize("value", ["1e99", ".inf", "inf", "nan", "0"])
     def test_a_retention_out_of_bounds(self, tmp_path: Path, value: str) -> None:
@@ -316,15 +215,6 @@ class TestChoices:
         chosen = hook_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
 
         assert (chosen.retention_days, chosen.kept_receipt_days) == (90, 30)
-
-    @pytest.mark.parametrize("value", ["1e99", "1e300", "-1e99", "inf", "600"])
-    def test_a_window_of_any_length(self, tmp_path: Path, value: str) -> None:
-        """A prompt can be compared with the earlier ones of its session, whatever the variable says."""
-        chosen = hook_settings(
-            environ={"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": value}
-        )
-
-        assert not Turns("session").seen("When does it leave?", 1_800_000_000_000, chosen.dedupe_seconds)
 
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""

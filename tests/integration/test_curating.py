@@ -119,17 +119,6 @@ class TestDuplicates:
         archiving.restore([gone], "test")
         assert paths(archiving.archived()) == []
 
-    @pytest.mark.parametrize(
-        "fields",
-        [{"confidence": 0.4}, {"confidence": 0.1, "pinned": True}, {"confidence": 0.1, "collection": "else"}],
-    )
-    def test_who_stays(self, vault: Vault, fields: dict[str, object]) -> None:
-        """What is sure, pinned, or the only one of its collection."""
-        note(vault, "kept.md", f"{PUMP}.", confidence=0.8)
-        note(vault, "other.md", f"{PUMP}.", **fields)
-
-        assert wired(vault).curator().duplicates() == []
-
     def test_one_of_several_stays(self, vault: Vault) -> None:
         """Of notes that are all unsure and say the same, one is left."""
         for number in range(4):
@@ -141,13 +130,6 @@ class TestDuplicates:
         assert len(gone) == 3
         assert not gone & {one.kept.path for one in found}
         assert wired(vault).curator().duplicates(0) == []
-
-    def test_other_words_are_another_note(self, vault: Vault) -> None:
-        """The same title does not make the same note."""
-        note(vault, "kept.md", f"{PUMP}. " + " ".join(OTHERS), confidence=0.8)
-        note(vault, "other.md", f"{PUMP}. " + " ".join(f"elsewhere{n}" for n in range(40)), confidence=0.1)
-
-        assert wired(vault).curator().duplicates() == []
 
 
 class TestCommands:
@@ -170,25 +152,6 @@ class TestCommands:
         )
         assert "0 archived" in remembered("consolidate").stdout
         assert "says the same as notes/n5.md" in remembered("lifecycle", "log").stdout
-
-    def test_imported_collections_need_no_folder(self, remembered: Invoke, home: Path) -> None:
-        """Conversations and issues have no files, so that no configuration is advised."""
-        chat = home / "chat.txt"
-        chat.write_text(
-            "User: Which tea?\n\nAssistant: Oolong.\n\nUser: Which cup?\n\nAssistant: The blue one.\n"
-        )
-        assert remembered("mine", str(chat)).exit_code == 0
-
-        report = json.loads(remembered("curate", "--json").stdout)
-
-        assert report["collections"]["orphaned"] == []
-        assert not any("collection add" in action for action in report["actions"])
-
-    def test_reflect(self, remembered: Invoke) -> None:
-        """In both forms."""
-        assert json.loads(remembered("reflect", "9999", "--json").stdout)["days"] == 9999
-        assert "decisions in 9999 days" in remembered("reflect", "9999").stdout
-        assert remembered("reflect", "0").exit_code == 2
 
     def test_the_next_session_hears_of_it(
         self, remembered: Invoke, home: Path, environ: dict[str, str]

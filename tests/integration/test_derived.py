@@ -23,13 +23,11 @@ from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch
-from clawmem.domain.capture.handoff import sections_of, text_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.journal import Act
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 
 INVOICES = "Hartmann gets invoices from the export zx81quartz."
@@ -249,18 +247,6 @@ class TestConversations:
             assert "qx77lantern" not in kept.summary
             assert kept.summary == "Let us look at the ledger."
 
-    def test_a_whole_handoff(self, memory: Memory, invoke: Invoke) -> None:
-        """The files that it names are in the session's entry no more."""
-        with memory.open() as services:
-            now = iso_utc(memory.clock.now_ms())
-            handed = memory.note(services, "Changed billing/zz91export.py", "handoff")
-            path = fetch(services.vault, handed).display_path
-            session = Session("s1", now, now, path, "Changed it", ("billing/zz91export.py",))
-            services.vault.sessions.save(session)
-            before = fetch(services.vault, handed)
-
-        forget(invoke, before)
-
     def test_facts_and_links_go(self, memory: Memory, invoke: Invoke) -> None:
         """What the note alone says of things is known no more."""
         with memory.open() as services:
@@ -277,16 +263,3 @@ class TestConversations:
         with memory.open() as services:
             assert services.vault.triples.total() == 0
             assert services.vault.relations.counts() == {}
-
-
-def test_sections_are_read_back() -> None:
-    """A handoff is taken apart into the sections that it was written from."""
-    sections = {
-        "request": ["Look at the ledger"],
-        "done": ["We use Postgres", "# not a heading"],
-        "files": [],
-    }
-    assert sections_of(text_of(sections, "one")) == {
-        "request": ["Look at the ledger"],
-        "done": ["We use Postgres", "# not a heading"],
-    }

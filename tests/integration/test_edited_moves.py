@@ -73,18 +73,6 @@ def test_a_note_that_moved_under_another_title_keeps_its_pin(chosen: Invoke, fol
     assert is_pinned(chosen, "desk/old/harbour.md")
 
 
-def test_a_note_that_comes_back_edited_keeps_its_pin(chosen: Invoke, folder: Path) -> None:
-    """Renamed and edited, and then renamed to its first name and edited again."""
-    (folder / "harbour.md").rename(folder / "pier.md")
-    (folder / "pier.md").write_text(EDITED, "utf-8")
-    chosen("update")
-    (folder / "pier.md").unlink()
-    (folder / "harbour.md").write_text(TEXT, "utf-8")
-
-    assert counts(chosen("update")) == COUNTS.format(0, 1, 0, 0)
-    assert is_pinned(chosen, "desk/harbour.md")
-
-
 def test_references_to_the_former_path_still_lead_to_the_note(chosen: Invoke, folder: Path) -> None:
     """A note that supersedes it by its former path supersedes it at the new one."""
     (folder / "closing.md").write_text("---\nsupersedes: harbour.md\n---\n# Closing\n\nIt closes.\n", "utf-8")
@@ -116,35 +104,6 @@ def test_a_lost_pin_is_reported(chosen: Invoke, folder: Path, texts: dict[str, s
     assert "desk/harbour.md is gone, and with it its pin and snooze" in line
     assert "clawmem pin NOTE and clawmem snooze NOTE" in line
     assert status(chosen)["pinned"] == 0
-
-
-def test_a_lost_pin_is_back_with_the_file(chosen: Invoke, folder: Path) -> None:
-    """As the report says, whatever the file says by then."""
-    (folder / "harbour.md").unlink()
-    chosen("update")
-    (folder / "harbour.md").write_text(REWRITTEN, "utf-8")
-    chosen("update")
-
-    assert is_pinned(chosen, "desk/harbour.md")
-
-
-def test_an_unchanged_copy_goes_before_an_edited_one(chosen: Invoke, folder: Path) -> None:
-    """Of two likely successors the one with the same text is the note."""
-    (folder / "harbour.md").unlink()
-    (folder / "edited.md").write_text(EDITED, "utf-8")
-    (folder / "same.md").write_text(TEXT, "utf-8")
-
-    assert counts(chosen("update")) == COUNTS.format(1, 1, 0, 0)
-    assert is_pinned(chosen, "desk/same.md")
-    assert not is_pinned(chosen, "desk/edited.md")
-
-
-def test_notes_without_pin_or_snooze_go_without_a_word(invoke: Invoke, folder: Path) -> None:
-    """Deleting a note is no reason for a report."""
-    invoke("bootstrap", folder, "--skip-embed")
-    (folder / "harbour.md").unlink()
-
-    assert "is gone" not in invoke("update").output
 
 
 @pytest.mark.parametrize("text", [TEXT, EDITED], ids=["unchanged", "edited later"])
@@ -190,16 +149,3 @@ def test_a_nested_collection_keeps_pin_and_snooze(
     snoozed = json.loads(chosen("unsnooze", f"{name}/a.md", "--json").stdout)
     assert (snoozed["changed"], status(chosen)["pinned"]) == (True, 1)
     assert status(chosen)["snoozed"] == 1
-
-
-def test_copies_are_told_apart_by_docid_and_path(chosen: Invoke, folder: Path) -> None:
-    """The address in the refusal names one of them, also to a command that changes it."""
-    (folder / "copy.md").write_text(TEXT, "utf-8")
-    chosen("update")
-    docid = json.loads(chosen("get", "desk/harbour.md", "--json").stdout)["docid"]
-
-    refused = chosen("get", docid)
-
-    assert refused.exit_code == 3
-    assert f'as in "{docid} desk/copy.md"' in refused.stderr
-    assert json.loads(chosen("pin", f"{docid} desk/copy.md", "--json").stdout)["file"] == "desk/copy.md"

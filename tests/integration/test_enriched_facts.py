@@ -92,13 +92,6 @@ def test_a_name_is_one_entity(enriched: Enriched, order: tuple[str, ...]) -> Non
     assert said == {("uses", "Postgres"), ("depends_on", "Standtime"), ("owned_by", "Mira")}
 
 
-def test_notes_read_together_come_to_the_same(enriched: Enriched) -> None:
-    """In one run as in three."""
-    enriched.read(*NOTES)
-
-    assert len(enriched.known("Ledger")["facts"]) == 3
-
-
 def test_enriching_everything_again_does_nothing(enriched: Enriched) -> None:
     """Unchanged notes and the same model: no call, no work reported; another model and a changed note are work."""
     assert enriched.read(*NOTES).by_model == len(NOTES)
@@ -110,18 +103,3 @@ def test_enriching_everything_again_does_nothing(enriched: Enriched) -> None:
     assert enriched.read(anew=True).by_model == 1
     assert enriched.read(anew=True, model="second").by_model == len(NOTES)
     assert enriched.read(anew=True, model="second") == EnrichReport()
-
-
-def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Path) -> None:
-    """By rules alone as well, in words and as JSON."""
-    assert invoke("bootstrap", notes).exit_code == 0
-    invoke("enrich")
-
-    assert invoke("enrich", "--all").stdout.startswith("Nothing to do")
-    told = json.loads(invoke("enrich", "--all", "--json").stdout)
-    assert not any(told[name] for name in EnrichReport.__slots__)
-    (notes / "people/haruka.md").write_text("# Haruka Mori\n\nNow designs turnstiles.\n", "utf-8")
-    invoke("update", "--no-embed")
-    assert "1 document waits for vectors" in invoke("enrich", "--all").stdout
-    invoke("embed")
-    assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 document by rules")

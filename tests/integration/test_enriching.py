@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from file_tree import FileTree
 from vault_stores import retrieval_stores
-from wired import embed_pending, enriching, publisher, update_collection
+from wired import embed_pending, enriching, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -24,15 +24,14 @@ from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.knowledge import ATTEMPTS, Entity, RelationKind
-from clawmem.ports.records import Document, Origin
+from clawmem.ports.knowledge import ATTEMPTS, RelationKind
+from clawmem.ports.records import Origin
 from clawmem.ports.vault import Vault
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
 NOW_MS = 1_790_000_000_000
 DAY_MS = 86_400_000
-WHEN = "2026-03-01T09:30:00.000Z"
 
 LEAST_PRECISION, LEAST_RECALL = 0.9, 0.7  # .97 and .76 are measured
 
@@ -49,18 +48,6 @@ def enriched() -> Iterator[Vault]:
     enriching(vault, clock)()
     yield vault
     vault.close()
-
-
-def test_something_comes_of_it(enriched: Vault) -> None:
-    """Every document has a note, most have names, and many are linked by vectors and by names."""
-    documents = enriched.documents.latest()
-    relations = enriched.relations.counts()
-
-    assert enriched.notes.counts().notes == len(documents) > 250
-    assert sum(bool(enriched.entities.mentions(one.id)) for one in documents) > 0.6 * len(documents)
-    assert relations[RelationKind.ENTITY] > 500
-    assert relations[RelationKind.SEMANTIC] > 50
-    assert enriched.storage.check() == []
 
 
 def test_names_are_names(enriched: Vault) -> None:
@@ -83,14 +70,6 @@ def test_names_are_names(enriched: Vault) -> None:
 def _is_meant(name: str, label: str) -> bool:
     """Whether the label is that name, or a part that a person is called by."""
     return set(label.split()) <= set(name.split()) and (label == name or name.split()[0] == label)
-
-
-def test_a_first_name_is_somebody(enriched: Vault) -> None:
-    """Who is listed by a full name in one note is known by the first name in others."""
-    [tomasz] = enriched.entities.search("tomasz", 5)
-
-    assert (tomasz.name, tomasz.kind) == ("Tomasz Wrona", "person")
-    assert tomasz.mention_count >= 8
 
 
 def test_the_graph_sees_it(enriched: Vault) -> None:
@@ -320,33 +299,6 @@ def test_a_server_that_is_away_is_asked_once() -> None:
     assert len(world.asked) == 2
     world.answer = script
     assert world.enrich().by_model == 3
-
-
-def test_a_document_that_is_too_much_stops_nobody() -> None:
-    """One that gets no answer in time is left waiting; those behind it are done."""
-
-    def slow(prompt: str) -> str:
-        if "booking queue" in prompt and prompt.startswith("Describe"):
-            raise ModelUnavailable("m", "not done in time")
-        return script(prompt)
-
-    report = World(slow).enrich()
-
-    assert (report.by_model, report.waiting) == (2, 1)
-    assert "not done in time" in report.stopped
-
-
-def test_a_page_that_says_what_it_mentions_keeps_that() -> None:
-    """What was said on purpose is not replaced by what rules find."""
-    world = World()
-    document = Document("_clawmem", "entities/ann.md", "Ann", "h", "s", WHEN, WHEN, WHEN)
-    with world.vault.transactions.writing():
-        number = publisher(world.vault).publish(document, "Ann knows Redis and Postgres.", [])
-        world.vault.entities.set_mentions(number, [Entity("default:person:ann", "Ann", "person")])
-    world.enrich()
-
-    assert [one.name for one in world.vault.entities.mentions(number)] == ["Ann"]
-    assert world.vault.notes.get(number) is not None
 
 
 def test_stopping_anywhere_loses_nothing() -> None:

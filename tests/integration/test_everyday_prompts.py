@@ -58,11 +58,6 @@ def names_gold(block: str, prompt: dict[str, Any]) -> bool:
 class TestTheDevelopmentPrompts:
     """Those of the half "report" were not fitted on."""
 
-    def test_the_prompts_are_complete(self) -> None:
-        """170 of 320 are answered, and every gold note exists."""
-        assert (len(PROMPTS), sum(bool(one["gold"]) for one in PROMPTS)) == (320, 170)
-        assert not [p for one in PROMPTS for p in one["gold"] if not (NOTES[one["vault"]] / p).exists()]
-
     @PROFILES
     def test_silence_where_nothing_answers(self, ask: Ask, profile: str, every: int) -> None:
         """At least 93 of 100 carry nothing."""
@@ -106,11 +101,6 @@ class TestTheDevelopmentPrompts:
 def test_the_note_that_a_prompt_means_comes_first(ask: Ask, prompt: str, path: str) -> None:
     """A former version, if the prompt asks for it."""
     assert ask("ownervault", prompt).split(" notes/", 2)[1].startswith(f"{path}:")
-
-
-def test_a_time_without_notes_is_silent(ask: Ask) -> None:
-    """Nothing was written in that month."""
-    assert not ask("ownervault", "what happened in March 1999")
 
 
 class TestASession:
@@ -157,9 +147,3 @@ class TestASession:
         assert "decisions/2026-02-17-backup-storage-box.md" in before
         texts = {line for line in before.splitlines() if line and not line.startswith(("<", "**", "-", "."))}
         assert not texts & set(after.splitlines())
-
-    def test_small_talk_after_a_question_is_silent(self, ask: Ask) -> None:
-        """Thanks carry nothing, however much was found before."""
-        assert ask("examples", self.FIRST, "three")
-        assert ask("examples", "thanks, looks good to me", "three") == ""
-        assert ask("examples", "now add a docstring to this function", "three") == ""

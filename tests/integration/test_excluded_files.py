@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import unicodedata
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.ports.errors import SourceUnreadable
 
@@ -176,15 +174,6 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     assert "files of work could not be read (work/.gitignore: it may not be read)" in report.problems[0]
 
 
-def test_an_ignore_file_that_is_no_text_excludes_nothing(invoke: Invoke, vault: Path) -> None:
-    """Bytes, endless lines and unclosed sets are lines like others, which match nothing."""
-    (vault / ".gitignore").write_bytes(b"\xff\xfe\x00[\n" + b"a" * 5000 + b"\n[\nkeep.md\n")
-
-    invoke("bootstrap", vault)
-
-    assert served(invoke) == {"private/diary.md", "private/open.md", "work/plan.md", "work/draft.md"}
-
-
 OBSIDIAN = {
     ".obsidian/app.json": '{"userIgnoreFilters": ["Private/", "/draft-\\\\d+/", "/(a+)+b/", "/[/", 7, ""]}',
     ".obsidian/templates.json": '{"folder": "Meta/Templates"}',
@@ -242,87 +231,6 @@ def test_settings_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
     assert explained(invoke, folder / "logseq/bak/pages/a.md")["rule"]["source"] == "the settings of Logseq"
 
 
-@pytest.mark.parametrize("text", ["{", "[" * 100_000])
-def test_broken_settings_of_obsidian_change_nothing(invoke: Invoke, vault: Path, text: str) -> None:
-    """What they exclude is unknown: served notes stay, new ones wait, and the update names the file."""
-    invoke("bootstrap", vault)
-    write_notes(vault, {".obsidian/app.json": text, "new.md": TEXT})
-    (vault / "keep.md").unlink()
-
-    done = invoke("update").stdout
-
-    assert ".obsidian/app.json: it is no JSON" in done and "0 added, 0 updated, 0 removed" in done
-    assert explained(invoke, vault / "new.md")["state"] == "unreadable"
-    for command in ("verify", "doctor"):
-        said = invoke(command).output
-        assert (
-            "vault: The rules that exclude files of the folder could not be read (.obsidian/app.json" in said
-        )
-        assert "could not be listed" not in said
-
-
-def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
-    """macOS decomposes letters with marks in names of files; rules and addresses are typed composed."""
-    write_notes(
-        vault, {unicodedata.normalize("NFD", f"{name}.md"): TEXT for name in ("größe", "öl", "Äpfel")}
-    )
-    write_notes(vault, {".gitignore": "öl.md\ngr*\n"})
-
-    invoke("bootstrap", vault)
-
-    assert len(served(invoke)) == 6
-    assert explained(invoke, vault / "öl.md")["state"] == "excluded"
-    assert explained(invoke, vault / "Äpfel.md")["state"] == "indexed"
-    assert invoke("get", "vault/Äpfel.md").exit_code == 0
-
-
-@pytest.mark.parametrize("address", ["vault/new.md", "clawmem://vault/new.md", "//vault/new.md"])
-def test_an_address_names_its_file(
-    invoke: Invoke, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
-    """From any folder."""
-    write_notes(vault, {"new.md": TEXT})
-    monkeypatch.chdir(tmp_path)
-    invoke("bootstrap", vault)
-
-    assert explained(invoke, address)["path"] == str(vault / "new.md")
-
-
-def test_an_address_with_a_scheme_is_not_a_path(
-    invoke: Invoke, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A folder here may have the same name as a collection."""
-    write_notes(vault, {"new.md": TEXT})
-    write_notes(tmp_path / "other/vault", {"new.md": TEXT})
-    invoke("bootstrap", vault)
-    monkeypatch.chdir(tmp_path / "other")
-
-    assert explained(invoke, "clawmem://vault/new.md")["path"] == str(vault / "new.md")
-    assert explained(invoke, "vault/new.md")["path"] == str(tmp_path / "other/vault/new.md")
-
-
-@pytest.mark.parametrize("path", ["/elsewhere/vault/new.md", "clawmem://other/new.md"])
-def test_another_path_is_never_answered_about_a_note(invoke: Invoke, vault: Path, path: str) -> None:
-    write_notes(vault, {"new.md": TEXT})
-    invoke("bootstrap", vault)
-
-    assert invoke("why-not", path).exit_code == 3
-
-
-def test_links_are_counted(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
-    """Those that would be read if they were followed; a link to another kind of file is of no concern."""
-    write_notes(tmp_path / "elsewhere", {"c.md": TEXT, "c.txt": TEXT})
-    (vault / "c.md").symlink_to(tmp_path / "elsewhere/c.md")
-    (vault / "c.txt").symlink_to(tmp_path / "elsewhere/c.txt")
-    (vault / "work/more").symlink_to(tmp_path / "elsewhere")
-    (vault / "node_modules").symlink_to(tmp_path / "elsewhere")
-
-    done = invoke("bootstrap", vault, "--skip-embed")
-
-    assert "2 by the rule that symbolic links are not followed" in done.stdout
-    assert "clawmem why-not PATH" in done.stdout
-
-
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
     invoke("bootstrap", vault)
@@ -356,26 +264,3 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
     assert "!/private to .clawmemignore" in private
     missing = invoke("why-not", vault / "nothing.md")
     assert missing.exit_code == 3 and "nothing.md" in missing.output
-
-
-def test_every_rule_is_counted_once_a_scan(vault: Path) -> None:
-    """Excluded folders count as one, and files that the pattern does not match count nothing."""
-    write_notes(vault, {".gitignore": "private/\n*.md\n*.png\n", "a.png": ""})
-    folder = Folder("notes", str(vault))
-    exclusions = Exclusions(DiskFiles(), folder)
-
-    scan_folder(DiskFiles(), folder, exclusions=exclusions)
-
-    assert dict(exclusions.counts) == {".gitignore": 4}
-
-
-def test_a_file_that_is_gone(invoke: Invoke, tmp_path: Path) -> None:
-    """The address of its document, which `get` prints, leads to the reason."""
-    folder = tmp_path / "notes"
-    write_notes(folder, {"books.md": "# Books\n", "lamp.md": "# Lamp\n"})
-    invoke("bootstrap", folder)
-    (folder / "books.md").unlink()
-    invoke("update")
-
-    assert 'clawmem why-not "notes/books.md"' in invoke("get", "notes/books.md").stderr
-    assert "Its file is gone; it was read last on" in invoke("why-not", "notes/books.md").stdout

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from pathlib import Path
-
 import pytest
-from command_line import Invoke, configure
 from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
@@ -70,30 +64,6 @@ def test_a_question_never_pays_for_years(vault: Vault) -> None:
         remaining.append(left(vault))
 
     assert remaining == [3, 0, 0]
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-def test_what_must_stay_as_it_is(vault: Vault, enabled: bool) -> None:
-    """Where nothing may be deleted nothing is; whether recalls are written down is no matter."""
-    days_old(vault, 1000)
-
-    ask(Recalls(vault.telemetry, ManualClock(), answers=vault.answers, enabled=enabled, forgets=False))
-    assert left(vault) == 1
-
-    ask(Recalls(vault.telemetry, ManualClock(), answers=vault.answers, enabled=enabled))
-    assert left(vault) == 0
-
-
-def test_settings_reach_the_answers(remembered: Invoke, home: Path) -> None:
-    """What the config file says of days is what counts for the answers of models as well."""
-    configure(home, "retention_days: 10")
-    (file,) = home.rglob("index.sqlite")
-    with closing(open_vault(str(file))) as vault:
-        days_old(vault, 12, 5, now_ms=SystemClock().now_ms())
-
-        assert remembered("search", "redis").exit_code == 0
-
-        assert left(vault) == 1
 
 
 # -- relations ---------------------------------------------------------------------------------------------

@@ -9,9 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from addressed_notes import (
-    ACME,
     BETA,
-    NOTES,
     PUMP,
     QUEUE,
     VERBS,
@@ -70,19 +68,6 @@ def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> 
     assert answered(addressed, "y\n", "forget", QUEUE)[0] == 0
     assert rows() != before
     assert addressed("get", QUEUE).exit_code == 3
-
-
-def test_choosing_on_a_terminal(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Candidates are numbered; a number takes one, anything else none."""
-    monkeypatch.setattr(dialogues, "may_ask", lambda ctx: True)
-    before = rows()
-    for said in ("\n", "0\n", "3\n", "x\n", ""):
-        code, _ = answered(addressed, said, "pin", "Kick-off")
-        assert (code in (3, 130), rows() == before) == (True, True)
-    assert answered(addressed, "2\n", "pin", "Kick-off")[0] == 0
-    with open_services(load_settings(), read_only=True) as services:
-        assert fetch(services.vault, document_id(BETA)).pinned
-        assert not fetch(services.vault, document_id(ACME)).pinned
 
 
 def answered(addressed: Invoke, said: str, *arguments: str) -> tuple[int, bool]:
@@ -144,17 +129,6 @@ def test_programs_confirm_by_docid(addressed: Invoke, door: str) -> None:
         assert (again.refused, again.details["changed"], rows() == gone) == (False, False, True)
 
 
-def test_a_docid_of_two_notes_needs_the_path_too(addressed: Invoke, tmp_path: Path) -> None:
-    """Copies share a docid: alone it is ambiguous; with the path it forgets one, and again changes nothing."""
-    (tmp_path / "work/copy.md").write_text(NOTES[QUEUE], "utf-8")
-    addressed("update")
-    docid = docid_of(addressed, QUEUE)
-    assert by_tool("memory_forget", query=docid, confirm=True).code == "AMBIGUOUS"
-    assert by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
-    assert not by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
-    assert addressed("get", "work/copy.md").exit_code == 0
-
-
 def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services) -> None:
     """By path, title or docid: its state and what stands for it, and nothing is changed."""
     older, newer = document_id(PUMP), document_id("work/observations/pumps.md")
@@ -195,22 +169,3 @@ def test_an_archived_note_is_restored_by_its_address(addressed: Invoke, services
         assert [one["file"] for one in restored["documents"]] == [BETA]
         assert addressed("get", QUEUE).exit_code == 3
         assert [one["file"] for one in by_tool("lifecycle_restore", all=True).details["documents"]] == [QUEUE]
-
-
-def test_a_note_whose_file_is_gone(addressed: Invoke, tmp_path: Path) -> None:
-    """It is not pinned, and it can be forgotten: its text is still in the vault."""
-    (tmp_path / QUEUE).unlink()
-    addressed("update")
-    pinned = addressed("pin", QUEUE)
-    assert (pinned.exit_code, "is removed" in pinned.output) == (3, True)
-    assert addressed("forget", QUEUE, "--yes").exit_code == 0
-    assert "is already forgotten" in addressed("forget", QUEUE, "--yes").stdout
-
-
-@pytest.mark.parametrize("words", [["collection", "remove"], ["lanes", "undo"]])
-def test_other_commands_do_not_guess(addressed: Invoke, words: list[str]) -> None:
-    """A name that nothing has exactly is refused."""
-    before = rows()
-    for text in ("wor", "Work", "queue of", "zzzz"):
-        assert addressed(*words, text).exit_code == 3
-    assert rows() == before

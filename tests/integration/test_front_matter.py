@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -10,18 +9,6 @@ from hypothesis import strategies as st
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.domain.documents.properties import InlineFields, note_properties
 from clawmem.ports.documents import Property
-
-TYPICAL = "title: Session store\ndate: 2026-01-05\ntags: [redis, sessions]\npinned: true\n"
-
-
-def test_typical_front_matter() -> None:
-    """Numbers and dates come as text, lists of scalars as lists."""
-    assert parse_yaml(TYPICAL) == {
-        "title": "Session store",
-        "date": "2026-01-05",
-        "tags": ["redis", "sessions"],
-        "pinned": True,
-    }
 
 
 @pytest.mark.parametrize(
@@ -75,11 +62,6 @@ def test_a_number_prints_as_written(written: str) -> None:
         Property("b", written, written.lower()),
         Property("c", f"{{d: {written}}}", f"{{d: {written}}}".lower()),
     ]
-
-
-def test_keys_become_text() -> None:
-    """Numbers, dates, booleans and null may be keys; they come as text."""
-    assert list(parse_yaml("2: a\n2026-01-05: b\ntrue: c\n~: d\n")) == ["2", "2026-01-05", "true", "null"]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "null", "{}"])
@@ -149,26 +131,6 @@ def test_bombs_are_refused_quickly(text: str) -> None:
         parse_yaml(text)
 
     assert time.process_time() - started < 1
-
-
-def test_an_error_leaves_nothing_behind() -> None:
-    """After a broken text the next one is read as if it were the first."""
-    with pytest.raises(ValueError, match="line"):
-        parse_yaml("a: &x [1, {b: 'open")
-
-    assert parse_yaml(TYPICAL)["title"] == "Session store"
-    with pytest.raises(ValueError, match="alias"):
-        parse_yaml("a: *x")
-
-
-def test_threads_do_not_meet() -> None:
-    """Parses in several threads do not disturb each other."""
-    texts = [f"title: note {n}\ntags: [a{n}, b]\n" for n in range(200)]
-
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(parse_yaml, texts))
-
-    assert [item["title"] for item in found] == [f"note {n}" for n in range(200)]
 
 
 @given(st.text(alphabet=st.sampled_from("ab1:-[]{}#&*!|>'\"%@`,? \n\t~<=.0_\x00é"), max_size=60))

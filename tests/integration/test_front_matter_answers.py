@@ -33,17 +33,6 @@ def test_a_property_of_the_user_is_quoted(indexed: Invoke) -> None:
     assert "notes/decisions/2025-11-04-entry.md:5" in shown
 
 
-def test_a_line_of_tags_is_no_answer(invoke: Invoke, tmp_path: Path) -> None:
-    """A note that matches by its tags and its title shows its text."""
-    note = "---\ntags: [choir]\n---\n# Rehearsal 19 November\n\nNew soprano: Katarzyna. The concert begins at 18:00.\n"
-    write_notes(tmp_path / "notes", {"r.md": note})
-    invoke("bootstrap", tmp_path / "notes")
-    shown = invoke("query", "when is the choir rehearsal").output
-
-    assert "New soprano: Katarzyna." in shown
-    assert "tags:" not in shown
-
-
 def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
     """``type`` counts where it names a known content type; ``content_type`` goes before it."""
     heads = {

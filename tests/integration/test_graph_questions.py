@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
-from notes_vault import MuteEmbedder
 
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.knowledge import Entity, Relation, RelationKind
+from clawmem.ports.knowledge import Relation, RelationKind
 
 WHY = "why did the sessions move to Postgres"
 
@@ -33,13 +31,6 @@ class TestIntentSearch:
         assert (answer.intent, answer.confidence) == (Intent.WHY, 0.95)
         assert answer.results[1].legs.keys() == {"graph"}
 
-    def test_with_vectors_the_cause_rises(self, memory: Remembering) -> None:
-        """By meaning everything is found somewhere; the relation lifts the cause above what has none."""
-        memory.take_in(NOTES)
-        memory.relate(OUTAGE, POSTGRES)
-
-        assert memory.found(WHY)[:2] == [POSTGRES, OUTAGE]
-
     def test_a_link_is_followed(self, memory: Remembering) -> None:
         """A note that a match links to follows it; a list of links passes on less, and a note with many links to it no more."""
         linked = {path: f"{text}\nAlso [[2026-06-20-garden]].\n" for path, text in NOTES.items()}
@@ -57,14 +48,6 @@ class TestIntentSearch:
         }
         [said] = {one.metadata["context"] for one in edges if one.source == memory.id(OUTAGE)}
         assert said == "Also [[2026-06-20-garden]]."
-
-    def test_two_steps_away(self, memory: Remembering) -> None:
-        """The cause of the cause is found as well."""
-        memory.take_in(NOTES, vectors=False)
-        memory.relate(OUTAGE, POSTGRES)
-        memory.relate(KETTLE, OUTAGE)
-
-        assert set(memory.found(WHY)) == {POSTGRES, OUTAGE, KETTLE}
 
     def test_only_reasons_and_relationships_are_followed(self, memory: Remembering) -> None:
         """Other questions, and any question without the graph, are answered by words and meaning alone."""
@@ -97,43 +80,6 @@ class TestIntentSearch:
         assert memory.found(WHY, collections=("notes",)) == [POSTGRES]
         assert memory.found(WHY, until="2026-06-10") == [POSTGRES]
 
-    def test_common_things_of_an_entity_question(self, memory: Remembering) -> None:
-        """Who is asked for brings what occurs together with the things of the documents that were found."""
-        memory.take_in(NOTES, vectors=False)
-        ann, redis = Entity("v:person:ann", "Ann", "person"), Entity("v:tool:redis", "Redis", "tool")
-        memory.vault.entities.set_mentions(memory.id(POSTGRES), [ann, redis])
-        memory.vault.entities.set_mentions(memory.id(GARDEN), [redis])
-
-        assert memory.found("who moved the login sessions") == [POSTGRES, GARDEN]
-        assert memory.found("who moved the login sessions", with_graph=False) == [POSTGRES]
-
-    def test_the_time_that_a_question_names(self, memory: Remembering) -> None:
-        """What was written then comes alone; where nothing was, the time is passed over."""
-        texts = {f"2026-0{month}-10-tea.md": f"# Tea {month}\n\nTea is drunk.\n" for month in (1, 2, 3)}
-        memory.take_in(texts, vectors=False)
-
-        assert memory.found("when was tea drunk in february 2026") == ["2026-02-10-tea.md"]
-        assert len(memory.found("when was tea drunk in february 2020")) == 3
-
-    def test_relations_without_an_embedder(self, memory: Remembering) -> None:
-        """A mute embedding service is named, once, and relations are followed all the same."""
-        memory.take_in(NOTES)
-        memory.relate(OUTAGE, POSTGRES)
-        memory.embedder = MuteEmbedder()
-
-        answer = memory.ask(WHY)
-
-        assert [result.document.path for result in answer.results] == [POSTGRES, OUTAGE]
-        assert answer.trace.degraded.keys() == {"vector"}
-
-    def test_likeness_does_not_outrank_a_match(self, memory: Remembering) -> None:
-        """A graph of mere likenesses leaves the best match where it is."""
-        texts = {f"{n}.md": f"# Note {n}\n\nLogin sessions and the database, part {n}.\n" for n in range(8)}
-        memory.take_in({**texts, **NOTES})
-        memory.build.semantic(0.3)
-
-        assert memory.found(WHY)[0] == memory.found(WHY, with_graph=False)[0] == POSTGRES
-
 
 class TestUndecided:
     QUESTION = "sessions Postgres database"
@@ -150,27 +96,6 @@ class TestUndecided:
 
         assert (first.intent, first.confidence) == (again.intent, again.confidence) == (Intent.WHY, 0.85)
         assert [result.document.path for result in again.results] == [POSTGRES, OUTAGE]
-
-    @pytest.mark.parametrize("said", ["", "I cannot say.", "whyever"])
-    def test_an_answer_that_is_none(self, memory: Remembering, said: str) -> None:
-        """Whatever a model writes that names no intent, the words' answer stands."""
-        memory.take_in(NOTES, vectors=False)
-
-        answer = memory.ask(self.QUESTION, generator=ScriptedGenerator(lambda prompt: said))
-
-        assert (answer.intent, answer.confidence) == (Intent.WHAT, 0.6)
-
-    def test_a_model_that_is_out_of_reach(self, memory: Remembering) -> None:
-        """It is named as missing, and the words' answer stands."""
-        memory.take_in(NOTES, vectors=False)
-
-        def absent(prompt: str) -> str:
-            raise ModelUnavailable("scripted", "it is not there")
-
-        answer = memory.ask(self.QUESTION, generator=ScriptedGenerator(absent))
-
-        assert answer.intent is Intent.WHAT
-        assert answer.trace.degraded.keys() == {"intent"}
 
     def test_words_that_decide_ask_nobody(self, memory: Remembering) -> None:
         """A question that says what it wants costs no model, nor does one whose intent was given."""
@@ -207,15 +132,6 @@ class TestCommands:
         assert both["semantic"] is not None
         assert one == {"temporal": {"relations": 2, "changed": 0}, "semantic": None, "degraded": {}}
         assert "temporal: 2 relations, 0 changed." in shown
-
-    def test_build_without_vectors_says_so(self, invoke: Invoke, notes: Path) -> None:
-        """Nothing can be about the same before there are vectors; the way out is on stderr."""
-        assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
-
-        built = invoke("graph", "build", "--semantic")
-
-        assert built.exit_code == 0
-        assert "clawmem embed" in built.stderr
 
     def test_causes(self, remembered: Invoke, home: Path) -> None:
         """A chain is shown with what is said about each step, in both forms."""

@@ -6,11 +6,9 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 from command_line import Invoke
 from hook_process import ONCE, TURNS, Client, answered, ask
@@ -70,22 +68,6 @@ def test_contexts_are_joined(vault: Path, environ: dict[str, str], home: Path) -
     assert len(json.dumps(every.answer, ensure_ascii=False)) < MOST_CHARACTERS
 
 
-def test_tools_are_matched(vault: Path, environ: dict[str, str], home: Path) -> None:
-    """A lesson before an edit of the file, nothing before a read, and nothing while the hook is not enabled."""
-
-    def said(tool: str, *options: str) -> str:
-        told = {
-            "hook_event_name": "PreToolUse",
-            "tool_name": tool,
-            "tool_input": {"file_path": "/db/schema_v2.sql"},
-        }
-        return ask(environ, home, "PreToolUse", told, *options).context
-
-    assert "must keep its line ends" in said("Edit", "--with", "pretool-inject")
-    assert not said("Read", "--with", "pretool-inject")
-    assert not said("Edit")
-
-
 @pytest.mark.parametrize("event", EVENTS)
 def test_an_event_without_a_vault(event: str, environ: dict[str, str], home: Path) -> None:
     """Exit code 0, one object of the event's own shape, and once a day a line in a log, which says what to do."""
@@ -137,19 +119,3 @@ process.run_process(["SessionStart", "--with", "staleness-check"])
     assert said.code == 0
     assert "Plan (notes/plan.md" in said.context
     assert ("curator-nudge" in said.log) == ("sleep" not in fault)
-
-
-def test_a_job_that_cannot_be_done_is_logged_and_kept(
-    vault: Path, environ: dict[str, str], home: Path
-) -> None:
-    """A locked vault costs the answer nothing; the next end of a turn does the work."""
-    client = Client(home, environ)
-    with closing(apsw.Connection(str(vault))) as other:
-        other.execute("begin immediate")
-        done = client.ask("Stop")
-
-    assert done.answer == {"continue": True, "suppressOutput": False}
-    assert client.waiting() and "Stop" in done.log
-    assert (state_folder(vault) / "errors.log").exists()
-    client.ask("Stop")
-    assert not client.waiting()

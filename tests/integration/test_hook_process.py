@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, command, transcript
-from programs import modules_of_hook, run_program
+from programs import run_program
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
@@ -24,7 +24,6 @@ TURNS = (
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-HEAVY = set("typer numpy rich".split())
 
 
 def event(name: str, **fields: Any) -> dict[str, Any]:
@@ -131,71 +130,6 @@ def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home:
     assert not other.context
 
 
-def test_a_report_of_the_curator(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
-    """Named while it is fresh; one that is old, broken or missing takes no room."""
-    report = home / ".cache/clawmem/curator-report.json"
-    told = event("SessionStart", source="startup")
-    assert not ask(environ, home, "curator-nudge", told).context
-
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    report.write_text(json.dumps({"timestamp": now, "actions": ["pin <b>2 notes</b>"]}), "utf-8")
-    fresh = ask(environ, home, "curator-nudge", told).context
-    report.write_text(json.dumps({"timestamp": "2020-01-01T00:00:00Z", "actions": ["x"]}), "utf-8")
-    stale = ask(environ, home, "curator-nudge", told).context
-    assert "pin &lt;b&gt;2 notes" in fresh
-    assert "more than a week old" in stale
-    report.write_text(json.dumps({"timestamp": now, "actions": ["pin 2 notes", "clawmem embed"]}), "utf-8")
-    assert (
-        "clawmem embed" not in ask(environ, home, "curator-nudge", told).context
-    )  # no text waits for a vector
-    assert remembered("pin", "notes/people/haruka.md").exit_code == 0
-    assert not ask(environ, home, "curator-nudge", told).context  # who pins acts on the report
-    report.write_text("{", "utf-8")
-    assert not ask(environ, home, "curator-nudge", told).context
-
-
-def test_notes_that_are_due(notes: Path, invoke: Invoke, environ: dict[str, str], home: Path) -> None:
-    """At most five of them, with the reason."""
-    for number in range(7):
-        text = f"---\nreview_by: 2024-0{number + 1}-01\n---\n# Plan {number}\n\nText of it.\n"
-        (notes / f"plan-{number}.md").write_text(text, "utf-8")
-    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
-
-    context = ask(environ, home, "staleness-check", event("SessionStart", source="startup")).context
-
-    assert context.startswith("<vault-staleness>\n")
-    assert "- Plan 0 (notes/plan-0.md, review was due 2024-01-01)" in context
-    assert context.count("\n- ") == 5
-
-
-def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Path) -> None:
-    """Neither a framework nor storage nor the composition root."""
-    _, modules = modules_of_hook("no-such-hook", {}, cwd=home, env=environ)
-
-    assert not modules & (HEAVY | {"apsw", "asyncio", "pydantic"})
-    assert not {name for name in modules if name.startswith(("clawmem.adapters", "clawmem.app.bootstrap"))}
-
-
-@pytest.mark.parametrize(
-    ("name", "fields"),
-    [
-        ("context-surfacing", {"prompt": "hi"}),
-        ("context-surfacing", {"prompt": "/compact"}),
-        ("curator-nudge", {}),
-        ("session-bootstrap", {}),
-        ("pretool-inject", {"tool_input": {"file_path": "/app/redis.md"}}),
-    ],
-)
-def test_hooks_start_light(
-    remembered: Invoke, environ: dict[str, str], home: Path, name: str, fields: dict[str, Any]
-) -> None:
-    """No framework and no model's library, over a vault that is there."""
-    told = event(HOOKS[name].event, source="", **fields)
-    _, modules = modules_of_hook(name, told, cwd=home, env=environ)
-
-    assert not {module.split(".")[0] for module in modules} & HEAVY
-
-
 def test_the_plugin_says_what_set_up_says() -> None:
     """Same events, matchers and times; and the version of the package."""
     root = Path(__file__).parents[2]
@@ -218,21 +152,3 @@ def test_the_plugin_says_what_set_up_says() -> None:
     assert (
         (plugin / "skills" / "remember" / "SKILL.md").read_text("utf-8").startswith("---\nname: remember\n")
     )
-
-
-def test_options_after_the_name(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
-    """``--vault`` names another vault, and what nobody knows is no reason to fail."""
-    told = event("SessionStart", source="startup")
-    report = home / ".cache/clawmem/curator-report.json"
-    report.write_text(json.dumps({"timestamp": "2020-01-01T00:00:00Z"}), "utf-8")
-
-    here = ask(
-        environ, home, "curator-nudge", told, "--bogus", "--vault", str(report.with_name("index.sqlite"))
-    )
-    elsewhere = ask(
-        environ, home, "curator-nudge", told, "--vault", str(home / "none" / "x.sqlite"), "--profile"
-    )
-
-    assert here.context
-    assert (elsewhere.code, elsewhere.context) == (0, "")
-    assert not (home / "none").exists()

@@ -6,8 +6,6 @@ import configparser
 import json
 import plistlib
 import shlex
-import shutil
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,6 @@ from clawmem.app.serve.service_units import (
     launch_agent,
     systemd_unit,
 )
-from clawmem.ports.errors import ConfigError
 
 ODD = Service(
     "watcher",
@@ -67,12 +64,6 @@ def test_installed_once(tmp_path: Path, platform: str) -> None:
     assert change(None, dry_run=True).changed
     assert (change(None).changed, change(None).changed) == (True, False)
     assert not file.exists()
-
-
-def test_other_systems() -> None:
-    """They are told what to start by themselves."""
-    with pytest.raises(ConfigError, match="clawmem watch"):
-        change_service("win32", Path.home(), "watcher", None)
 
 
 @linux
@@ -124,16 +115,3 @@ def test_enabling(invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytes
     refused = invoke("install-service", "--enable")
     assert refused.exit_code != 0
     assert "exit status 1" in str(refused.exception) + refused.output
-
-
-@linux
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_systemd_takes_it(tmp_path: Path) -> None:
-    """It finds nothing wrong with the unit."""
-    service = ODD._replace(command=(sys.executable, *ODD.command[1:]))
-    file = tmp_path / "clawmem-watcher.service"
-    file.write_text(systemd_unit(service), "utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", file], check=False, capture_output=True, text=True
-    )
-    assert "clawmem-watcher" not in done.stderr

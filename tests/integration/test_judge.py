@@ -18,7 +18,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import QueryPlan
-from clawmem.app.services.retrieval.request import Unit, read_request
+from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.routes import Ask, MemoryRetrieve
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.retrieval.routing import Route
@@ -73,49 +73,12 @@ def test_what_is_unknown_is_met_with_silence(vault: Vault, verb: str, question: 
         assert f"nothing here answers: {found.answered:.2f}, floor {DEFAULT_FLOOR:.2f}" in notes
 
 
-def test_without_a_floor_everything_is_shown_with_its_confidence(vault: Vault) -> None:
-    """Who asks sees what comes nearest, and that it is unlikely."""
-    found = ask(vault, UNKNOWN[0])
-
-    assert found.results
-    assert all(0 <= (one.confidence or 0) < DEFAULT_FLOOR for one in found.results)
-
-
 def test_an_item_is_never_likelier_than_that_anything_answers(vault: Vault) -> None:
     """That this one answers implies that something does."""
     found = ask(vault, KNOWN)
 
     assert found.answered is not None
     assert all(one.confidence is not None and one.confidence <= found.answered for one in found.results)
-
-
-def test_confidence_is_comparable_between_questions(vault: Vault) -> None:
-    """Each list has a best item; only one of them answers."""
-    known, unknown = ask(vault, KNOWN).results[0], ask(vault, UNKNOWN[0]).results[0]
-
-    assert (known.confidence or 0) > 5 * (unknown.confidence or 0)
-
-
-def test_lines_are_judged_too(vault: Vault) -> None:
-    """A line has its own model of places."""
-    request = read_request(KNOWN, now_ms=START_MS, unit=Unit.LINE)
-
-    assert all(
-        one.confidence is not None
-        for one in query(retrieval_stores(vault), StaticEmbedder())(request).results
-    )
-
-
-def test_a_plan_is_as_likely_as_its_likeliest_part(vault: Vault) -> None:
-    """Half a question that is answered is an answer; silence is for one of which no part is."""
-    half, none = f"{UNKNOWN[0]} and also {KNOWN}", f"{UNKNOWN[0]} and also {UNKNOWN[1]}"
-
-    known, unknown = (ask(vault, text, verb="query_plan", floor=DEFAULT_FLOOR) for text in (half, none))
-
-    assert known.results and known.answered == pytest.approx(ask(vault, KNOWN).answered)
-    assert unknown.results == ()
-    assert unknown.answered is not None and unknown.answered < DEFAULT_FLOOR
-    assert all(one.confidence is None for one in known.results)
 
 
 def test_by_meaning_alone_nothing_is_judged(vault: Vault) -> None:

@@ -111,15 +111,6 @@ class TestWhatEnds:
 
         assert writing.history() == [*self.ENDED]
 
-    def test_what_is_read_again_is_as_it_was(self, vault: Vault) -> None:
-        """Every note enriched anew gives the same facts."""
-        writing = Writing(vault)
-        for path, (said, *_) in SAID.items():
-            writing(path, said)
-        writing.enrich(anew=True)
-
-        assert writing.history() == [*self.ENDED]
-
     @pytest.mark.parametrize("how", ["changed", "forgotten"])
     def test_it_is_taken_back(self, vault: Vault, how: str) -> None:
         """A note that says it no more, or is forgotten, has ended nothing."""
@@ -150,31 +141,6 @@ class TestWhatEnds:
             with vault.transactions.writing():
                 publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason(how))
         assert ("uses", "MySQL", "2026-01-10", "2026-06-01") in writing.history()
-
-    def test_what_comes_back_says_it_again(self, vault: Vault) -> None:
-        """A file that was away and is there again ends what it had ended, without being read by a model anew."""
-        writing = Writing(vault)
-        for path in (MYSQL, POSTGRES, LATER):
-            writing(path, EVERY[path][0])
-        before = writing.history()
-
-        writing.files.remove(f"/notes/{POSTGRES}")
-        writing.update()
-        assert writing.history() != before
-
-        writing.write(POSTGRES, EVERY[POSTGRES][0])
-        writing.update()
-        assert writing.history() == before
-
-    def test_what_is_archived_has_ended_it_all_the_same(self, vault: Vault) -> None:
-        """That nobody asked for a note for long makes nothing true again."""
-        writing = Writing(vault)
-        for path in (MYSQL, POSTGRES):
-            writing(path, EVERY[path][0])
-        with vault.transactions.writing():
-            publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason.ARCHIVED)
-
-        assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
 
 
 @pytest.mark.parametrize(

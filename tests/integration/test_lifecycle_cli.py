@@ -119,25 +119,6 @@ def test_a_name_in_the_diary_is_one_line(remembered: Invoke, option: str, name: 
     assert read(remembered, "diary", "read")["count"] == 0
 
 
-def test_a_diary_entry_has_a_greatest_length(remembered: Invoke) -> None:
-    """100 000 characters are stored, one more is refused."""
-    most = "gull " * 20_000
-
-    assert remembered("diary", "write", f"{most}s").exit_code == 2
-    assert remembered("diary", "write", most[:-1]).exit_code == 0
-    assert read(remembered, "diary", "read")["count"] == 1
-
-
-@pytest.mark.parametrize("command", [("undo", "9" * 20), ("log", "-n", "9" * 20)])
-def test_numbers_beyond_what_the_vault_stores(remembered: Invoke, command: tuple[str, ...]) -> None:
-    """A sentence and a code instead of a traceback."""
-    refused = remembered("--json", "lifecycle", *command)
-
-    assert refused.exit_code == 2
-    assert json.loads(refused.stdout)["code"] == "OUT_OF_BOUNDS"
-    assert "Traceback" not in refused.stderr
-
-
 def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, home: Path) -> None:
     """The next update would remove it; the others are restored."""
     done(invoke("bootstrap", notes, "--skip-embed"))
@@ -159,47 +140,6 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     (notes / OLD).write_text(text, "utf-8")
     assert OLD in done(invoke("lifecycle", "restore", "--all"))
     assert "0 removed" in done(invoke("update"))
-
-
-def test_a_sweep_says_why_it_only_previews(remembered: Invoke, home: Path) -> None:
-    """Where the config file decides, and not where --dry-run was asked for."""
-    configure(home, "lifecycle: {archive_after_days: 30}")
-
-    for verb in ("sweep", "purge"):
-        assert "dry_run: false" in remembered("lifecycle", verb).stderr
-        assert remembered("lifecycle", verb, "--dry-run").stderr == ""
-
-
-def test_an_empty_date_is_none(remembered: Invoke) -> None:
-    """It neither means thirty days nor replaces a date that was set."""
-    done(remembered("snooze", "haruka.md", "--until", "2100-01-02"))
-
-    refused = remembered("snooze", "haruka.md", "--until", "")
-
-    assert refused.exit_code == 2 and "is no date" in refused.stderr
-    assert len(read(remembered, "lifecycle", "log")["acts"]) == 1
-
-
-def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: Invoke) -> None:
-    """A place inside of the note still does."""
-    refused = remembered("pin", "notes/people/haruka.md:999")
-
-    assert refused.exit_code == 2 and "no line 999" in refused.stderr
-    assert read(remembered, "lifecycle", "log")["acts"] == []
-    done(remembered("pin", "notes/people/haruka.md:8"))
-
-
-@pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "XDG_CONFIG_HOME"])
-def test_a_relative_base_folder_is_ignored(
-    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Otherwise the vault would follow the working folder."""
-    monkeypatch.setenv(name, "cache")
-
-    places = read(invoke, "path")
-
-    assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
-    assert places["config"] == str(home / ".config/clawmem/config.yaml")
 
 
 def test_an_answer_counts_as_an_access(remembered: Invoke) -> None:

@@ -77,17 +77,6 @@ def test_links_follow_the_notes(invoke: Invoke, folder: Path) -> None:
     assert ends(invoke, "new") == [("attic", None, None)]
 
 
-def test_broken_links_of_one_note(invoke: Invoke, folder: Path) -> None:
-    """With a note, --broken lists only its links that lead nowhere."""
-    write_notes(folder, {"new.md": "See [[Attic]] and [[Boiler]].\n", "other.md": "See [[Cellar]].\n"})
-    invoke("update")
-    assert ends(invoke, "new", "--broken") == [("Attic", None, None)]
-    assert "ann.md has no broken links." in invoke("links", "--broken", "ann").output
-    assert len(ask_json(invoke, "links", "--collection", "notes")["links"]) == 2
-    refused = invoke("links", "new", "--collection", "notes")
-    assert (refused.exit_code, "not both" in refused.stderr) == (2, True)
-
-
 def test_one_name_of_several_notes(invoke: Invoke, folder: Path) -> None:
     """An alias goes before a title for a link, and the nearest of two aliases; a command names the notes and chooses none."""
     write_notes(

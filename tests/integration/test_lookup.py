@@ -52,12 +52,6 @@ class TestByDocid:
 
         assert lookup.find(mark + document.hash[:length].upper()).id == document.id
 
-    def test_bare_digits_may_be_a_path(self, vault: Vault, lookup: Lookup) -> None:
-        """Hex digits that no hash begins with are read as the end of a path."""
-        document = put(vault, "notes/facade")
-
-        assert lookup.find("facade").id == document.id
-
     def test_same_body_at_two_paths_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same content twice is two documents; the error names both, and each name given resolves."""
         put(vault, "notes/b.md", "Same.")
@@ -99,13 +93,6 @@ class TestByPlace:
         assert lookup.find(name).id == document.id
         assert lookup.find(f"{name}:7").id == document.id
 
-    def test_windows_paths_below_a_root(self, vault: Vault) -> None:
-        """A drive letter and backslashes are compared with the root as text."""
-        document = put(vault, "notes/sub/a.md")
-
-        lookup = lookup_below(vault, {"notes": "C:\\ada\\notes\\"})
-        assert lookup.find("C:\\ada\\notes\\sub\\a.md").id == document.id
-
     @pytest.mark.parametrize(
         "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://tasks/a.md"]
     )
@@ -115,13 +102,6 @@ class TestByPlace:
 
         with pytest.raises(NotFound):
             lookup.find(name)
-
-    def test_a_complete_path_wins_over_the_end_of_another(self, vault: Vault, lookup: Lookup) -> None:
-        """Every document can be reached by ``collection/path``, whatever else ends like it."""
-        document = put(vault, "notes/a.md")
-        put(vault, "tasks/notes/a.md")
-
-        assert lookup.find("notes/a.md").id == document.id
 
     def test_an_end_that_fits_two_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same file name twice is an error that lists docid and path of both."""
@@ -167,29 +147,6 @@ class TestSuggestions:
         with pytest.raises(NotFound) as caught:
             lookup.find(name)
         assert caught.value.suggestions == ("notes/readme.md",)
-
-    def test_nearest_first_at_most_five(self, vault: Vault, lookup: Lookup) -> None:
-        """Of seven near paths the five nearest come, equal ones by collection and path."""
-        for name in ("aaaaaaax", "aaaaaaxx", "aaaaaxxx", "aaaaaayy", "aaaaxxxx", "aaaxxxxx", "aaaaaaaz"):
-            put(vault, f"notes/{name}")
-
-        with pytest.raises(NotFound) as caught:
-            lookup.find("aaaaaaaa")
-
-        expected = ["aaaaaaax", "aaaaaaaz", "aaaaaaxx", "aaaaaayy", "aaaaaxxx"]
-        assert caught.value.suggestions == tuple(f"notes/{name}" for name in expected)
-
-    @pytest.mark.parametrize(
-        ("typed", "offered"), [("meetingxxxxx", True), ("meetingxxxxxx", False), ("#abcdef", False)]
-    )
-    def test_what_is_near(self, vault: Vault, lookup: Lookup, typed: str, offered: bool) -> None:
-        """Five edits are near, six are not; a docid is not compared with paths."""
-        put(vault, "notes/meeting")
-        put(vault, "notes/abcdef")
-
-        with pytest.raises(NotFound) as caught:
-            lookup.find(typed)
-        assert bool(caught.value.suggestions) is offered
 
 
 SOURCE = "---\ntags: [one]\n---\nfirst\nsecond\n\u2028third\n"
@@ -237,26 +194,6 @@ class TestGet:
         assert excerpt.text == source
         assert excerpt.total_lines == len(source.splitlines())
 
-    @pytest.mark.parametrize(
-        ("name", "numbers"),
-        [
-            ("a.md", {"from_line": 0}),
-            ("a.md", {"max_lines": 0}),
-            ("a.md:0", {}),
-            ("a.md", {"from_line": 7}),
-            ("a.md:99999999999999999999", {}),
-        ],
-    )
-    def test_lines_count_from_one(
-        self, vault: Vault, lookup: Lookup, name: str, numbers: dict[str, int]
-    ) -> None:
-        """Zero is out of bounds, as a line and as a number of lines."""
-        put(vault, "notes/a.md")
-
-        with pytest.raises(InvalidInput) as caught:
-            lookup.get(name, **numbers)
-        assert caught.value.code == "OUT_OF_BOUNDS"
-
     def test_what_is_changed_has_the_named_line(self, vault: Vault, lookup: Lookup) -> None:
         """A command that changes a note takes its last line, and none beyond."""
         document = put(vault, "notes/a.md", SOURCE)
@@ -267,18 +204,6 @@ class TestGet:
 
 
 class TestMultiGet:
-    def test_a_list_is_ordered_and_each_document_once(self, vault: Vault, lookup: Lookup) -> None:
-        """Names of any kind, blanks around them, come by collection and path without doubles."""
-        put(vault, "tasks/a.md")
-        put(vault, "notes/sub/c.md")
-        by_id = put(vault, "notes/b.md")
-
-        found = lookup.multi_get(f"tasks/a.md, sub/c.md ,#{by_id.hash[:6]},,clawmem://tasks/a.md")
-
-        assert shown(found) == ["notes/b.md", "notes/sub/c.md", "tasks/a.md"]
-        assert [excerpt.text for excerpt in found.excerpts] == shown(found)
-        assert found.errors == ()
-
     def test_a_bad_name_spoils_nothing_else(self, vault: Vault, lookup: Lookup) -> None:
         """Unknown, ambiguous and refused names become entries; at most three paths are suggested."""
         for name in ("notes/a1", "notes/a2", "notes/a3", "notes/a4", "notes/x/s", "tasks/x/s"):
@@ -318,23 +243,3 @@ class TestMultiGet:
 
         assert shown(found) == expected
         assert bool(found.errors) is (not expected)
-
-    @pytest.mark.parametrize(("size", "given"), [(10_240, True), (10_241, False)])
-    def test_a_body_too_large_is_an_entry(self, vault: Vault, lookup: Lookup, size: int, given: bool) -> None:
-        """Bytes are counted, not characters; the entry says both sizes and how to read it."""
-        put(vault, "notes/a.md", "é" * 5120 + "x" * (size - 10_240))
-
-        found = lookup.multi_get("*.md")
-
-        assert bool(found.excerpts) is given
-        if not given:
-            assert str(found.errors[0]) == (
-                "notes/a.md has 10.1 KB, more than the 10.0 KB that are given of one among several. "
-                'Read it with: clawmem get "notes/a.md"  (or raise --max-bytes.)'
-            )
-
-    def test_a_limit_of_nothing_is_out_of_bounds(self, lookup: Lookup) -> None:
-        """A limit below one byte is a mistake, not an empty answer."""
-        with pytest.raises(InvalidInput) as caught:
-            lookup.multi_get("*", max_bytes=0)
-        assert caught.value.code == "OUT_OF_BOUNDS"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,8 +17,6 @@ from command_process import COMMAND, run_process, start_process
 from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_stdio, text_of
 from server_process import ServerProcess, serving
 from waiting import eventually
-
-from clawmem.app.interfaces.mcp.calling import UNEXPECTED
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -98,15 +95,6 @@ class TestEnds:
 
         assert all(name in heard[20 + at]["result"]["content"][0]["text"] for at, name in enumerate(names))
 
-    def test_a_server_that_hangs(self, home: Home, server: ServerProcess) -> None:
-        """Nobody waits for its first word: the work is done here."""
-        os.kill(server.process.pid, signal.SIGSTOP)
-        try:
-            with _started(home) as process:
-                assert _ended_after_opening(process) == b""
-        finally:
-            os.kill(server.process.pid, signal.SIGCONT)
-
     def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""
         with subprocess.Popen(
@@ -118,24 +106,6 @@ class TestEnds:
             client.kill()
         eventually(lambda: not Path(f"/proc/{bridge}").exists() or "Z" in _state(bridge))
         assert server.ask("GET", "/health").status == 200
-
-    @pytest.mark.slow
-    def test_another_server_later(self, home: Home, tmp_path: Path) -> None:
-        """It is found without a new start of the client."""
-        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
-        other.run("init")
-
-        async def session() -> None:
-            async with over_stdio(other, mode="legacy") as client:
-                assert not (await client.call_tool("status", {})).is_error
-                first.end()
-                with pytest.raises(Exception, match="clawmem serve"):
-                    await client.call_tool("status", {})
-                with serving(other.environ, other.folder):
-                    assert not (await client.call_tool("status", {})).is_error
-
-        with serving(other.environ, other.folder) as first:
-            asyncio.run(session())
 
     def test_a_server_that_ends_while_somebody_listens(self, home: Home, tmp_path: Path) -> None:
         """It ends at once and in order; whoever asks then is told the way out."""
@@ -162,17 +132,6 @@ class TestEnds:
             refused = json.loads(process.stdout.readline())
             assert refused["id"] == 2 and "clawmem serve" in refused["error"]["message"]
             assert process.wait(10) == 0
-
-    def test_a_vault_that_is_not_there(self, home: Home, tmp_path: Path) -> None:
-        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "none.sqlite")})
-
-        async def session() -> None:
-            async with over_stdio(other, mode="legacy") as client:
-                result = await client.call_tool("status", {})
-                assert result.is_error and "clawmem bootstrap" in text_of(result)
-                assert text_of(result) != UNEXPECTED
-
-        asyncio.run(session())
 
 
 class TestOtherSets:

@@ -73,38 +73,6 @@ class TestNamedTime:
             assert answer.results[0].legs[TIME] == 1.0
             assert [TIME in result.legs for result in answer.results].count(True) == 1
 
-    def test_no_time_is_named(self, vault: Vault) -> None:
-        """Then the leg says nothing, and counts in nothing."""
-        filled(vault, self.WEEKS)
-
-        answer = query(retrieval_stores(vault), HashingEmbedder())(asked("what may the boat be"))
-
-        assert TIME not in answer.trace.hits
-        assert all(TIME not in result.legs for result in answer.results)
-
-    def test_within_a_collection(self, vault: Vault) -> None:
-        """A note of the named time in another collection is not seen."""
-        filled(vault, self.WEEKS)
-        filled(vault, {"2026-05-21-other.md": "# Other\n\nThe boat.\n"}, "others")
-
-        answer = query(retrieval_stores(vault), HashingEmbedder())(
-            asked("the boat in May 2026?", collections=["others"])
-        )
-
-        assert paths(answer) == ["2026-05-21-other.md"]
-        assert answer.trace.hits[TIME] == 1
-
-    def test_a_time_that_must_not_be_seen(self, vault: Vault) -> None:
-        """A question may name a time after the last day that it may see: nothing of it is found."""
-        filled(vault, self.WEEKS)
-
-        answer = query(retrieval_stores(vault), HashingEmbedder())(
-            asked("the boat in June 2026?", until="2026-05-31")
-        )
-
-        assert sorted(paths(answer)) == ["2026-05-04-meeting.md", "2026-05-20-meeting.md"]
-        assert answer.trace.hits[TIME] == 0
-
 
 class OtherWords:
     """A generator that knows another word for a kettle."""

@@ -85,18 +85,3 @@ def test_a_clipping_that_alone_covers_the_topic(invoke: Invoke, tmp_path: Path) 
     found = found_paths(invoke, "query", "latest on the paint of the cellar shelves", "--all")
 
     assert found[0] == "cellar.md"
-
-
-def test_the_newest_of_a_kind_about_a_topic(indexed: Invoke) -> None:
-    """The heating was decided later; a superseded decision comes after all that hold."""
-    found = found_paths(indexed, "query", "latest decision about the door keys")
-
-    assert found[0] == "decisions/keys-3.md"
-    assert found.index("decisions/keys-2.md") > found.index("decisions/keys.md")
-
-
-def test_the_explanation_says_that_the_newest_goes_first(indexed: Invoke) -> None:
-    """With the kind, and how many match."""
-    shown = indexed("query", "latest handoff", "--explain").output
-
-    assert "asks for the newest handoff: 4 match, the newest first" in shown

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
@@ -191,16 +190,6 @@ def test_a_forgotten_file_that_is_written_again_stays_away(world: Invoke, folder
     assert is_served("desk/people/holm.md")
 
 
-def test_an_edited_copy_is_a_new_note(world: Invoke, folder: Path) -> None:
-    """Only the identical text stays away, as the message says."""
-    world("forget", "Anders Holm", "--yes")
-    (folder / "copy.md").write_text(f"{HOLM}\nAlso tunes pianos.\n", "utf-8")
-
-    assert world("update").exit_code == 0
-
-    assert is_served("desk/copy.md")
-
-
 def test_other_white_space_is_no_other_text(world: Invoke, folder: Path) -> None:
     """A forgotten text stays away after its lines were wrapped anew; a served twin stays when its are."""
     (folder / "twin.md").write_text(HOLM, "utf-8")
@@ -244,20 +233,6 @@ def test_short_and_empty_notes_are_not_recognised(world: Invoke, folder: Path) -
     for day in range(2, 5):
         assert is_served(f"desk/2026-03-0{day}.md")
         assert is_served(f"desk/empty-{day}.md")
-
-
-def test_a_served_twin_survives_a_move_and_a_reindex(world: Invoke, folder: Path) -> None:
-    """While another note holds the same text, that text is not hidden anywhere."""
-    (folder / "twin.md").write_text(HOLM, "utf-8")
-    world("update")
-    world("forget", "desk/people/anders-holm.md", "--yes")
-
-    world("reindex", "--force")
-    assert is_served("desk/twin.md")
-    move(folder, "twin.md", "moved/twin.md")
-    world("update")
-
-    assert is_served("desk/moved/twin.md")
 
 
 def test_a_served_twin_brings_no_forgotten_file_back(world: Invoke, folder: Path) -> None:
@@ -335,72 +310,13 @@ def test_a_note_moved_to_another_collection(
     assert not is_served(f"{names[0]}/moved.md")
 
 
-def test_copies_take_no_pin(world: Invoke, folder: Path) -> None:
-    """A copy of a note that is still there is a new note; of two copies of a lost one neither is that note."""
-    world("pin", "Anders Holm")
-    (folder / "copy.md").write_text(HOLM, "utf-8")
-    world("update")
-    assert (known("desk/copy.md").pinned, known("desk/people/anders-holm.md").pinned) == (False, True)
-    (folder / "copy.md").unlink()
-    world("update")
-
-    world("pin", "Anders Berg")
-    (folder / "people/anders-berg.md").unlink()
-    for name in ("one.md", "two.md"):
-        (folder / name).write_text(BERG, "utf-8")
-    world("update")
-    assert (known("desk/one.md").pinned, known("desk/two.md").pinned) == (False, False)
-
-
 # -- forgetting twice --------------------------------------------------------------------------------------
-
-
-def test_forgetting_twice_by_a_title_that_nothing_kept_shows(world: Invoke, folder: Path) -> None:
-    """Then it says what it cannot know, and offers nobody else."""
-    (folder / "people/p1.md").write_text(HOLM.replace("Anders Holm", "Anders Vik"), "utf-8")
-    world("update")
-    assert world("forget", "Anders Vik", "--yes").exit_code == 0
-
-    again = world("forget", "Anders Vik", "--yes")
-
-    assert again.exit_code == 3
-    assert "No document matches 'Anders Vik'. It may be forgotten already" in again.output
-    assert "Holm" not in again.output and "Berg" not in again.output
-    assert "Anders Berg" in world("forget", "Anders Brg", "--yes").output
 
 
 # -- names that fit nothing --------------------------------------------------------------------------------
 
 
-def test_multi_get_without_any_document(world: Invoke) -> None:
-    """It fails as other commands do; one that fits is enough to succeed."""
-    for pattern in ("desk/nosuch*", "nosuch.md, other.md"):
-        done = world("multi-get", pattern)
-        assert (done.exit_code, "No document matches" in done.stderr) == (3, True)
-    assert json.loads(world("multi-get", "desk/nosuch*", "--json").stdout)["code"] == "NOT_FOUND"
-    assert world("multi-get", "zed.md, other.md").exit_code == 0
-    assert world("multi-get", "desk/*.md", "--max-bytes", "1").exit_code == 0
-
-
 # -- named vaults ------------------------------------------------------------------------------------------
-
-
-def test_sync_makes_a_named_vault(world: Invoke, folder: Path, home: Path) -> None:
-    """Next to the usual vault; its name is written down, so that the next command knows it."""
-    folder = copytree(folder, home / "office")
-    unknown = world("--vault", "side", "query", "church organ")
-    assert (unknown.exit_code, "clawmem vault sync side FOLDER" in unknown.output) == (3, True)
-    assert "bootstrap" not in unknown.output
-
-    made = world("vault", "sync", "side", folder)
-
-    assert made.exit_code == 0, made.output
-    assert f"Made the vault side in {load_settings().vault.parent / 'side.sqlite'}" in made.stdout
-    assert "Anders Holm" in world("--vault", "side", "search", "church organ").stdout
-    assert "Made" not in world("vault", "sync", "side", folder).stdout
-    assert load_settings().collections.keys() == {"desk"}
-    slip = world("--vault", "sidd", "search", "church organ")
-    assert (slip.exit_code, "Did you mean: side?" in slip.output) == (3, True)
 
 
 def test_sync_does_not_take_a_vault_without_its_name(world: Invoke, folder: Path) -> None:

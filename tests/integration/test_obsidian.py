@@ -70,19 +70,6 @@ def test_forms_of_links(read: Invoke) -> None:
     assert {one["kind"] for one in ask_json(read, "links", "Harbour")["links"][-3:]} == {"embed"}
 
 
-def test_markdown_links(read: Invoke) -> None:
-    """Relative to the note, from the root, percent-encoded, in angle brackets, with a title; web addresses are none."""
-    assert ends(read, "Refit.md")[1:] == [
-        ("../../Boats/Puffin.md#hull", "Boats/Puffin.md", 18),
-        ("/Boats/Puffin.md#planks", "Boats/Puffin.md", 22),
-        ("../../Parts list.md", "Parts list.md", None),
-    ]
-    assert ends(read, "People/Tove.md") == [
-        ("Ines Sørli.md", "People/Ines Sørli.md", None),
-        ("../Parts list.md", "Parts list.md", None),
-    ]
-
-
 @pytest.mark.parametrize(
     ("note", "written", "target"),
     [
@@ -128,15 +115,6 @@ def test_code_comments_and_formulas_have_no_links_and_tags(read: Invoke) -> None
     """Text in code, comments, formulas and HTML elements is neither; numbers and inner signs are no tags."""
     assert ends(read, "No links") == []
     assert ask_json(read, "get", "No links")["properties"] == {}
-
-
-def test_a_circle_of_links(read: Invoke) -> None:
-    """Notes that link to each other are each other's backlinks; a note that links to itself is not its own."""
-    for one, other in (("Bowline", "Sheet bend"), ("Sheet bend", "Bowline")):
-        shown = ask_json(read, "get", one)
-        assert [link["source"] for link in shown["backlinks"]] == [f"boats/Knots/{other}.md"]
-        assert shown["backlink_count"] == 1
-    assert "Links to boats/Knots/Bowline.md: boats/Knots/Sheet bend.md:3." in read("get", "Bowline").stderr
 
 
 def test_properties(read: Invoke) -> None:
@@ -252,36 +230,6 @@ def test_list_by_property(
     assert shown[: len(found)] == found
 
 
-def test_list_without_result(read: Invoke) -> None:
-    """An unmet condition names the values there are, a misspelt property is refused, a cut list says so."""
-    unmet = read("list", "--where", "status=unknown")
-    assert unmet.exit_code == 0
-    assert unmet.stdout.startswith("No document meets these conditions. Values of status: Active, ")
-    assert "Did you mean: status" in read("list", "--sort", "statsu").stderr
-    assert "'=active' is no condition" in read("list", "--where", "=active").stderr
-    assert "2 more documents: use a higher --limit." in read("list", "--tag", "boat", "-n", "1").stderr
-
-
-def test_list_of_tags(read: Invoke) -> None:
-    """A tag counts each note with it or with a tag below it once, in one spelling; unknown ones are refused."""
-    counts = {one["tag"]: one["count"] for one in ask_json(read, "tags")["tags"]}
-
-    assert counts["boat"] == 3 and counts["errand"] == 2 and counts["person"] == 1
-    assert {"привет", "日本語", "tøndel", "⛵", "cold season", "y2024", "7"} <= set(counts)
-    assert not {"python", "tilde", "hidden", "formula", "code", "2024", "fff", "notatag", "12"} & set(counts)
-    assert [(one["tag"], one["count"]) for one in ask_json(read, "tags", "Boat")["tags"]] == [
-        ("boat", 3),
-        ("boat/dinghy", 2),
-        ("boat/sloop", 1),
-    ]
-    assert "Did you mean: boatyard" in read("tags", "boatyad").stderr
-
-
-def test_a_number_in_a_property(read: Invoke) -> None:
-    """A telephone number in groups finds the note with all of them, not one with some of the groups."""
-    assert ask_json(read, "search", "0470 55 81 20")["results"][0]["path"] == "People/Bo Lindqvist.md"
-
-
 def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
     """Links follow a note that gets another alias, another title or another folder, without their notes being read."""
     write_notes(tmp_path / "boats", {"New.md": "[[Old name]] and [[Headed so]].\n"})
@@ -297,20 +245,3 @@ def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
     write_notes(tmp_path / "boats", {"Named.md": "# Other\n"})
     read("update")
     assert [to for _, to, _ in ends(read, "New.md")] == ["", ""]
-
-
-def test_many_links_in_one_note(invoke: Invoke, tmp_path: Path) -> None:
-    """Ten thousand links are read; of a generated list with more the first ones are, and every check says so."""
-    lines = "\n".join(f"- [[Leaf {number}]]" for number in range(10_050))
-    write_notes(tmp_path / "notes", {"List.md": lines, "Leaf 7.md": "A leaf.\n"})
-    invoke("collection", "add", tmp_path / "notes")
-    updated = invoke("update")
-    assert updated.exit_code == 0
-    assert "notes/List.md: its first 10000 links are read, 50 more are not." in updated.output
-
-    found = ask_json(invoke, "links", "List.md", "--limit", "1")
-    assert (found["count"], len(found["links"]), found["omitted"]) == (10_000, 1, 50)
-    assert "50 more links of this one are not" in invoke("links", "List.md", "-n", "1").stderr
-    assert "its first 10000 links are read" in invoke("why-not", tmp_path / "notes" / "List.md").stdout
-    assert "more are in notes/List.md" in " ".join(invoke("doctor").stdout.split())
-    assert ask_json(invoke, "get", "Leaf 7")["backlinks"][0]["line"] == 8

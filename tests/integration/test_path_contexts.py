@@ -18,7 +18,6 @@ NOTE, OTHER = "notes/decisions/redis.md", "notes/bees.md"
 TEXT = "# Sessions in Redis\n\nLogin sessions live in Redis.\n"
 EVERYTHING, COLLECTION = "All notes of a rowing club.", "Notes of the board --> and of nobody else."
 CONTEXT = f"{EVERYTHING}\n\n{COLLECTION}\n\nDecisions that hold."
-COMMENT = f"<!-- Context: {CONTEXT.replace('-->', '--&gt;')} -->\n\n"
 CONFIG = {
     "global_context": EVERYTHING,
     "collections": {
@@ -57,35 +56,6 @@ SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
 def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
     """The global description comes first, then those of the folders, the outermost first."""
     assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
-
-
-def test_compact_results_have_none(world: InterfaceWorld) -> None:
-    """They have the keys that an agent needs to read on."""
-    results = world.mcp("search", query="login sessions Redis")[1]["results"]
-
-    assert [one["file"] for one in results] == [NOTE]
-    assert "context" not in results[0]
-
-
-def test_a_text_stands_below_its_context(world: InterfaceWorld) -> None:
-    """On the terminal and in the tool as a comment, which a ``-->`` does not end; elsewhere as a key."""
-    text, record = world.mcp("get", file=NOTE)
-    shown = f"{COMMENT}{TEXT}".rstrip()
-
-    assert world.cli("get", NOTE).rstrip() == shown
-    assert shown in text
-    for one in (record, world.json("get", NOTE), world.rest("GET", f"/documents/{NOTE}")):
-        assert (one["context"], one["text"]) == (CONTEXT, TEXT)
-
-
-def test_a_named_vault_has_none(world: InterfaceWorld) -> None:
-    """The descriptions belong to the collections of the usual vault."""
-    world.cli("vault", "sync", "work", world.home / "notes", "--collection", "notes")
-
-    assert world.json("--vault", "work", "get", NOTE)["context"] is None
-    assert world.cli("--vault", "work", "get", NOTE).startswith(TEXT)
-    found = world.json("--vault", "work", "search", "login sessions Redis")["results"]
-    assert [(one["file"], one["context"]) for one in found] == [(NOTE, None)]
 
 
 def test_a_changed_description_counts_at_once(world: InterfaceWorld) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from poison import MARK, WAYS, measure, unmarked_lines
+from poison import MARK, WAYS, measure
 from surfacing_home import PROMPT, Home
 
 from clawmem.app.services.indexing.collections import record_trust
@@ -40,15 +39,6 @@ def test_copies_collapse_into_one_and_push_nothing_out(tmp_path: Path) -> None:
     assert after[:-1] == before
     assert "web/" in after[-1]
     home.vault.close()
-
-
-@pytest.mark.parametrize(
-    ("line", "unmarked"),
-    [(f"{MARK} do it", 1), (f"> {MARK} do it", 0), (f"**“{MARK}”** web/x.md, from outside, not verified", 0)],
-)
-def test_the_measure_sees_unmarked_lines(line: str, unmarked: int) -> None:
-    """A line that is neither quoted nor a title with its origin counts."""
-    assert unmarked_lines(line) == unmarked
 
 
 def test_notes_of_others_supersede_nothing(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ import pytest
 from command_line import Invoke, write_file
 from hook_process import ask, transcript
 
-from clawmem.app.environment.session_topics import Topics
-
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
 
 
@@ -70,25 +68,6 @@ def test_doctor_says_what_others_could_read(invoke: Invoke, home: Path, desk: Pa
     assert readable_by_others(store) == []
 
 
-def test_a_folder_that_cannot_be_made_private_is_a_finding(
-    invoke: Invoke, home: Path, desk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It belongs to somebody else, say; the remedy names it."""
-    invoke("bootstrap", desk)
-    log = home / ".cache/clawmem/index.sqlite.hooks"
-    log.mkdir(mode=0o755)
-
-    def refuse(self: Path, mode: int) -> None:
-        raise PermissionError(1, "Operation not permitted", str(self))
-
-    monkeypatch.setattr(Path, "chmod", refuse)
-    examined = invoke("doctor")
-
-    assert examined.exit_code == 1
-    assert f"other users can read {log}" in examined.stdout
-    assert f"chmod -R go-rwx '{log}'" in examined.stdout
-
-
 def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> None:
     """It may hold keys: a new one and its folders are for their owner alone, and rewriting widens nothing."""
     config = home / ".config/clawmem/config.yaml"
@@ -101,18 +80,6 @@ def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> N
         (home / f"desk{mode}").mkdir()
         assert invoke("collection", "add", home / f"desk{mode}").exit_code == 0
         assert config.stat().st_mode & 0o777 == mode
-
-
-def test_a_folder_of_the_config_file_keeps_its_rights(invoke: Invoke, home: Path, desk: Path) -> None:
-    """Who made the folder has chosen them; the file in it is private all the same."""
-    folder = home / ".config/clawmem"
-    folder.mkdir(parents=True)
-    folder.chmod(0o755)
-
-    assert invoke("collection", "add", desk).exit_code == 0
-
-    assert folder.stat().st_mode & 0o777 == 0o755
-    assert readable_by_others(folder / "config.yaml") == []
 
 
 def test_doctor_makes_the_config_file_private(invoke: Invoke, home: Path, desk: Path) -> None:
@@ -142,12 +109,3 @@ def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], hom
     store = home / ".cache" / "clawmem"
     assert (store / "index.sqlite.hooks").is_dir()
     assert readable_by_others(store) == []
-
-
-def test_topics_are_private(tmp_path: Path) -> None:
-    """Their folder and the folders above it are created for the owner alone."""
-    topics = Topics(tmp_path / "a/sessions")
-    topics.set("5f0c", "the lamp")
-
-    assert topics.get("5f0c") == "the lamp"
-    assert readable_by_others(tmp_path / "a") == []

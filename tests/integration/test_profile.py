@@ -62,29 +62,6 @@ def test_decisions_preferences_and_sessions(world: World) -> None:
     assert "- Key: Ann keeps the key of the safe." in begun(world)
 
 
-def test_secrets_stay_out(world: World) -> None:
-    """No line has a secret."""
-    said = "Set password" + "=hunter2Xk93Lmq for the ledger"
-    save(world.vault, "done.md", "Done.", title=said, content_type="progress")
-
-    assert "hunter2" not in profile(world)
-    assert "for the ledger (notes/done.md, 2024-03-01)" in profile(world)
-
-
-def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
-    """What does not fit into the line of a session is cut after a word, and the line says so."""
-    goods = "oars sails ropes anchors lamps flags pumps nets masts buoys".split()
-    session = world.session(
-        "s2", *LEDGER, *(("user", f"We'll use {one} from the yard in Larvik.") for one in goods)
-    )
-    session_cases(world.vault, world.clock).handoffs().write(session)
-
-    [line] = [
-        one for one in profile(world).splitlines() if f"handoffs/2023-11-14-{session_key('s2')}.md" in one
-    ]
-    assert line.endswith(f"… (_clawmem/agent/handoffs/2023-11-14-{session_key('s2')}.md)")
-
-
 def test_its_budgets(world: World) -> None:
     """At most 500 tokens of facts and 10 items in 280, whole lines, however many there are; a session reads all of it."""
     for number in range(40):
@@ -101,14 +78,6 @@ def test_its_budgets(world: World) -> None:
     assert [line for line in begun(world).splitlines() if line in lines] == lines
 
 
-def test_near_duplicates_are_one_line(world: World) -> None:
-    """Four edits are the same statement."""
-    for day in ("Mondays", "Sundays"):
-        save(world.vault, f"{day}.md", "", title=f"We deploy on {day}", content_type="preference")
-
-    assert profile(world).count("We deploy on") == 1
-
-
 def test_what_was_superseded_leaves_it(world: World) -> None:
     """A decision that another one supersedes is not told any more."""
     save(world.vault, "old.md", "Backups go to Helsinki.", content_type="decision")
@@ -119,16 +88,6 @@ def test_what_was_superseded_leaves_it(world: World) -> None:
 
     assert "Helsinki" not in begun(world)
     assert "Oslo" in begun(world)
-
-
-def test_a_contradicted_decision_leaves_it(world: World) -> None:
-    """Also if another session decided otherwise."""
-    assert "We'll use Postgres for the ledger" in profile(world).partition("## Lately")[0]
-    world.extract(world.session("s2", ("user", "We use MySQL instead of Postgres for the ledger.")))
-
-    told = profile(world).partition("## Lately")[0]
-    assert "We'll use Postgres" not in told
-    assert "We use MySQL" in told
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.plan import (
-    DEPTH,
     NO_USE,
     Plan,
     Planner,
@@ -28,8 +27,8 @@ from clawmem.app.services.retrieval.plan import (
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
-from clawmem.domain.retrieval.planning import SCHEMA, Clause, ClauseKind
-from clawmem.ports.errors import ClawmemError, EmbeddingError
+from clawmem.domain.retrieval.planning import Clause, ClauseKind
+from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.sessions import Session
@@ -92,32 +91,6 @@ def test_both_topics_are_answered(vault: Vault) -> None:
     ]
     assert [clause.result_count for clause in answer.plan] == [1, 1, 4, 4]
     assert answer.trace.degraded == {}
-
-
-def test_lines_can_be_asked_for(vault: Vault) -> None:
-    """The parts are looked up and merged by line where lines are wanted."""
-    answer = ask(vault, TWO_TOPICS, unit=Unit.LINE)
-
-    assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
-    assert {("tea.md", 3), ("boat.md", 3)} <= {(r.document.path, r.start_line) for r in answer.results}
-
-
-def test_a_simple_question_is_looked_up_both_ways(vault: Vault) -> None:
-    """One topic is one clause by words and one by meaning."""
-    answer = ask(vault, "flat tyre")
-
-    assert clauses(answer) == [("bm25", "flat tyre", 1), ("vector", "flat tyre", 3)]
-    assert paths(answer)[0] == "bike.md"
-
-
-def test_the_limit_cuts_and_does_not_reorder(vault: Vault) -> None:
-    """The first answer is the same however many are wanted."""
-    assert paths(ask(vault, TWO_TOPICS, limit=1)) == paths(ask(vault, TWO_TOPICS))[:1]
-
-
-def test_a_scope_holds_for_every_clause(vault: Vault) -> None:
-    """A collection that holds nothing answers nothing."""
-    assert paths(ask(vault, TWO_TOPICS, collections=("elsewhere",))) == []
 
 
 def test_a_graph_clause_follows_relations(vault: Vault, notes_vault: NotesVault) -> None:
@@ -214,21 +187,6 @@ def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: Vault) ->
         fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
 
 
-def test_when_every_clause_is_late_that_is_said(vault: Vault) -> None:
-    """The error names the deadline."""
-    release = threading.Event()
-
-    def act(query: str) -> tuple[int, ...]:
-        release.wait(30)
-        return ()
-
-    try:
-        with pytest.raises(ClawmemError, match=r"within 0\.5 s"):
-            fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
-    finally:
-        release.set()
-
-
 def test_the_more_important_clause_decides(vault: Vault) -> None:
     """Of two clauses that agree on nothing the one of the higher priority has its answer first."""
 
@@ -244,11 +202,6 @@ def test_the_more_important_clause_decides(vault: Vault) -> None:
     assert swapped(request).results[0].document.id == 4
 
 
-def test_each_kind_has_its_own_depth() -> None:
-    """Twenty answers by words and by meaning, fifteen with the graph."""
-    assert DEPTH == {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}
-
-
 # -- plans by a model ---------------------------------------------------------------------------------
 
 
@@ -261,15 +214,6 @@ def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
     assert answer.trace.degraded == {}
     assert paths(answer)[:2] == ["tea.md", "boat.md"]
-
-
-def test_a_simple_question_never_reaches_the_model(vault: Vault) -> None:
-    """No time is spent where there is nothing to take apart."""
-
-    def never(prompt: str) -> str:
-        raise AssertionError("asked")
-
-    assert clauses(ask(vault, "flat tyre", by_model(ScriptedGenerator(never))))[0] == ("bm25", "flat tyre", 1)
 
 
 @pytest.mark.parametrize(
@@ -293,23 +237,6 @@ def test_garbage_of_a_model_costs_nothing_but_time(vault: Vault, garbage: str) -
     assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
 
 
-def test_a_wrong_answer_is_asked_for_once_more(vault: Vault) -> None:
-    """The second attempt counts."""
-    answers = iter(["sorry", said(("bm25", "oolong", 1))])
-
-    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(lambda prompt: next(answers))))
-
-    assert clauses(answer) == [("bm25", "oolong", 1)]
-
-
-def test_a_model_without_time_is_not_waited_for(vault: Vault) -> None:
-    """Past the deadline the rules plan, and the answer says why."""
-    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(), deadline_s=0.0))
-
-    assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
-    assert "no time is left" in answer.trace.degraded["plan"]
-
-
 def test_a_model_is_told_what_the_last_session_was_about(vault: Vault) -> None:
     """The planner of a vault hands the latest summary on; without a model it is the rules."""
     prompts: list[str] = []
@@ -325,11 +252,6 @@ def test_a_model_is_told_what_the_last_session_was_about(vault: Vault) -> None:
     assert "The session is about: Boats and tea.\n" in prompts[0]
     assert "Paint" not in prompts[0]
     assert planner(vault.sessions, None) is by_rules
-
-
-def test_the_schema_can_be_written_as_json() -> None:
-    """A model server gets it over the wire."""
-    assert json.loads(json.dumps(SCHEMA))["required"] == ["clauses"]
 
 
 def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any], tmp_path: Path) -> None:

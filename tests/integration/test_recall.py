@@ -6,27 +6,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from notes_vault import NotesVault, RenamedEmbedder, paths
+from notes_vault import NotesVault, paths
 from vault_stores import retrieval_stores
-from wired import update_collection, wired
+from wired import wired
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
-from clawmem.app.services.retrieval.routes import NO_SESSIONS, NOTHING_NEAR, Ask, MemoryRetrieve
+from clawmem.app.services.retrieval.routes import NOTHING_NEAR, Ask, MemoryRetrieve
 from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
-from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
-from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelMismatch
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import Session
 
-HOUR_NS = 3_600_000_000_000
 NOTES = {
     "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
     "green.md": "# Green tea\n\nGreen oolong is brewed at 70 degrees.\n",
@@ -113,22 +107,6 @@ def test_a_way_can_be_forced(home: Home, mode: Route) -> None:
     assert paths(answer)[0] == "bike.md"
 
 
-def test_a_way_is_made_once(home: Home) -> None:
-    """The second question of a kind is asked of what the first one was."""
-    home.ask("the bicycle has a tyre")
-    home.ask("the boat lies in the harbour")
-
-    assert home.made == ["query"]
-
-
-def test_the_causal_way_tells_the_intent(home: Home) -> None:
-    """What the question was taken to ask for, and how sure that is."""
-    answer = home.ask("why did the bicycle get a flat tyre")
-
-    assert (answer.intent, answer.confidence) == (Intent.WHY, 0.95)
-    assert home.ask("the bicycle").intent is None
-
-
 def test_the_complex_way_tells_its_plan(home: Home) -> None:
     """Each clause with what it found."""
     answer = home.ask("where in the harbour is the boat and also is the bicycle flat")
@@ -151,15 +129,6 @@ def test_the_timeline_way_tells_the_latest_sessions(home: Home) -> None:
     assert answer.sessions == (sessions[2], sessions[1])
     assert paths(answer)[0] == "bike.md"
     assert answer.trace.degraded == {}
-
-
-def test_without_sessions_the_timeline_is_documents(home: Home) -> None:
-    """And the answer says so."""
-    answer = home.ask("what did we do yesterday with the bicycle")
-
-    assert answer.sessions == ()
-    assert answer.trace.degraded == {"sessions": NO_SESSIONS}
-    assert paths(answer)[0] == "bike.md"
 
 
 @pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.DISCOVERY])
@@ -185,24 +154,6 @@ def test_what_is_too_far_away_is_not_near(home: Home) -> None:
     assert all(result.score >= LEAST_COSINE for result in near.results)
 
 
-def test_a_broken_model_is_no_reason_to_answer_nothing(home: Home) -> None:
-    """The words answer, and the model's own sentence is passed on."""
-
-    def broken() -> Ask:
-        raise EmbeddingError("the model is ill")
-
-    retrieve = MemoryRetrieve(
-        home.vault.documents,
-        home.vault.sessions,
-        {**home.ways(), "vsearch": broken},
-    )
-
-    answer = retrieve(read_request("boat in the harbour", now_ms=START_MS), Route.SEMANTIC)
-
-    assert paths(answer) == ["boat.md"]
-    assert answer.trace.degraded == {"vector": "the model is ill"}
-
-
 # -- find_similar -------------------------------------------------------------------------------------
 
 
@@ -217,18 +168,6 @@ def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     assert all(len(result.snippet().text) <= SNIPPET for result in found.answer.results)
 
 
-def test_nothing_but_the_distance_counts(home: Home) -> None:
-    """A pin lifts nothing, and every score is a cosine."""
-    home.vault.storage._db.write("update documents set pinned = 1 where path = 'boat.md'")
-
-    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
-
-    scores = [result.score for result in found.answer.results]
-    assert found.answer.results[0].document.path == "green.md"
-    assert scores == sorted(scores, reverse=True)
-    assert all(result.score == max(0.0, result.legs["vector"]) for result in found.answer.results)
-
-
 def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
     """As an answer it is not given."""
     home.vault.documents.deactivate([home.at("green.md").id], InactiveReason.FORGOTTEN)
@@ -236,31 +175,6 @@ def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
     found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     assert "green.md" not in [result.document.path for result in found.answer.results]
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
-    """The document itself takes nobody's place."""
-    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(
-        home.at("tea.md"), now_ms=START_MS, limit=limit
-    )
-
-    assert len(found.answer.results) == limit
-
-
-@pytest.mark.parametrize("limit", [0, 101])
-def test_a_limit_has_limits(home: Home, limit: int) -> None:
-    """One to a hundred."""
-    with pytest.raises(InvalidInput):
-        FindSimilar(retrieval_stores(home.vault), home.embedder)(
-            home.at("tea.md"), now_ms=START_MS, limit=limit
-        )
-
-
-def test_another_models_vectors_are_not_compared(home: Home) -> None:
-    """Two spaces have no distances between them."""
-    with pytest.raises(ModelMismatch):
-        FindSimilar(retrieval_stores(home.vault), RenamedEmbedder())(home.at("tea.md"), now_ms=START_MS)
 
 
 # -- timeline -----------------------------------------------------------------------------------------
@@ -279,33 +193,3 @@ def test_the_timeline_of_a_document(home: Home) -> None:
     assert found.total == 4
     assert found.session and found.session.summary == "Tea time."
     assert found.focus.docid == focus.hash[:6]
-
-
-def test_a_timeline_is_as_wide_as_wanted(home: Home) -> None:
-    """The nearest on each side; without a session there is none."""
-    found = wired(home.vault).timeline()(home.at("bike.md"), before=1, after=1)
-
-    assert [entry.document.path for entry in (*found.before, *found.after)] == ["green.md", "boat.md"]
-    assert found.session is None
-
-
-def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> None:
-    """Documents of others are neither shown nor counted."""
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "x.md").write_text("# X\n", "utf-8")
-    update_collection(home.vault, DiskFiles(), ManualClock(), parse_yaml)(
-        Folder("other", str(tmp_path / "other"))
-    )
-
-    everywhere = wired(home.vault).timeline()(home.at("boat.md"))
-    within = wired(home.vault).timeline()(home.at("boat.md"), same_collection=True)
-
-    assert ([e.document.path for e in everywhere.after], everywhere.total) == (["x.md"], 5)
-    assert (within.after, within.total) == ((), 4)
-
-
-@pytest.mark.parametrize("sides", [{"before": 0}, {"before": 21}, {"after": 0}, {"after": 21}])
-def test_a_timeline_has_limits(home: Home, sides: dict[str, int]) -> None:
-    """One to twenty on each side."""
-    with pytest.raises(InvalidInput):
-        wired(home.vault).timeline()(home.at("tea.md"), **sides)

@@ -10,16 +10,14 @@ from command_line import Invoke, ask_json, configure, kept_receipts
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
+from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000
-MOST_BYTES = 2000  # of ten answers by words and meaning
 
 
 @pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
@@ -74,29 +72,6 @@ def test_old_things_go() -> None:
     assert vault.receipts.counts().stored == 1 + 2
 
 
-def test_a_question_never_pays_for_years() -> None:
-    """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
-    vault = open_vault(":memory:")
-    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
-    days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
-
-    left = []
-    for _ in range(4):
-        ask(recalls)
-        left.append(vault.telemetry.count())
-
-    assert left == [FORGOTTEN_AT_ONCE + 2, 3, 3, 4]
-
-
-def test_a_vault_that_must_stay_as_it_is() -> None:
-    """Where nothing may be written nothing is forgotten either."""
-    vault = open_vault(":memory:")
-    days_old(vault, 1000)
-
-    assert ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False)) is None
-    assert vault.telemetry.count() == vault.receipts.counts().stored == 1
-
-
 def test_a_receipt_that_cannot_be_made() -> None:
     """When writing a receipt fails the answer stands, and nothing half is kept."""
     vault = open_vault(":memory:")
@@ -107,29 +82,3 @@ def test_a_receipt_that_cannot_be_made() -> None:
     recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
     assert recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=broken) is None
     assert vault.telemetry.count() == 0
-
-
-def test_settings_reach_the_retention(many: Invoke, home: Path, usual_vault: Vault) -> None:
-    """What the config file says about days is what counts; less than one day is refused."""
-    configure(home, "retention_days: 10\nreceipt_days: 3")
-    for days in (12, 5, 1):
-        usual_vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
-
-    many("search", "redis")
-
-    assert usual_vault.telemetry.count() == 2 + 1
-    assert usual_vault.receipts.counts().stored == 1 + 1
-    configure(home, "receipt_days: 0")
-    assert many("search", "redis").exit_code == 4
-
-
-def test_status_counts_them(many: Invoke) -> None:
-    """``status`` says how many questions and receipts there are, and how large they are."""
-    many("search", "redis")
-    many("query", "redis")
-
-    found = ask_json(many, "status")
-
-    assert found["recalls"] == found["receipts"] == 2
-    assert 0 < found["receipt_bytes"] < 2 * MOST_BYTES
-    assert "2 recorded, 2 receipts" in many("status").stdout

@@ -106,18 +106,6 @@ def test_a_superseded_note_states_nothing(remembered: Invoke, notes: Path) -> No
     assert remembered("remember", "Rush: 25 %").exit_code == 0
 
 
-def test_a_secret_is_reported_and_saved_as_written(remembered: Invoke, notes: Path) -> None:
-    """The user's words stay unchanged; a remark says that a secret stands in them."""
-    text = "The token is ghp_" + "a8Kq2mZ0xW4v" * 3
-    done = remembered("remember", text)
-
-    [file] = saved_files(notes)
-    assert done.exit_code == 0
-    assert "A secret seems to stand in the text" in done.stderr
-    assert text in file.read_text("utf-8")
-    assert "secret" not in remembered("remember", "The gate code is 4711.").stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "stdin", "remedy"),
     [
@@ -145,19 +133,6 @@ def test_bad_input_writes_nothing(
     assert done.exit_code in (2, 3), done.output
     assert remedy in done.stderr
     assert not (notes / INBOX).exists()
-
-
-def test_text_comes_from_a_pipe(remembered: Invoke, notes: Path) -> None:
-    """Lines, blank lines and a byte order mark of stdin; the first line is the title."""
-    from clawmem.app.interfaces.cli.command_line import cli
-
-    text = "\ufeff\n## Straße 東京\r\n\r\nA line.\n\n"
-    assert CliRunner().invoke(cli, ["remember", "-"], input=text.encode()).exit_code == 0
-
-    [file] = saved_files(notes)
-    assert file.stem.endswith("-straße-東京")
-    assert front_matter(file)["title"] == "Straße 東京"
-    assert split(file.read_text("utf-8")).body == "\n## Straße 東京\n\nA line.\n"
 
 
 def configured(home: Path) -> Path:
@@ -236,14 +211,6 @@ def test_the_inbox_decides_collection_and_folder(
     config.write_text(f"{plain}inbox: {os.fspath(other / 'In')}\n", "utf-8")
     assert said(THOUGHT) == "other/In"
     assert said(THOUGHT, "--in", "notes") == f"notes/{INBOX}"
-
-
-def test_without_a_collection_there_is_no_folder(invoke: Invoke) -> None:
-    """The error names the command that adds one, and no vault is filled."""
-    done = invoke("remember", THOUGHT)
-
-    assert done.exit_code == 4
-    assert "clawmem collection add PATH" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["car^et.md", "C# notes.md", "p|q.md", "b]]x.md"])

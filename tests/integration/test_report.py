@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import apsw
@@ -10,14 +9,10 @@ import duckdb
 import pytest
 from command_line import Invoke, ask_json, assert_refused, configure
 
-from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance.status import read_since
-from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.recalls import Recalls, query_hash
-from clawmem.app.services.retrieval.work import Trace
-from clawmem.ports.errors import InvalidInput, VaultLocked
-from clawmem.ports.telemetry import Recall, RecallHit
+from clawmem.app.services.retrieval.recalls import query_hash
 
 PNG = b"\x89PNG\r\n\x1a\n"
 PICTURES = ["growth", "recalled", "questions", "speed"]
@@ -57,16 +52,6 @@ def test_questions_are_recorded_as_they_are_asked(remembered: Invoke) -> None:
     assert (first["recalls"], first["questions"], first["best_rank"]) == (3, 1, 1)
 
 
-def test_an_answer_is_the_same_recorded_or_not(read: Invoke, home: Path) -> None:
-    """Recording changes nothing of what is shown."""
-    recorded = read("search", "sessions", "--json")
-    configure(home, "telemetry: off")
-    unrecorded = read("search", "sessions", "--json")
-
-    assert recorded.output == unrecorded.output
-    assert ask_json(read, "report")["recalls"] == 1
-
-
 def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, vault_file: Path) -> None:
     """Without receipts what was asked is not to be found in the vault; that the same was asked again is."""
     configure(home, "receipts: off")
@@ -94,44 +79,6 @@ def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) 
     assert ask_json(read, "report")["recalls"] == 0
 
 
-def test_a_missing_leg_is_remembered(read: Invoke) -> None:
-    """A question by words and meaning in a vault without vectors counts as degraded."""
-    read("query", "redis")
-    read("search", "redis")
-
-    [degraded] = ask_json(read, "report")["tables"]["degraded"]
-
-    assert (degraded["verb"], degraded["leg"], degraded["recalls"], degraded["share"]) == (
-        "query",
-        "vector",
-        1,
-        1,
-    )
-    assert "vector" in read("report").stdout
-
-
-@pytest.mark.parametrize("error", [VaultLocked("vault.sqlite"), RuntimeError("a bug")])
-def test_a_broken_diary_never_breaks_an_answer(error: Exception) -> None:
-    """Whatever telemetry raises stays behind the answer."""
-
-    def record(recall: Recall, receipt: bytes | None = None) -> int:
-        raise error
-
-    answer, broken = Answer("redis", (), Trace()), open_vault(":memory:").telemetry
-    broken.record = record  # type: ignore[method-assign]
-
-    assert not Recalls(broken, ManualClock()).record(answer, "search", 1.0, limit=10)
-
-
-def test_a_diary_that_is_switched_off() -> None:
-    """Where nothing may be recorded nothing is even tried; else the moment of the answer is the clock's."""
-    answer, kept = Answer("redis", (), Trace()), open_vault(":memory:").telemetry
-
-    assert not Recalls(kept, ManualClock(), enabled=False).record(answer, "search", 1.0, limit=10)
-    assert Recalls(kept, ManualClock()).record(answer, "search", 1.0, limit=10)
-    assert [recall.asked_at for recall in kept.recalls()] == ["2023-11-14T22:13:20.000Z"]
-
-
 # -- what is answered -----------------------------------------------------------------------------------
 
 
@@ -148,60 +95,6 @@ def test_an_empty_vault(invoke: Invoke, tmp_path: Path) -> None:
     assert not any(ask_json(invoke, "report")["tables"].values())
 
 
-def test_a_vault_that_nobody_asked(read: Invoke) -> None:
-    """Without a question the documents are reported; that all of them were never recalled is no news."""
-    shown = read("report").stdout
-
-    assert "3 documents, 0 recorded questions so far." in shown
-    assert "Nothing can be said of recalls" in shown
-    assert "Growth, by the month written" in shown
-    assert "2026-06" in shown
-    assert "Never recalled" not in shown
-
-
-def test_everything_is_shown(read: Invoke) -> None:
-    """Each section has its heading, columns and figures in words that people use."""
-    read("search", "redis")
-
-    shown = read("report").stdout
-
-    for title in (
-        "Recalled most, Never recalled, By collection and type, Documents by age, Speed by day"
-    ).split(", "):
-        assert f"\n{title}" in shown
-    assert "notes/people/haruka.md" in shown.partition("Never recalled")[2].partition("By collection")[0]
-    assert " B " in shown  # sizes have units
-    assert "without vectors" in shown
-    assert "_" not in shown
-
-
-def test_long_tables_are_cut(read: Invoke) -> None:
-    """--top bounds the tables, which then say how much is left."""
-    read("search", "redis")
-
-    shown = read("report", "--top", 1).stdout
-    found = ask_json(read, "report", "--top", 1)
-
-    assert "Growth, by the month written (1 of " in shown
-    assert shown.count("2026-02-11-redis.md") == 1
-    assert len(found["tables"]["never_recalled"]) == 1
-    assert len(found["tables"]["growth"]) > 1
-
-
-def test_since_leaves_earlier_questions_out(read: Invoke, vault_file: Path) -> None:
-    """Only what was asked in the period counts; the documents are those of today."""
-    read("search", "redis")  # first: a question lets go what is older than it may get
-    vault = open_vault(str(vault_file))
-    for at in ("2020-05-01T00:00:00.000Z", "2020-05-02T00:00:00.000Z"):
-        vault.telemetry.record(Recall(at, "search", "0" * 12, 5.0, 10, hits=(RecallHit(1, 1, 0.5),)))
-    vault.close()
-
-    assert ask_json(read, "report")["recalls"] == 3
-    assert ask_json(read, "report", "--since", "2020-05-02")["recalls"] == 2
-    found = ask_json(read, "report", "--since", "1d")
-    assert (found["recalls"], found["documents"]) == (1, 3)
-
-
 @pytest.mark.parametrize(
     ("text", "since"),
     [
@@ -215,13 +108,6 @@ def test_since_leaves_earlier_questions_out(read: Invoke, vault_file: Path) -> N
 def test_a_beginning_is_a_day_or_a_number_of_days(text: str, since: str) -> None:
     """--since reads dates, times with a zone, and days back from now; before 1970 is as good as then."""
     assert read_since(text, START_MS) == since
-
-
-@pytest.mark.parametrize("text", ["", "soon", "30", "-3d", "2023-13-01", "2023-11-15", "1234567d"])
-def test_a_beginning_that_cannot_be_meant(text: str) -> None:
-    """What is no time, or has not come yet, is refused."""
-    with pytest.raises(InvalidInput, match="--since"):
-        read_since(text, START_MS)
 
 
 @pytest.mark.parametrize(
@@ -289,36 +175,3 @@ def test_plots_are_drawn(read: Invoke, tmp_path: Path, kind: str) -> None:
         assert content.startswith(PNG) if kind == "png" else b"<svg" in content
     if kind == "svg":
         assert "Time to an answer" in (tmp_path / "plots" / "speed.svg").read_text("utf-8")
-
-
-def test_names_that_a_picture_cannot_spell(invoke: Invoke, tmp_path: Path) -> None:
-    """Dollar signs are no formula, and letters that the font lacks are no warning."""
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for name in ("$a_{b$", "日記", "n" * 90):
-        (folder / f"{name}.md").write_text("# Budget\n\nThe budget.\n", "utf-8")
-    invoke("bootstrap", folder, "--skip-embed")
-    invoke("search", "budget")
-
-    drawn = invoke("report", "--plots", tmp_path, "--format", "svg")
-
-    assert (drawn.exit_code, drawn.stderr) == (0, "")
-    picture = (tmp_path / "recalled.svg").read_text("utf-8")
-    assert "$a_{b$" in picture
-    assert f"…{'n' * 44}.md" in picture
-
-
-@pytest.mark.parametrize("package", ["duckdb", "pyarrow", "matplotlib"])
-def test_a_missing_package_is_named(
-    read: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
-) -> None:
-    """Without the packages of the extra the way out is said, and nothing else happens."""
-    ours = ("clawmem.adapters.duckdb.", "clawmem.adapters.matplotlib.")
-    for name in [name for name in sys.modules if name.startswith((*ours, f"{package}."))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, package, None)
-
-    done = read("report", "--plots", tmp_path / "plots")
-
-    assert done.exit_code == 4
-    assert "pip install '.[duckdb]'" in done.stderr

@@ -16,8 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rest_world import POSTGRES, REDIS, Described, World, plain, world_at
 
-from clawmem.app.operations.answering import COMPACT
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 QUESTION = "where do login sessions live?"
@@ -99,42 +97,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def described(world: World) -> Described:
     """What the server says of itself."""
     return Described(world)
-
-
-class TestWhatIsSaid:
-    """The shapes that clients know."""
-
-    def test_a_compact_answer(self, world: World) -> None:
-        """The main keys, and markup that no page would take for its own."""
-        heard = world.server.ask("POST", "/search", {"query": "ticket markup"})
-        told = json.loads(heard.body)
-
-        assert b"<" not in heard.body
-        assert told["results"][0]["file"] == "notes/markup.md"
-        assert set(told["results"][0]) == COMPACT
-        assert world.get(f"/documents/{told['results'][0]['docid']}")[1]["title"].startswith(
-            "Ticket <script>"
-        )
-        assert world.post("/search", query=QUESTION)[1]["mode"] == "hybrid"
-
-    @pytest.mark.parametrize("more", [{"compact": False}, {"explain": True}])
-    def test_a_full_answer_has_the_keys_of_a_compact_one(self, world: World, more: dict[str, Any]) -> None:
-        """The full form adds keys, and renames none."""
-        [short] = world.post("/search", query="ticket markup", limit=1)[1]["results"]
-        [full] = world.post("/search", query="ticket markup", limit=1, **more)[1]["results"]
-
-        assert short.keys() < full.keys()
-        same = short.keys() - {"score", "snippet"}
-        assert {key: full[key] for key in same} == {key: short[key] for key in same}
-
-    def test_everything_at_once(self, world: World) -> None:
-        """All documents with their texts, and how many they were."""
-        told = world.get("/export")[1]
-
-        assert (told["version"], told["count"]) == ("1.0.0", len(told["documents"]))
-        files = {f"{one['collection']}/{one['path']}": one["body"] for one in told["documents"]}
-        assert {REDIS, POSTGRES} <= set(files)
-        assert files[REDIS].startswith("# Keep sessions in Redis")
 
 
 class TestWhatIsRefused:

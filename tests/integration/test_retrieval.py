@@ -17,10 +17,10 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.retrievers import lexical_retriever, local_retrievers, vector_retriever
+from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.work import Trace, Work
-from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
+from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.records import InactiveReason
 
 SHORT_S = 0.5  # a deadline that a leg which says nothing misses, and any other meets
@@ -136,13 +136,6 @@ class TestWords:
         assert paths(answer)[0] == "forest.md"
         assert len(answer.results) == 10
 
-    def test_all_the_words_of_a_line(self, notes: NotesVault) -> None:
-        """By line the one that holds both words is first."""
-        text = "".join(f"- alder {n}\n- birch {n}\n" for n in range(8)) + "- birch and, far from it, alder\n"
-        notes.take_in({"trees.md": text}, vectors=False)
-
-        assert lines(notes.ask("alder birch", unit=Unit.LINE))[0] == ("trees.md", 17, 17)
-
     def test_a_log_does_not_crowd_out_the_lines_of_other_notes(self, notes: NotesVault) -> None:
         """Hundreds of its lines fit better than the one that answers, which still counts as a line."""
         log = "# Probes\n\n" + "".join(f"- calibrated probe, offset {n}\n" for n in range(300))
@@ -248,16 +241,6 @@ class TestLegs:
         assert work.candidates
         assert all(candidate.span is not None for candidate in work.candidates)
 
-    def test_an_error_without_words_is_named_by_its_kind(self, notes: NotesVault) -> None:
-        """A leg is never degraded for an empty reason."""
-
-        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
-            raise ZeroDivisionError
-
-        _, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault.lexical), "vector": breaks})
-
-        assert trace.degraded == {"vector": "ZeroDivisionError"}
-
     def test_a_late_leg(self, notes: NotesVault, hangs: Retriever) -> None:
         """What is not there at the deadline is left out, and the rest answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
@@ -282,21 +265,6 @@ class TestLegs:
         assert [list(trace.degraded) for trace in traces] == [["vector"]] * 3
         assert all(work.legs["line"] for work in works)
 
-    def test_a_leg_at_hand_needs_no_thread(self, notes: NotesVault) -> None:
-        """It is asked by who asks; the other is not."""
-        threads: dict[str, int] = {}
-
-        def leg(name: str) -> Retriever:
-            def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-                threads[name] = threading.get_ident()
-                return RetrieverResult({name: []})
-
-            return search
-
-        stage = RunRetrievers({"near": leg("near"), "far": leg("far")}, at_hand=lambda: {"near", "unknown"})
-        assert list(stage(read_request("vinegar", now_ms=START_MS), Work(), Trace()).legs) == ["near", "far"]
-        assert threads["near"] == threading.get_ident() != threads["far"]
-
     def test_a_broken_leg_at_hand(self, notes: NotesVault) -> None:
         """It is named, and the others answer; when all are broken the first error is raised."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
@@ -312,31 +280,6 @@ class TestLegs:
         assert work.legs["line"]
         with pytest.raises(EmbeddingError, match="broken"):
             RunRetrievers({"a": breaks, "b": breaks}, at_hand=lambda: {"a", "b"})(request, Work(), Trace())
-
-    def test_what_is_at_hand(self, notes: NotesVault) -> None:
-        """A table of vectors and the vault itself; not a model of which nothing is known."""
-        assert local_retrievers(notes.vault.lexical, notes.vault.vectors, StaticEmbedder()) == {
-            "temporal",
-            "lexical",
-            "vector",
-        }
-        assert local_retrievers(notes.vault.lexical, notes.vault.vectors, HashingEmbedder()) == {
-            "temporal",
-            "lexical",
-        }
-
-    def test_none_is_left(self, notes: NotesVault, hangs: Retriever) -> None:
-        """When every leg is broken or late a broken one's error is raised, else that nothing answered."""
-
-        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
-            raise EmbeddingError("broken")
-
-        with pytest.raises(EmbeddingError, match="broken"):
-            self.asked(notes, {"lexical": breaks, "vector": breaks})
-        with pytest.raises(EmbeddingError, match="broken"):
-            self.asked(notes, {"lexical": hangs, "vector": breaks})
-        with pytest.raises(ClawmemError, match=r"Nothing answered within 0\.5 s"):
-            self.asked(notes, {"lexical": hangs, "vector": hangs})
 
     @pytest.mark.parametrize("unit", list(Unit))
     def test_another_model(self, notes: NotesVault, unit: Unit) -> None:

@@ -123,14 +123,6 @@ class TestList:
         assert all(count > 0 for count in trace.hits.values())
         assert trace.degraded == {}
 
-    def test_the_trace_of_a_name(self, notes: NotesVault) -> None:
-        """A precise question has a leg of its own."""
-        notes.take_in(herons())
-
-        hits = notes.ask("heron stork", "search").trace.hits
-
-        assert hits["precise"] == sum("stork" in text for text in herons().values())
-
 
 class TestRanking:
     def test_published(self, notes: NotesVault) -> None:

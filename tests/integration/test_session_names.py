@@ -11,10 +11,7 @@ from command_line import Invoke
 from hook_process import Hook, transcript
 from wired import session_cases
 
-from clawmem.adapters.files.conversation import ConversationFiles
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.environment.session_topics import Topics
 from clawmem.app.services.capture.session import Session
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -82,17 +79,6 @@ def test_two_compacted_sessions_leave_two_summaries(world: World, sessions: tupl
     assert any(STATEMENTS[1] in body for body in found)
 
 
-@both
-def test_two_sessions_have_their_own_topic_and_state(tmp_path: Path, sessions: tuple[str, str]) -> None:
-    """Names of files differ in more than the case of letters, which some disks ignore."""
-    topics = Topics(tmp_path)
-    topics.set(sessions[0], "ledger")
-    assert topics.get(sessions[1]) == ""
-
-    files = {ConversationFiles(str(tmp_path / "talk.jsonl"), one).state_file.name for one in sessions}
-    assert len({name.casefold() for name in files}) == 2
-
-
 def test_sessions_of_a_project_get_their_own_state_back(remembered: Invoke, hook: Hook, home: Path) -> None:
     """Their transcripts share a folder. A session that saved no state is told none, and old states are deleted."""
     states = home / "projects/memory"
@@ -117,30 +103,3 @@ def test_sessions_of_a_project_get_their_own_state_back(remembered: Invoke, hook
         [False, False],
     ]
     assert len(list(states.iterdir())) == 2
-
-
-def test_a_session_without_an_id_is_known_by_its_transcript(
-    remembered: Invoke, hook: Hook, home: Path
-) -> None:
-    """Two of them do not overwrite each other."""
-    for name, statement in zip(("one", "two"), STATEMENTS, strict=True):
-        talk = transcript(home / f"projects/{name}.jsonl", (statement, "Fine."))
-        hook("handoff-generator", "Stop", transcript_path=str(talk), session_id="")
-
-    listed = remembered("list", "-c", "_clawmem", "--json").output
-    assert listed.count("Handoff of session") == 2
-
-
-def test_equal_lines_of_two_transcripts_are_two_messages(tmp_path: Path) -> None:
-    """Codex gives messages no id, so their lines name them."""
-    line = (
-        '{"type": "response_item", "payload": {"type": "message", "role": "user", '
-        '"content": [{"type": "input_text", "text": "We will use Postgres."}]}}\n'
-    )
-    ids = set()
-    for name in ("one", "two"):
-        file = tmp_path / f"{name}.jsonl"
-        file.write_text(line)
-        ids |= {message.id for message in DiskTranscripts().read(str(file)).messages}
-
-    assert len(ids) == 2

@@ -12,7 +12,6 @@ from notes_vault import NotesVault, paths
 from wired import publisher
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.request import Unit
 from clawmem.ports.records import Document, InactiveReason
 
 ASKED = "where does the honey go"
@@ -69,16 +68,6 @@ class TestOrder:
         assert found.index("other.md") == [r.document.path for r in by_relevance].index("other.md")
         assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
 
-    def test_the_trace_says_so(self, notes: Notes) -> None:
-        """Who stands behind whom, and what it did to the score."""
-        answer = notes.add({"old.md": OLD, "new.md": NEW}).ask()
-
-        assert said(answer) == ["notes/old.md superseded by notes/new.md"]
-        new, old = answer.results
-        assert new.terms["succession"] > 0
-        assert "succession" not in old.terms
-        assert [sum(r.terms.values()) for r in (new, old)] == pytest.approx([new.score, old.score])
-
     def test_a_successor_that_shares_no_word_is_brought_in(self, notes: Notes) -> None:
         """It stands right above what it supersedes, whatever the limit, and says why it is there."""
         notes.add(
@@ -131,26 +120,6 @@ class TestOrder:
         notes.rename("pages.md", "leaflets.md")
         assert paths(notes.ask("where did the shop show its seeds before Hugo"))[0] == "leaflets.md"
 
-    def test_the_first_of_a_chain_is_brought_in(self, notes: Notes) -> None:
-        """Over two steps, neither of which shares a word with the question."""
-        notes.add(
-            {
-                "old.md": OLD.replace("honey", "wax").replace("Honey", "Wax"),
-                "new.md": NEW.replace("Honey", "Wax"),
-                "newest.md": NEWEST,
-            }
-        )
-
-        assert paths(notes.ask("how was honey originally sent by post")) == ["old.md", "new.md", "newest.md"]
-
-    def test_by_line(self, notes: Notes) -> None:
-        """A line is asked for by its words."""
-        notes.add({"old.md": OLD, "new.md": NEW})
-
-        lines = notes.ask(unit=Unit.LINE)
-        assert paths(lines)[0] == "old.md"
-        assert said(lines) == []
-
 
 class TestFiles:
     def test_a_renamed_successor(self, notes: Notes) -> None:
@@ -161,14 +130,6 @@ class TestFiles:
 
         assert paths(notes.ask()) == ["door.md", "old.md"]
 
-    def test_a_renamed_predecessor(self, notes: Notes) -> None:
-        """It goes on being superseded."""
-        notes.add({"old.md": OLD, "new.md": NEW})
-
-        notes.rename("old.md", "market.md")
-
-        assert paths(notes.ask()) == ["new.md", "market.md"]
-
     def test_a_successor_that_is_withdrawn(self, notes: Notes) -> None:
         """With it goes what it said; what it had superseded holds again."""
         notes.add({path: text for path, text in texts().items() if path != "other.md"})
@@ -178,14 +139,6 @@ class TestFiles:
 
         notes.remove("new.md")
         assert paths(notes.ask()) == ["old.md"]
-
-    def test_a_claim_that_is_taken_out(self, notes: Notes) -> None:
-        """The file is the truth: without the line the better match is first again."""
-        notes.add({"old.md": OLD, "new.md": NEW})
-
-        notes.add({"new.md": NEW.replace("supersedes: old.md\n", "")})
-
-        assert paths(notes.ask()) == ["old.md", "new.md"]
 
     def test_a_forgotten_note_claims_nothing(self, notes: Notes) -> None:
         """Nothing of what it said is kept."""

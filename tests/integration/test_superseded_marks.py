@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -103,29 +102,3 @@ def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:
     assert next(line for line in block.splitlines() if "Sessions in Redis" in line).endswith(ESCAPED)
     assert "<b>" not in block
     assert block.index("**A file**") < block.index("**Sessions in Redis**")
-
-
-def test_briefings_mark_what_is_superseded(world: InterfaceWorld) -> None:
-    """What a session is told unasked carries the mark as well."""
-    begun = world.hook("session-bootstrap", "SessionStart", source="startup")
-    current = next(line for line in begun.splitlines() if line.startswith("- Sessions in Redis"))
-    stale = world.hook("staleness-check", "SessionStart", source="startup")
-    compacted = world.hook(
-        "postcompact-inject", "SessionStart", source="compact", compact_summary="login sessions in Redis"
-    )
-    lesson = world.hook(
-        "pretool-inject", "PreToolUse", tool_name="Edit", tool_input={"file_path": "/src/auth.py"}
-    )
-
-    assert ESCAPED in current
-    assert "old/review.md" not in stale  # nobody has to look at what another note replaced
-    assert ESCAPED in compacted.partition("## Decisions")[2].partition("## From")[0]
-    assert ESCAPED in compacted.partition("## From the vault")[2]
-    assert ESCAPED in lesson
-
-
-def test_a_question_of_then(world: InterfaceWorld) -> None:
-    """As of a day before the successor was written, nothing is superseded."""
-    said = world.json("search", "login sessions Redis", "--as-of", OLD)
-
-    assert {one["superseded_by"] for one in said["results"]} == {None}, json.dumps(said)

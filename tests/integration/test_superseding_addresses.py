@@ -106,26 +106,6 @@ def test_the_own_collection_goes_first(invoke: Invoke, folder: Path, tmp_path: P
     assert "other/pricing.md" not in marked
 
 
-@pytest.mark.parametrize("form", ["plan.md", '"[[plan.md]]"', '"[[Plan]]"', "/plan.md"])
-@pytest.mark.parametrize("place", ["notes", "other"])
-def test_a_note_at_the_root_keeps_its_name(
-    invoke: Invoke, folder: Path, tmp_path: Path, form: str, place: str
-) -> None:
-    """A second note of the name in a folder takes nothing from the note at the root, in this and in another collection."""
-    write_file(folder / "plan.md", OLD)
-    write_file(tmp_path / place / "new.md", NEW.format(said=f"supersedes: {form}"))
-    invoke("collection", "add", folder)
-    if place != "notes":
-        invoke("collection", "add", tmp_path / place)
-    invoke("update")
-    write_file(folder / "old/plan.md", OLD.replace("nine", "two"))
-
-    assert "names" not in invoke("update").output
-    shown = listed(invoke)
-    [marked] = [part.split(":")[0] for part in shown.split("\n\n") if "superseded by" in part]
-    assert marked == "notes/plan.md"
-
-
 def test_an_ambiguous_or_misspelt_address_is_reported(invoke: Invoke, folder: Path) -> None:
     """``update`` and ``doctor`` name the note, the address and the candidates; nothing is marked."""
     write_file(folder / OLD_PATH, OLD)
@@ -145,14 +125,3 @@ def test_an_ambiguous_or_misspelt_address_is_reported(invoke: Invoke, folder: Pa
         )
     assert examined.exit_code != 0
     assert MARK not in listed(invoke)
-
-
-def test_a_deleted_note_is_named_correctly(invoke: Invoke, folder: Path) -> None:
-    """A note may name one that was deleted since; that is no problem."""
-    write_file(folder / OLD_PATH, OLD)
-    write_file(folder / NEW_PATH, NEW.format(said=f"supersedes: {OLD_PATH}"))
-    invoke("collection", "add", folder)
-    invoke("update")
-    (folder / OLD_PATH).unlink()
-
-    assert "names" not in invoke("update").output

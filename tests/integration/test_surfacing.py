@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from surfacing_home import EVERYTHING, Home, places
+from surfacing_home import Home, places
 
 from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.domain.surfacing.block import frame_tokens
 from clawmem.domain.surfacing.profiles import PROFILES
-from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Origin
-
-SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
 
 
 @pytest.fixture
@@ -52,13 +47,6 @@ class TestWhatIsSaid:
         """Where nothing is likely enough nothing is said, and the row of the turn has no hits."""
         assert home.ask(confidence=lambda candidate: 0.19).block == ""
         assert [(row.verb, row.hits) for row in home.rows()] == [(CONTEXT_SURFACING, ())]
-
-    def test_the_threshold_is_adaptive(self, home: Home) -> None:
-        """Beside a likely answer an unlikely one is not shown; by itself it might have been."""
-        confidence = home.confidence({"decisions/backups.md": 0.9, "people/ann.md": 0.4})
-
-        assert places(home.ask(confidence=confidence)) == ["decisions/backups.md"]
-        assert places(home.ask(confidence=home.confidence({"people/ann.md": 0.4}))) == ["people/ann.md"]
 
     def test_what_holds_now_goes_first(self, home: Home) -> None:
         """A note that was superseded stands directly below its successor, however well it matches; it stays."""
@@ -227,51 +215,3 @@ class TestWhatIsSaid:
 
         assert before.index("ops/restore.md") < before.index("people/ann.md")
         assert after.index("people/ann.md") < after.index("ops/restore.md")
-
-    def test_ten_relations_at_most_and_they_go_first(self, home: Home) -> None:
-        """The strongest ten are told; where the entries need the room there is none of them."""
-        ids = [home.id_of(path) for path in SHOWN]
-        pairs = list(permutations(ids, 2))
-        home.vault.relations.put(
-            Relation(one, other, RelationKind.CAUSAL, 0.2 + n / 20, "test", "2026-01-01T00:00:00Z")
-            for n, (one, other) in enumerate(pairs)
-        )
-
-        profile = PROFILES["deep"]
-        told = home.ask(EVERYTHING, profile=profile).block
-        entries = told.partition("<facts>\n")[2].partition("\n</facts>")[0]
-        tight = profile._replace(budget=frame_tokens() + token_count(entries))
-
-        assert len(pairs) == 12
-        assert told.count("--[causal]-->") == 10
-        assert "<relationships>" not in home.ask(EVERYTHING, profile=tight).block
-
-    def test_facts_stand_in_their_own_element(self, home: Home) -> None:
-        """Lines about the things of a prompt follow what was found; speed has none, and broken ones are left out."""
-        dressing = BlockRendering(str, facts_of=lambda prompt, budget: ["Ann keeps key"] if budget else [])
-        broken = BlockRendering(str, facts_of=lambda prompt, budget: [str(1 // 0)])
-
-        assert "<vault-facts>\nAnn keeps key\n</vault-facts>" in home.ask(dressing=dressing).block
-        assert "<vault-facts>" not in home.ask(dressing=dressing, profile="speed").block
-        assert "<facts>" in home.ask(dressing=broken).block
-
-    def test_the_hint_only_comes_with_a_block(self, home: Home) -> None:
-        """A prompt that asks for a reason is pointed to more; a silent one to nothing."""
-        why = "Why do the backups go to Helsinki?"
-
-        assert "clawmem intent-search" in home.ask(why).block.partition("</vault-routing>")[0]
-        assert home.ask(why, confidence=lambda candidate: 0.0).block == ""
-
-    def test_what_stands_around_a_block_is_paid_for(self, home: Home) -> None:
-        """A pointer and a reminder take the room of the last entry, not more than the profile allows."""
-        why = f"Why? {EVERYTHING}"
-        plain = home.ask(why, dressing=BlockRendering(str)).block
-        whole = token_count(plain) + 1  # frame and entries are rounded up each
-        exact = PROFILES["balanced"]._replace(budget=whole, facts_budget=0)
-        assert home.ask(why, profile=exact, dressing=BlockRendering(str)).block == plain
-
-        reminded = home.ask(why, profile=exact, dressing=BlockRendering(str, nudge_interval=1)).block
-
-        assert "<vault-routing>" in reminded and "<vault-nudge>" in reminded
-        assert token_count(reminded) <= whole
-        assert 0 < reminded.count("**") < plain.count("**")

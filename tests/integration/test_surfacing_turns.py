@@ -10,11 +10,9 @@ import pytest
 from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.adapters.memory.models import HashingEmbedder
-from clawmem.app.services.retrieval.recalls import Recalls, Retention
-from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES
-from clawmem.ports.errors import EmbeddingError, VaultError
+from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
 
 
@@ -49,10 +47,6 @@ class TestFocus:
         assert with_topic.request.purpose == "crack spreader"
         assert "a crack below" not in plain.block
         assert "a crack below the spreader" in with_topic.block
-
-    def test_a_topic_that_nothing_is_about(self, home: Home) -> None:
-        """Where nothing matches the block is the same to the byte."""
-        assert home.ask(topic="quantum zebras").block == home.ask().block
 
 
 class TestTurns:
@@ -97,24 +91,6 @@ class TestTurns:
         assert "ops/restore.md" not in places(with_it)
         assert places(without) == []
 
-    def test_a_question_that_found_nothing_is_looked_back_to(self, home: Home) -> None:
-        """Silence keeps the words as well: the next prompt is looked for together with them."""
-        silent = home.ask("Who keeps the key of the safe, Ann?", confidence=lambda candidate: 0.0)
-
-        after = home.ask("why the zebra?", profile="speed")
-
-        assert (silent.block, next(iter(home.rows())).hits) == ("", ())
-        assert "people/ann.md" in places(after)
-
-    def test_without_receipts_there_is_no_look_back(self, home: Home) -> None:
-        """Who keeps no words of questions is not asked again by them."""
-        mute = Recalls(home.vault.telemetry, home.clock, home.vault.receipts, retention=Retention(90, 0))
-        home.ask("Who keeps the key of the safe, Ann?", recalls=mute)
-
-        after = home.ask("why the zebra?", recalls=mute, profile="speed")
-
-        assert places(after) == []
-
     def test_seen_recently(self, home: Home) -> None:
         """The same prompt of the same session is known for ten minutes, to the second; never with a window of 0."""
         home.ask()
@@ -150,25 +126,3 @@ class TestFaults:
         assert time.monotonic() - began < PROFILES["balanced"].deadline_s
         assert "storage box in Helsinki" in said.block
         assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
-
-    def test_facts_that_fail(self, home: Home) -> None:
-        """The block stands without them."""
-
-        def broken(prompt: str, budget: int) -> list[str]:
-            raise VaultError("here", "no facts today")
-
-        said = home.ask(dressing=BlockRendering(str, facts_of=broken))
-
-        assert "storage box in Helsinki" in said.block
-        assert "<vault-facts>" not in said.block
-
-    def test_a_vault_without_vectors(self, tmp_path: Path) -> None:
-        """Nothing is missing that was never there."""
-        home = Home(tmp_path)
-        home.vault.embeddings.clear()
-
-        said = home.ask()
-
-        assert "storage box in Helsinki" in said.block
-        assert not said.answer.trace.degraded
-        home.vault.close()

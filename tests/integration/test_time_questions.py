@@ -97,25 +97,9 @@ def test_the_diary_of_the_month_comes_first(invoke: Invoke, tmp_path: Path) -> N
     assert found[:2] == ["journal/2025-03.md", "notes/2025-03-29.md"]
 
 
-def test_a_type_without_a_topic(indexed: Invoke) -> None:
-    """``--type handoff`` with words that tell nothing lists the handoffs, newest first."""
-    found = found_paths(indexed, "query", "--type", "handoff", "what is next")
-
-    expected = [f"handoffs/2025-{month}-15.md" for month in ("11", "09", "04")]
-    assert [path for path in found if path != "handoffs/2025-12-01.md"] == expected
-
-
 @pytest.mark.parametrize("question", ["where did we leave off", "what is next?", "catch me up"])
 def test_where_work_stopped(indexed: Invoke, question: str) -> None:
     """The newest handoff that says something is first, and its next steps are quoted."""
     assert found_paths(indexed, "retrieve", question)[0] == "handoffs/2025-11-15.md"
 
     assert "- Order valve 11\n    - Paint the pipes" in indexed("retrieve", question).output.split("\n\n")[1]
-
-
-def test_a_topic_keeps_its_notes(indexed: Invoke) -> None:
-    """A question of the timeline that names a topic is answered by the notes about it."""
-    assert (
-        found_paths(indexed, "retrieve", "where did we leave off with the lithium torch batteries")[0]
-        == "torch.md"
-    )

@@ -23,7 +23,6 @@ from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
-from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.records import InactiveReason, Origin
@@ -110,15 +109,6 @@ class TestCapture:
         assert world.hear("s1", CHOICE, {**observation(CHOICE), "triples": form}).statements == 1
         assert world.facts("what about MySQL?") == ["ledger uses MySQL"]
 
-    def test_a_secret_is_no_name(self, world: World) -> None:
-        """What holds a secret is not kept, nor a part of it."""
-        said = f"We decided that the ledger uses {SECRET} from now on."
-
-        captured = world.hear("s1", said, observation(said, triple("ledger", "uses", SECRET)))
-
-        assert (len(captured.stored), captured.statements) == (1, 0)
-        assert world.vault.triples.counts() == {}
-
     def test_a_name_means_who_has_it(self, world: World) -> None:
         """The kind of a name that is known is kept; one that two have is nobody's."""
         known(world, "ledger", "uses", "Redis", "service")
@@ -176,21 +166,6 @@ class TestEvidence:
         assert world.hear("s1", said, *noted).statements == 1
         assert world.facts("the ledger") == ["ledger depends_on MySQL"]
 
-    def test_one_observation_of_an_unknown_type_spoils_no_other(self, world: World) -> None:
-        """It is skipped; the rest of the answer is kept, and nobody is asked twice."""
-        good = observation(CHOICE, triple("ledger", "uses", "MySQL"))
-        bad = [observation(CHOICE, type="rumour"), {"type": "decision"}, "no object"]
-
-        captured = world.hear("s1", CHOICE, *bad, good)
-
-        assert (len(captured.stored), captured.statements, captured.degraded) == (1, 1, "")
-
-    def test_members_of_another_shape_are_left_out(self, world: World) -> None:
-        """An observation is kept without what cannot be read of it."""
-        captured = world.hear("s1", CHOICE, observation(CHOICE, facts=None, concepts="gotcha", narrative=3))
-
-        assert (len(captured.stored), captured.degraded) == (1, "")
-
 
 class TestTime:
     def test_a_replacement_ends_what_it_replaces(self, world: World) -> None:
@@ -235,13 +210,6 @@ class TestTime:
         assert facts(Origin.SHARED) == ["ledger uses MySQL"]
         assert facts(Origin.USER) == ["ledger uses Postgres"]
 
-    def test_one_more_thing_ends_nothing(self, world: World) -> None:
-        """Two things may be used at once."""
-        world.hear("s1", CHOICE, observation(CHOICE, triple("ledger", "uses", "MySQL")))
-        world.hear("s2", MOVE, observation(MOVE, triple("ledger", "uses", "Postgres")))
-
-        assert sorted(world.facts("the ledger")) == ["ledger uses MySQL", "ledger uses Postgres"]
-
     @pytest.mark.parametrize("reason", list(InactiveReason))
     def test_it_goes_with_its_document(self, world: World, reason: InactiveReason) -> None:
         """Nothing is told of what a document said that is not served; forgotten, not even the names are left."""
@@ -270,12 +238,6 @@ class TestAPrompt:
         assert world.facts("is KAFKA slow?") == world.facts("kafka") == [kafka, book]
         assert world.facts("is the order of books slow? default:concept:none") == []
 
-    def test_each_line_once(self, world: World) -> None:
-        """What two names lead to is told once."""
-        known(world, "ledger", "uses", "MySQL")
-
-        assert world.facts("ledger and MySQL, the ledger") == ["ledger uses MySQL"]
-
     def test_a_name_that_two_have(self, world: World) -> None:
         """Nothing is told of a name that could mean either."""
         for kind in ("person", "project"):
@@ -283,13 +245,6 @@ class TestAPrompt:
 
         assert world.facts("is Mercury ready?") == []
         assert world.facts("is default:person:mercury ready?") == ["Mercury uses Redis"]
-
-    def test_ten_of_each(self, world: World) -> None:
-        """Of one thing no more than ten are told, and what ended is none of them."""
-        for number in range(TRIPLES_EACH + 2):
-            known(world, "ledger", "depends_on", f"part {number}")
-
-        assert len(world.facts("the ledger", 9999)) == TRIPLES_EACH
 
     def test_the_budget_is_kept_between_lines(self, world: World) -> None:
         """Whole lines, with what stands around them, within the budget; none where one would be too much."""

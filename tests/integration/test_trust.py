@@ -95,33 +95,3 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> N
     assert invoke("pin", "notes/second.md").exit_code == 0
     assert ranked() == ["notes/second.md", "notes/first.md"]
     assert "Its own front matter" not in invoke("unpin", "notes/second.md").output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("nots", "shared"), "notes"),
-        (("notes", "friend"), "'user', 'shared', 'outside'"),
-        (("notes",), "LEVEL"),
-    ],
-)
-def test_wrong_arguments_change_nothing(
-    invoke: Invoke, folder: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    """The answer names what there is."""
-    answer = invoke("trust", "set", *arguments)
-
-    assert answer.exit_code != 0
-    assert said in answer.output
-    assert trust_of(invoke) == "user"
-
-
-def test_removing_a_collection_names_its_lower_trust(invoke: Invoke, notes: Path) -> None:
-    """A collection that is removed and added again is trusted as the user's; the command says so."""
-    assert invoke("bootstrap", notes, "--name", "ext").exit_code == 0
-    assert invoke("trust", "set", "ext", "outside").exit_code == 0
-
-    removed = invoke("collection", "remove", "ext")
-
-    assert "Its trust was outside." in removed.stderr
-    assert "clawmem trust set ext outside" in removed.stderr

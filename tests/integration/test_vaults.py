@@ -18,8 +18,8 @@ from clawmem.app.serve import runtime as desk_module
 from clawmem.app.serve.runtime import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings.model import Settings, load_settings
-from clawmem.app.settings.vaults import at_vault, of_vault
-from clawmem.ports.errors import ConfigError, InvalidInput, NotFound, VaultError
+from clawmem.app.settings.vaults import of_vault
+from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
 
 
 def load(place: Path, config: str = "", **env: str) -> Settings:
@@ -62,26 +62,6 @@ class TestNames:
 
         assert (work.vault, work.named, work.collections, work.global_context) == (Path("/w"), "work", {}, "")
         assert (work.profile, list(usual.collections), usual.named) == ("deep", ["n"], None)
-
-    def test_a_person_means_a_name_or_a_file(self, tmp_path: Path) -> None:
-        """A name wins, a path is a path; a bare word that is neither is a slip, with the names there are."""
-        settings = load(tmp_path, "vaults: {work: /w, other: /o}\n")
-
-        assert at_vault(settings, Path("work")).vault == Path("/w")
-        assert at_vault(settings, Path("/w")).named == "work"
-        assert at_vault(settings, Path("work.sqlite")).vault == Path("work.sqlite")
-        assert at_vault(settings, Path("~/work")).vault == tmp_path / "work"
-        with pytest.raises(NotFound, match=r"'wrok'\. Did you mean: other, work\?"):
-            at_vault(settings, Path("wrok"))
-        with pytest.raises(NotFound):
-            at_vault(settings, Path("a" * 5000))
-        with pytest.raises(NotFound, match="clawmem vault sync wrok FOLDER"):
-            at_vault(load(tmp_path), Path("wrok"))
-
-    def test_without_any_the_way_to_one_is_told(self, tmp_path: Path) -> None:
-        """Nobody is left with a list of nothing."""
-        with pytest.raises(NotFound, match="clawmem vault sync work FOLDER"):
-            of_vault(load(tmp_path), "work")
 
 
 class TestOpening:
@@ -133,22 +113,6 @@ class TestSyncing:
         assert "people: 1 added, 0 updated, 0 removed" in beside.stdout
         assert "2 removed" in remembered("vault", "sync", "work", notes / "people", "--allow-empty").stdout
 
-    def test_notes_that_the_usual_vault_has_forgotten(self, remembered: Invoke, notes: Path) -> None:
-        """A new vault reads them, and says so once."""
-        text = (
-            "# Haruka Mori\n\nDesigns ticket machines, and collects stamps of all the railways of the north.\n"
-            * 3
-        )
-        (notes / "people/haruka.md").write_text(text, "utf-8")
-        remembered("update")
-        assert remembered("forget", "people/haruka.md", "--yes").exit_code == 0
-
-        done, again = (remembered("vault", "sync", "work", notes) for _ in range(2))
-
-        said = "Another vault of this machine has forgotten 1 note of "
-        assert said in done.output and "clawmem --vault work forget NOTE" in done.output
-        assert said not in again.output
-
     def test_a_pass_and_another(self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is new is added, what is gone goes; the usual vault and the config file are not touched."""
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
@@ -166,24 +130,6 @@ class TestSyncing:
         }
         assert not (Path.home() / ".cache").exists()
         assert not (Path.home() / ".config").exists()
-
-    def test_vectors_without_asking(
-        self, invoke: Invoke, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """autoEmbed of a collection holds for the usual vault alone, that of the whole file for every vault."""
-        config = home / "config.yaml"
-        monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(home))
-        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
-
-        config.write_text(
-            f"autoEmbed: false\ncollections: {{work: {{path: {notes}, autoEmbed: true}}}}\n", "utf-8"
-        )
-        first = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)
-        config.write_text("autoEmbed: true\n", "utf-8")
-        second = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)
-
-        assert (first["embed"], first["pending"]) == (None, 3)
-        assert (second["embed"]["embedded"], second["pending"]) == (3, 0)
 
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
@@ -209,12 +155,6 @@ class TestSyncing:
 
         assert (refused.exit_code, said in refused.stderr) == (code, True), refused.output
         assert list(home.iterdir()) == []
-
-    @pytest.mark.parametrize("name", ["_clawmem", "beads", "a/b", ""])
-    def test_collections_that_are_nobodys(self, tmp_path: Path, notes: Path, name: str) -> None:
-        """What clawmem itself writes is not brought in line with any folder."""
-        with open_services(load(tmp_path)) as services, pytest.raises(InvalidInput):
-            services.sync(str(notes), name)
 
     def test_credentials_and_own_files_are_skipped_by_name_and_content(
         self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch

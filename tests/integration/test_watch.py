@@ -84,13 +84,6 @@ class TestWhatHappensToFiles:
         shutil.rmtree(home.home / "notes" / "archive")
         assert home.serves("notes", *before)
 
-    def test_as_editors_save(self, home: Home, watcher: Watcher) -> None:
-        """A file that another one takes the place of is changed, not gone."""
-        home.write("notes/.first.md.swp", "# First, once more\n")
-        (home.home / "notes/.first.md.swp").replace(home.home / "notes" / "first.md")
-
-        assert soon(lambda: "once more" in home.served("notes").get("first.md", ""))
-
     def test_the_innermost_collection_has_it(self, home: Home, watcher: Watcher) -> None:
         """The outer one is not even looked at."""
         since = len(watcher.news)
@@ -137,29 +130,6 @@ class TestWhatHappensToFiles:
         assert seen == {None}
         assert soon(lambda: home.served("notes").get("long.md", "").count("Line") == 12)
         assert "short.md" in home.served("notes")
-
-    @pytest.mark.parametrize("files", [300, pytest.param(5_000, marks=pytest.mark.slow)])
-    def test_a_burst(self, home: Home, watcher: Watcher, files: int) -> None:
-        """Many files at once are few passes."""
-        since = len(watcher.news)
-        for number in range(files // 8):  # a folder that loses nine tenths of its notes would keep them
-            home.write(f"notes/rest/{number}.md", f"# Rest {number}\n")
-        for number in range(files):
-            home.write(f"notes/burst/{number % 20}/{number}.md", f"# Number {number}\n")
-
-        assert soon(lambda: sum(path.startswith("burst/") for path in home.served("notes")) == files, 120)
-        assert len(watcher.told("pass", since)) <= 3 + files // 1_000
-        shutil.rmtree(home.home / "notes" / "burst")
-        assert soon(lambda: not any(path.startswith("burst/") for path in home.served("notes")), 120)
-
-    def test_a_new_collection(self, home: Home, watcher: Watcher) -> None:
-        """It is watched as soon as the config file has it."""
-        home.write("more/one.md", "# One\n")
-        home.collect(notes="notes", inner="notes/inner", away="away", more="more")
-        assert home.serves("more", "one.md")
-
-        home.write("more/two.md", "# Two\n")
-        assert home.serves("more", "one.md", "two.md")
 
 
 class TestTrouble:
@@ -217,25 +187,6 @@ class TestTheProcess:
         assert watches < 50
         assert megabytes <= MOST_RSS_MB
         assert not (home.vault.with_name("index.sqlite-wal")).stat().st_size > 64e6
-
-    def test_it_makes_vectors(self, home: Home, watcher: Watcher) -> None:
-        """Nobody forbade it, and the model of this machine is quick."""
-        assert soon(lambda: home.embedded() > 0)
-
-    @pytest.mark.slow
-    def test_twenty_thousand_pruned_folders(self, tmp_path: Path) -> None:
-        """The tree of a large program beside the notes."""
-        home = Home(tmp_path, notes="notes")
-        prune(home.home / "notes", 20_000)
-        home.write("notes/first.md", "# First\n")
-        with watching(home, fresh=True) as watcher:
-            home.write("notes/second.md", "# Second\n")
-            assert home.serves("notes", "first.md", "second.md")
-            descriptors, watches, megabytes = measure(watcher.process.pid)
-
-        print(f"{descriptors} descriptors, {watches} watches, {megabytes:.0f} MB")  # noqa: T201
-        assert max(descriptors, watches) <= MOST_DESCRIPTORS
-        assert megabytes <= MOST_RSS_MB
 
     def test_the_next_one_takes_over(self, tmp_path: Path) -> None:
         """Of two one works; when that is killed the other one finds what happened meanwhile, and ends in order."""

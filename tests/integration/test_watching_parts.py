@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from waiting import eventually
 from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -20,7 +19,7 @@ from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.collections import Ownership, nested
+from clawmem.app.services.indexing.collections import Ownership
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
@@ -53,10 +52,6 @@ def heard(watcher: WatchedFolders) -> set[PathChange]:
     return changes
 
 
-def descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
 class TestWatchedFolders:
     """What the system tells, and what it is asked."""
 
@@ -72,31 +67,6 @@ class TestWatchedFolders:
         assert {Path(change.path).name for change in heard(watcher)} == {"two.md"}
         watcher.close()
 
-    def test_many_new_folders(self, tmp_path: Path) -> None:
-        """A tree that is copied in is watched to its leaves."""
-        watcher = WatchedFolders()
-        watcher.arm([str(tmp_path)], enters)
-        for number in range(30):
-            put(tmp_path, f"{number % 3}/{number}/deep/first.md")
-        heard(watcher)
-        put(tmp_path, *(f"{number % 3}/{number}/deep/second.md" for number in range(30)))
-
-        assert len({change.path for change in heard(watcher) if change.path.endswith("second.md")}) == 30
-        watcher.close()
-
-    def test_a_link_to_the_root(self, tmp_path: Path) -> None:
-        """Paths are told as the root was given, once for each way to them."""
-        put(tmp_path, "real/inside/one.md")
-        (tmp_path / "link").symlink_to(tmp_path / "real" / "inside")
-        watcher = WatchedFolders()
-        roots = [str(tmp_path / "link"), str(tmp_path / "real")]
-        watcher.arm(roots, enters)
-        put(tmp_path, "real/inside/two.md")
-
-        told = {change.path for change in heard(watcher)}
-        assert told == {f"{roots[0]}/two.md", f"{roots[1]}/inside/two.md"}
-        watcher.close()
-
     def test_roots_come_and_go(self, tmp_path: Path) -> None:
         """One that is not there is told when it is, and watched."""
         root = tmp_path / "later"
@@ -109,20 +79,6 @@ class TestWatchedFolders:
         assert PathChange(str(root / "sub" / "two.md")) in heard(watcher)
         shutil.rmtree(root)
         assert PathChange(str(root), folder=True) in heard(watcher)
-        watcher.close()
-
-    @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at descriptors in /proc")
-    def test_no_descriptor_is_left(self, tmp_path: Path) -> None:
-        """However often it is armed."""
-        watcher = WatchedFolders()
-        watcher.arm([str(tmp_path)], enters)
-        before = descriptors()
-        for number in range(20):
-            put(tmp_path, f"{number}/one.md")
-            watcher.arm([str(tmp_path)], enters)
-        eventually(
-            lambda: descriptors() <= before + 2
-        )  # a thread of the library closes them, when it gets to it
         watcher.close()
 
     @pytest.mark.skipif(shutil.which("unshare") is None, reason="limits inotify in a namespace of its own")
@@ -176,19 +132,6 @@ class TestOwnership:
     def test_files(self, path: str, owner: str | None) -> None:
         """The innermost that wants it."""
         assert self.OWNERSHIP.owner(path) == owner
-
-    def test_a_folder_knows_what_lies_in_it(self) -> None:
-        """Those below it; of the same folder those that were named first, so that one of them has a file."""
-        inside = {one.name: [other.name for other in one.inside] for one in nested(self.FOLDERS)}
-
-        assert inside == {"outer": ["logs", "office", "hidden"], "logs": [], "office": ["logs"], "hidden": []}
-
-    def test_folders(self) -> None:
-        """Any folder may hold what is wanted by each that it lies in, but none that is excluded."""
-        assert self.OWNERSHIP.concerned("/home/me/x") == ["outer"]
-        assert self.OWNERSHIP.concerned("/home/me/office/docs") == ["logs", "office", "outer"]
-        assert self.OWNERSHIP.concerned("/home/me/.notes") == ["hidden"]
-        assert self.OWNERSHIP.concerned("/home/me/.git") == []
 
 
 class TestLane:

@@ -15,20 +15,6 @@ Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
 
 
-@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
-@pytest.mark.parametrize("unit", ["document", "line"])
-def test_every_verb_explains_its_ranks(many: Invoke, verb: str, unit: str) -> None:
-    """Each answer has been found by some leg at a rank that the leg gave; the best one of a leg has rank 1."""
-    found = ask_json(many, verb, "redis", "sessions", "--explain", "--unit", unit, "--min-score", "0")
-
-    ranks = [result["ranks"] for result in found["results"]]
-    assert all(ranks)
-    for leg in {name for one in ranks for name in one}:
-        given = [one[leg]["rank"] for one in ranks if leg in one]
-        assert 1 <= min(given) <= max(given) <= found["trace"]["hits"][leg]
-    assert any(one["rank"] == 1 for legs in ranks for one in legs.values())
-
-
 def test_better_ranks_have_better_scores(many: Invoke) -> None:
     """Within one leg a better rank never has a smaller score: ranks and scores belong together."""
     found = ask_json(many, "search", "redis", "sessions", "--explain")
@@ -50,15 +36,6 @@ def test_what_was_let_go_is_told(many: Invoke) -> None:
     assert scored["came_in"] == scored["went_out"]
     assert sum(score["dropped"].values()) == score["came_in"] - score["went_out"]
     assert score["dropped"]["below the minimum score"] > 0
-
-
-def test_an_explanation_can_be_read(many: Invoke) -> None:
-    """Under each answer a small table of legs, under all of them the stages, and at the end the receipt."""
-    shown = many("query", "redis", "sessions", "--explain", "-n", "2").stdout
-
-    assert shown.count("relevance by leg: ") == 2
-    assert "beyond the limit" in shown
-    assert shown.rstrip().endswith("receipt: 1  (clawmem why 1)")
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
@@ -160,14 +137,3 @@ def test_a_receipt_of_a_hook(remembered: Invoke, run: Run, environ: dict[str, st
     assert kept["items"][0]["confidence"] > 0.2
     assert "profile balanced" in shown and "confidence that anything found here answers: " in shown
     assert ask_json(remembered, "why")["count"] == 1
-
-
-def test_in_a_process_of_its_own(many: Invoke, run: Run, vault_file: Path) -> None:
-    """The same from a shell: asked, explained later, and no log is left beside the vault."""
-    assert run("query", "redis").returncode == 0
-    shown = run("why", "1")
-
-    assert shown.returncode == 0, shown.stderr
-    assert "query: redis" in shown.stdout
-    log = vault_file.with_name("index.sqlite-wal")
-    assert not log.exists() or log.stat().st_size == 0
