@@ -24,9 +24,10 @@ from clawmem.app.services.maintenance.finding import (
     Check,
     CheckResult,
     attempt,
+    listed,
     without_remedy,
 )
-from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, listed
+from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
 from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
@@ -73,7 +74,6 @@ SUCCESSORS = "superseded notes"
 LINKS = "links"
 CONTENT_TYPES = "content types"
 
-_PLACE = attrgetter("collection", "path")
 _NO_MODELS = Models()
 
 
@@ -115,8 +115,6 @@ class Doctor:
         }
         return [attempt(name, check) for name, check in checks.items()]
 
-    # -- storage, files, words ----------------------------------------------------------------------
-
     def _storage(self) -> CheckResult:
         if faults := self.storage.check():
             return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
@@ -125,40 +123,35 @@ class Doctor:
         return CheckResult(STORAGE, True, detail)
 
     def _forgotten(self) -> CheckResult:
-        if warnings := self.forget_warnings():
-            return CheckResult(FORGOTTEN, False, " ".join(warnings))
-        return CheckResult(FORGOTTEN, True, "their places are recorded next to the vault, too")
+        warnings = self.forget_warnings()
+        detail = " ".join(warnings) or "their places are recorded next to the vault, too"
+        return CheckResult(FORGOTTEN, not warnings, detail)
 
     def _folder(self, folder: Folder) -> CheckResult:
         name = f"folder {folder.name}"
         scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
-        if scan.root_exists:
-            skipped = skipped_files(self.documents, self.files, folder)
-            return CheckResult(
-                name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
-            )
-        detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
-        return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
+        if not scan.root_exists:
+            detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
+            return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
+        skipped = skipped_files(self.documents, self.files, folder)
+        return CheckResult(name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root)
 
     def _configured(self) -> CheckResult:
-        if leftovers := self.leftovers():
-            detail = " ".join(leftover_sentence(name, count) for name, count in leftovers.items())
-            return CheckResult(LEFTOVERS, False, detail)
-        return CheckResult(LEFTOVERS, True, "every collection of files is configured")
+        sentences = [leftover_sentence(name, count) for name, count in self.leftovers().items()]
+        detail = " ".join(sentences) or "every collection of files is configured"
+        return CheckResult(LEFTOVERS, not sentences, detail)
 
     def _lexical(self) -> CheckResult:
-        if faults := self.lexical.faults():
-            return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
-        counts = entries_by_grain(self.documents, self.lexical)
-        if wrong := [
+        faults = [without_remedy(fault) for fault in self.lexical.faults()]
+        counts = {} if faults else entries_by_grain(self.documents, self.lexical)
+        faults += [
             f"{grain}: the index holds {held}, the records {expected}"
             for grain, (held, expected) in counts.items()
             if held != expected
-        ]:
-            return CheckResult(LEXICAL, False, "; ".join(wrong), REBUILD)
+        ]
+        if faults:
+            return CheckResult(LEXICAL, False, "; ".join(faults), REBUILD)
         return CheckResult(LEXICAL, True, ", ".join(f"{grain} {held}" for grain, (held, _) in counts.items()))
-
-    # -- vectors ------------------------------------------------------------------------------------
 
     def _vectors(self) -> CheckResult:
         if faults := self.vectors.faults():
@@ -171,36 +164,26 @@ class Doctor:
         if wants_lancedb(counts.stored, self.storage.info().backend):
             detail += f". {LANCEDB_ADVICE}"
         if counts.failed:
-            detail += self._given_up()
-            return CheckResult(
-                VECTORS, False, detail, "Check the model below, then run: clawmem embed --force"
-            )
-        if counts.pending and self._has_model():
+            documents = sorted(self.documents.latest(), key=attrgetter("collection", "path"))
+            failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]
+            detail += f"; in {listed(failed)}" if failed else ""
+            remedy = "Check the model below, then run: clawmem embed --force"
+            return CheckResult(VECTORS, False, detail, remedy)
+        try:
+            has_model = self.models.embedder() is not None
+        except ClawmemError:  # a model is configured; the next check reports its fault
+            has_model = True
+        if counts.pending and has_model:
             return CheckResult(VECTORS, False, detail, "Run: clawmem embed")
         return CheckResult(VECTORS, True, detail)
-
-    def _has_model(self) -> bool:
-        try:
-            return self.models.embedder() is not None
-        except ClawmemError:  # a model is configured; the next check reports its fault
-            return True
-
-    def _given_up(self) -> str:
-        documents = sorted(self.documents.latest(), key=_PLACE)
-        failed = [d.display_path for d in documents if d.embed_state is EmbedState.FAILED]
-        return f"; in {listed(failed)}" if failed else ""
-
-    # -- notes --------------------------------------------------------------------------------------
 
     def _successors(self) -> CheckResult:
         claims = NoteClaims(self.documents, self.successions, self.lexical)
         if wrong := [*claims.unresolved(), *claims.circular()]:
-            way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
-            return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
+            remedy = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
+            return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), remedy)
         count = len(self.successions.claims())
         return CheckResult(SUCCESSORS, True, f"{count} named by other notes, all found")
-
-    # -- for information ----------------------------------------------------------------------------
 
     def _links(self) -> CheckResult:
         """Broken links are no failure: people link to notes that they have yet to write."""
@@ -208,13 +191,11 @@ class Doctor:
             f"{link.source.display_path}:{link.link.line} {written_link(link.link)}"
             for link in broken_links(self.documents, self.links)
         ]
-        total = self.links.count()
-        detail = f"{total} between notes"
+        detail = f"{self.links.count()} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        if crowded := [
-            document.display_path for document in notes_with_omitted_links(self.documents, self.links)
-        ]:
+        crowded = [note.display_path for note in notes_with_omitted_links(self.documents, self.links)]
+        if crowded:
             detail += (
                 f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
             )

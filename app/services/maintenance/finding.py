@@ -19,6 +19,7 @@ REBUILD = "Run: clawmem rebuild"
 REPAIR = "Run: clawmem doctor --repair"
 # Reads unchanged files again.
 REINDEX = "Run: clawmem reindex --force"
+NAMED = 3  # names listed in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,12 @@ class CheckResult:
 def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
     """Return every k-th of *documents* including the first, at most *limit*."""
     return documents[:: max(1, -(-len(documents) // limit))]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first `NAMED` of *names* and the number of the others."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def attempt(name: str, check: Check) -> CheckResult:
