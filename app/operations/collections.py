@@ -1,4 +1,4 @@
-"""The folders that are remembered, and the trust in their notes."""
+"""The folders that are remembered, the trust in their notes, and their descriptions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    Opening,
-    Option,
-    Result,
-    operation,
-)
-from clawmem.app.operations.output import Table, plural, table
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
 from clawmem.app.services.indexing.folders import count_files
 from clawmem.app.settings.config_file import (
@@ -28,22 +21,17 @@ from clawmem.app.settings.config_file import (
 )
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
-from clawmem.ports.errors import ConfirmationMissing, NotFound
+from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
-NONE_YET = "No collections yet. Run: clawmem collection add PATH"
-
 Trust = Literal["user", "shared", "outside"]
-Folder = Annotated[
-    Path,
-    Field(description="A folder of Markdown."),
-    Option(metavar="PATH", is_argument=True, parser=typed_folder),
-]
-Pattern = Annotated[str, Field(description="Glob of the files that are read.")]
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+Confirm = Annotated[
+    bool | None, Field(description="Do it all the same; false only shows what would be done.")
+]
 
 
 class Collection(Result):
@@ -57,13 +45,6 @@ class Collection(Result):
     trust: Trust = "user"
 
 
-class Collections(Result):
-    """Every collection of the config file and of the vault, by name."""
-
-    count: int
-    collections: list[Collection]
-
-
 class AddedCollection(Result):
     """A collection in the config file; ``warning`` says that its folder is very broad."""
 
@@ -73,7 +54,7 @@ class AddedCollection(Result):
     warning: str = ""
 
     @property
-    def remarks(self) -> list[str]:
+    def remarks(self) -> Sequence[str]:
         """Return the warning, and how to remove the collection again."""
         undo = f"Undo: clawmem collection remove {self.name}"
         return [f"warning: {self.warning} {undo}"] if self.warning else []
@@ -112,37 +93,18 @@ class TrustChange(Result):
 def list_collections(services: Services) -> list[Collection]:
     """Return every collection of the config file and of the vault, if there is one, by name."""
     served = services.vault.documents.collections() if services.is_open else {}
-    names = sorted({*served, *services.settings.collections})
-    return [_collection(services, name, served.get(name, 0)) for name in names]
-
-
-def _collection(services: Services, name: str, served: int) -> Collection:
-    scope = Scope(frozenset({name}))
-    latest = services.vault.documents.latest(scope, limit=1) if services.is_open else []
-    folder = services.settings.collections.get(name)
-    return Collection(
-        name=name,
-        documents=served,
-        updated=latest[0].authored_at if latest else None,
-        **({"path": str(folder.path), "pattern": folder.pattern, "trust": folder.trust} if folder else {}),
-    )
-
-
-def _unconfirmed(
-    services: Services, name: str, folder: Path, pattern: str, warning: str
-) -> ConfirmationMissing:
-    """Return the error that says what would be read of *folder*."""
-    found = count_files(services.files, str(folder), pattern)
-    parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
-    line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."
-    return ConfirmationMissing(
-        " ".join(filter(None, ("Nothing was added.", warning, line))),
-        {"name": name, "path": str(folder), "files": found.files, "largest": dict(found.largest)},
-        remedy=f"To add it{' all the same' if warning else ''}, repeat with confirm: true.",
-        preview=[warning or f"Collection {name}: {folder} ({pattern}) would be added.", line],
-        question="Add it all the same?",
-        confirmed={"confirm": True},
-    )
+    listed = []
+    for name in sorted({*served, *services.settings.collections}):
+        latest = (
+            services.vault.documents.latest(Scope(frozenset({name})), limit=1) if services.is_open else []
+        )
+        collection = Collection(name=name, documents=served.get(name, 0))
+        collection.updated = latest[0].authored_at if latest else None
+        if folder := services.settings.collections.get(name):
+            collection.path, collection.pattern = str(folder.path), folder.pattern
+            collection.trust = folder.trust
+        listed.append(collection)
+    return listed
 
 
 def _breadth_warning(folder: Path, home: Path) -> str:
@@ -156,94 +118,55 @@ def _breadth_warning(folder: Path, home: Path) -> str:
     )
 
 
-def _is_left_over(services: Services, name: str) -> bool:
-    """Whether documents of the collection are still served although it is no longer configured."""
-    return services.is_open and name in services.leftovers
-
-
-def _served(services: Services, name: str) -> int:
-    return services.vault.documents.collections().get(name, 0) if services.is_open else 0
-
-
-def _unconfirmed_removal(services: Services, name: str) -> ConfirmationMissing:
+def _unconfirmed_removal(name: str, served: int, lost_folder: Path | None) -> ConfirmationMissing:
     """Return the error that says what would no longer be found without the collection."""
-    served = _served(services, name)
-    line = f"Collection {name} would be removed; {plural(served, 'document')} would no longer be found."
+    documents, advice, again = plural(served, "document"), "Its files stay.", ""
+    line = f"Collection {name} would be removed; {documents} would no longer be found."
+    if lost_folder:
+        line = f"{lost_folder} does not exist: the vault has the only copy of the {documents} of {name}."
+        advice, again = "To keep them, first run: clawmem export", " all the same"
     return ConfirmationMissing(
-        f"Nothing was removed. {line} Its files stay.",
+        f"Nothing was removed. {line} {advice}",
         {"name": name, "documents": served},
         remedy="To remove it, repeat with confirm: true.",
-        preview=[line, "Its files stay."],
-        question="Remove the collection?",
+        preview=[line, advice],
+        question=f"Remove the collection{again}?",
         confirmed={"confirm": True},
     )
-
-
-def _refuse_only_copy(services: Services, name: str, folder: Path) -> None:
-    """Raise `ConfirmationMissing` if the vault serves documents of the collection."""
-    served = _served(services, name)
-    if not served:
-        return
-    line = (
-        f"{folder} does not exist: the vault has the only copy of the {plural(served, 'document')} of {name}."
-    )
-    raise ConfirmationMissing(
-        f"Nothing was removed. {line} To keep them, first run: clawmem export",
-        {"name": name, "documents": served},
-        remedy="To remove it, repeat with confirm: true.",
-        preview=[line],
-        question="Remove the collection all the same?",
-        confirmed={"confirm": True},
-    )
-
-
-def _collections_text(result: Collections) -> str | list[Table]:
-    if not result.collections:
-        return NONE_YET
-    rows = [
-        (
-            collection.name,
-            collection.documents,
-            collection.trust,
-            collection.pattern or "",
-            collection.path or "",
-        )
-        for collection in result.collections
-    ]
-    return [table(("name", "documents", "trust", "pattern", "path"), rows)]
-
-
-def _trust_text(result: TrustInCollections) -> str | list[Table]:
-    return [table(("name", "trust"), result.trust.items())] if result.trust else NONE_YET
 
 
 @operation(
     Effect.READS,
     name="collections",
-    text=_collections_text,
+    columns="name documents trust pattern path",
+    empty="No collections yet. Run: clawmem collection add PATH",
+    items="collections",
     route="/collections",
     commands=(Command("collection list"),),
     is_tool=False,
     opens=Opening.IF_PRESENT,
 )
-def list_all(services: Services) -> Collections:
+def list_all(services: Services) -> list[Collection]:
     """List the collections with their folders and numbers of documents."""
-    found = list_collections(services)
-    return Collections(count=len(found), collections=found)
+    return list_collections(services)
 
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda one: f"Collection {one.name}: {one.path} ({one.pattern}). Next: clawmem update",
+    text=lambda added: f"Collection {added.name}: {added.path} ({added.pattern}). Next: clawmem update",
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
 )
 def collection_add(
     services: Services,
-    path: Folder,
+    path: Annotated[
+        Path,
+        Field(description="A folder of Markdown."),
+        Option(metavar="PATH", is_argument=True, parser=typed_folder),
+    ],
     name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None,
-    pattern: Pattern = "**/*.md",
+    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md",
     exclude: Annotated[
         list[str] | None,
         Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
@@ -252,14 +175,9 @@ def collection_add(
     move: Annotated[
         bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
     ] = False,
-    confirm: Annotated[
-        bool | None,
-        Field(
-            description="Add the home folder, or a folder that contains it. False only says what is in it."
-        ),
-    ] = None,
+    confirm: Confirm = None,
 ) -> AddedCollection:
-    """Add a folder as a collection; 'clawmem update' then reads it."""
+    """Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation."""
     settings, folder = services.settings, existing_folder(path)
     check_pattern(pattern)
     known = {
@@ -268,9 +186,19 @@ def collection_add(
     name = name_for(folder, pattern, name, known, moved=move)
     warning = _breadth_warning(folder, settings.home.resolve())
     if (warning and confirm is not True) or confirm is False:
-        raise _unconfirmed(services, name, folder, pattern, warning)
-    entry: dict[str, object] = {"path": str(folder), "pattern": pattern}
-    entry |= {"exclude": [*exclude]} if exclude else {}
+        files = count_files(services.files, str(folder), pattern)
+        parts = ", ".join(f"{part} ({count:,})" for part, count in files.largest)
+        least = "" if files.is_whole else "at least "
+        line = f"It has {least}{plural(files.files, 'file')} to read{parts and ': '}{parts}."
+        raise ConfirmationMissing(
+            " ".join(filter(None, ("Nothing was added.", warning, line))),
+            {"name": name, "path": str(folder), "files": files.files, "largest": dict(files.largest)},
+            remedy=f"To add it{' all the same' if warning else ''}, repeat with confirm: true.",
+            preview=[warning or f"Collection {name}: {folder} ({pattern}) would be added.", line],
+            question="Add it all the same?",
+            confirmed={"confirm": True},
+        )
+    entry = {"path": str(folder), "pattern": pattern, **({"exclude": [*exclude]} if exclude else {})}
     set_value(settings.config_file, ("collections", name), entry)
     if move and services.is_open:
         distrust_stamps(services.vault.documents, services.vault.transactions, name)
@@ -279,54 +207,40 @@ def collection_add(
 
 @operation(
     Effect.DESTROYS,
-    text=lambda one: (
-        f"Collection {one.name} removed; {one.withdrawn} of its documents were served until now."
+    text=lambda removed: (
+        f"Collection {removed.name} removed; {removed.withdrawn} of its documents were served until now."
     ),
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
 )
-def collection_remove(
-    services: Services,
-    name: Name,
-    confirm: Annotated[
-        bool | None,
-        Field(
-            description="Remove it although its folder does not exist. False only says what would be removed."
-        ),
-    ] = None,
-) -> RemovedCollection:
+def collection_remove(services: Services, name: Name, confirm: Confirm = None) -> RemovedCollection:
     """
     Remove a collection: its files stay, its documents are no longer found.
 
     If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
     confirmation.
     """
-    known = services.settings.collections.get(name)
-    if known and confirm is not True and not known.path.is_dir():
-        _refuse_only_copy(services, name, known.path)
-    if confirm is False and (known or _is_left_over(services, name)):
-        raise _unconfirmed_removal(services, name)
-    if known:
+    configured = services.settings.collections
+    folder = configured.get(name)
+    if not folder and not (services.is_open and name in services.leftovers):
+        raise NotFound("collection", name, suggestions=sorted(configured))
+    if confirm is not True:
+        served = services.vault.documents.collections().get(name, 0) if services.is_open else 0
+        lost_folder = folder.path if folder and served and not folder.path.is_dir() else None
+        if lost_folder or confirm is False:
+            raise _unconfirmed_removal(name, served, lost_folder)
+    if folder:
         remove_value(services.settings.config_file, ("collections", name))
-    elif not _is_left_over(services, name):
-        raise NotFound("collection", name, suggestions=sorted(services.settings.collections))
-    withdrawn = (
-        withdraw_collection(services.vault.documents, services.vault.transactions, services.publisher, name)
-        if services.is_open
-        else 0
-    )
-    trust = known.trust if known else "user"
-    return RemovedCollection(name=name, withdrawn=withdrawn, trust=trust)
+    withdrawn = 0
+    if services.is_open:
+        vault = services.vault
+        withdrawn = withdraw_collection(vault.documents, vault.transactions, services.publisher, name)
+    return RemovedCollection(name=name, withdrawn=withdrawn, trust=folder.trust if folder else "user")
 
 
 @operation(
-    Effect.READS,
-    name="trust",
-    text=_trust_text,
-    commands=(Command("trust list"),),
-    is_tool=False,
-    opens=Opening.NOTHING,
+    Effect.READS, name="trust", commands=(Command("trust list"),), is_tool=False, opens=Opening.NOTHING
 )
 def list_trust(services: Services) -> TrustInCollections:
     """List the collections of the config file with their trust."""
@@ -336,7 +250,7 @@ def list_trust(services: Services) -> TrustInCollections:
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda one: f"Collection {one.name}: trust {one.trust}; {plural(one.changed, 'document')} changed.",
+    text=lambda set: f"Collection {set.name}: trust {set.trust}; {plural(set.changed, 'document')} changed.",
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
@@ -359,12 +273,145 @@ def trust_set(
     set_value(services.settings.config_file, ("collections", name, "trust"), trust)
     changed = 0
     if services.is_open:
-        known = services.vault.documents.sources(name).values()
+        vault = services.vault
+        documents = vault.documents.sources(name).values()
         changed = record_trust(
-            services.vault.documents,
-            services.vault.transactions,
-            services.publisher,
-            known,
-            TRUST[trust],
+            vault.documents, vault.transactions, services.publisher, documents, TRUST[trust]
         )
     return TrustChange(name=name, trust=trust, changed=changed)
+
+
+# -- descriptions of folders ----------------------------------------------------------------------------
+
+EVERYTHING = "/"
+MOST = 1000  # characters; a description is read with every note below its folder
+
+Place = Annotated[
+    str,
+    Field(description="A collection, a folder or file in it such as notes/work, or / for everything."),
+    Option(metavar="PLACE", is_argument=True),
+]
+
+
+class Context(Result):
+    """A place and its description; the place / is everything."""
+
+    place: str
+    text: str
+
+
+class ContextChange(Context):
+    """A place, with its description before and now; empty if it has none."""
+
+    before: str
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the command that brings the change into vectors."""
+        reindex = "For vectors that include the change: clawmem reindex --force"
+        return [] if self.place == EVERYTHING else [reindex]
+
+
+def _contexts(services: Services) -> dict[str, str]:
+    """Return every description by its place."""
+    settings = services.settings
+    contexts = {EVERYTHING: settings.global_context} if settings.global_context.strip() else {}
+    for name, collection in settings.collections.items():
+        for prefix, text in collection.context.items():
+            contexts[f"{name}/{prefix.strip('/')}".rstrip("/")] = text
+    return contexts
+
+
+def _place(services: Services, text: str) -> str:
+    """Return the place that *text* names, a collection and a path in it, or a path on the disk."""
+    collections = services.settings.collections
+    if text == EVERYTHING:
+        return text
+    name, _, prefix = text.strip("/").partition("/")
+    if name in collections:
+        return f"{name}/{prefix}".rstrip("/")
+    path = Path(text).expanduser().absolute()
+    above = [collection for collection, folder in collections.items() if path.is_relative_to(folder.path)]
+    if not above:
+        raise NotFound("collection", name or text, suggestions=sorted(collections))
+    inner = max(above, key=lambda collection: len(collections[collection].path.parts))
+    return f"{inner}/{path.relative_to(collections[inner].path).as_posix()}".removesuffix("/.")
+
+
+def _keys(services: Services, place: str) -> tuple[str, ...]:
+    """Return the keys of a description in the config file, with slashes in the spelling of the file."""
+    name, _, prefix = place.partition("/")
+    if place == EVERYTHING:
+        return ("global_context",)
+    spelt = (key for key in services.settings.collections[name].context if key.strip("/") == prefix)
+    return ("collections", name, "context", next(spelt, prefix or EVERYTHING))
+
+
+@operation(
+    Effect.READS,
+    name="contexts",
+    columns="place text=description",
+    empty="No descriptions yet. Run: clawmem context set FOLDER TEXT",
+    items="contexts",
+    commands=(Command("context list"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
+def list_contexts(services: Services) -> list[Context]:
+    """List the descriptions of folders, those of outer folders first."""
+    return [Context(place=place, text=text) for place, text in sorted(_contexts(services).items())]
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=lambda set: f"{set.place}: {set.text}" + (f" (before: {set.before})" if set.before else ""),
+    is_tool=False,
+    opens=Opening.NOTHING,
+    any_vault=False,
+)
+def context_set(
+    services: Services,
+    place: Place,
+    text: Annotated[
+        str,
+        Field(description="The description.", min_length=1, max_length=MOST),
+        Option(metavar="TEXT", is_argument=True),
+    ],
+) -> ContextChange:
+    """
+    Describe a folder, a file or everything.
+
+    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+    include it after: clawmem reindex --force
+    """
+    place, text = _place(services, place), " ".join(text.split())
+    if not text:
+        raise InvalidInput("INVALID_INPUT", f"The description of {place} is blank. Give it a text.")
+    if place != EVERYTHING:
+        name, _, prefix = place.partition("/")
+        root = services.settings.collections[name].path
+        if root.is_dir() and not (root / prefix).exists():
+            raise NotFound("folder or file", str(root / prefix))
+    before = _contexts(services).get(place, "")
+    set_value(services.settings.config_file, _keys(services, place), text)
+    return ContextChange(place=place, text=text, before=before)
+
+
+@operation(
+    Effect.DESTROYS,
+    text=lambda removed: f"Description of {removed.place} removed. It was: {removed.before}",
+    is_tool=False,
+    opens=Opening.NOTHING,
+    any_vault=False,
+)
+def context_remove(services: Services, place: Place) -> ContextChange:
+    """Remove a description."""
+    place, known = _place(services, place), _contexts(services)
+    if place not in known:
+        raise NotFound("description", place, suggestions=sorted(known))
+    config, keys = services.settings.config_file, _keys(services, place)
+    if place == EVERYTHING:
+        set_value(config, keys, "")
+    else:
+        remove_value(config, keys)
+    return ContextChange(place=place, text="", before=known[place])

@@ -1,4 +1,4 @@
-"""Documents by their properties, or the latest ones."""
+"""Documents by their properties, or the latest ones, and their tags."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from clawmem.app.operations.fields import (
     successor_of,
     with_successor,
 )
-from clawmem.app.operations.operation import Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, plural, table
 from clawmem.app.services.documents.filters import check_filters, documents_with
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.documents.properties import read_filter, sort_key
+from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import title_to_read, without_orders
-from clawmem.ports.documents import Property
+from clawmem.ports.documents import TAGS, Property
 from clawmem.ports.records import Document, Origin, Scope
 from clawmem.ports.vault import Vault
 
@@ -208,3 +208,47 @@ def list_documents(
         is_filtered=matching is not None,
         known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
     )
+
+
+class TagCount(Result):
+    """A tag, and the number of notes with it or with a tag below it."""
+
+    tag: str
+    count: int
+
+
+class Tags(Result):
+    """The tags of notes, most used first; ``count`` includes tags that are not listed."""
+
+    count: int
+    tags: list[TagCount]
+
+
+@operation(
+    Effect.READS,
+    text=lambda result: [f"#{tag.tag} ({tag.count})" for tag in result.tags] or "No note has a tag.",
+    route="/tags",
+    commands=(Command("tags"),),
+)
+def list_tags(
+    services: Services,
+    tag: Annotated[
+        str,
+        Field(description="Only this tag and those below it, such as project/garden."),
+        Option(metavar="TAG", is_argument=True),
+    ] = "",
+    collection: CollectionNames = "",
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
+    ] = 1000,
+) -> Tags:
+    """List the tags of notes, most used first; a note with a/b counts for a, too."""
+    scope = Scope(frozenset(named_collections(services, collection)))
+    counts = services.vault.properties.values(TAGS, scope)
+    if tag:
+        check_filters(services.vault.documents, services.vault.properties, [tag], ())
+        below = tags_below(tag, counts)
+        counts = {name: count for name, count in counts.items() if name in below}
+    # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
+    listed = [(without_orders(name, Origin.IMPORTED), count) for name, count in [*counts.items()][:limit]]
+    return Tags(count=len(counts), tags=[TagCount(tag=name, count=count) for name, count in listed])

@@ -166,10 +166,15 @@ def cell_of(record: object, name: str) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else " ".join(str(value).split())
 
 
+_EMPTY: tuple[object, ...] = (None, "", [], {})
+
+
 def fields_text(record: Mapping[str, object]) -> Iterator[str]:
     """Yield a line with name and value for each field of *record* that has a value."""
     for name, value in record.items():
-        if value not in (None, "", [], {}):
+        if value not in _EMPTY:
+            if isinstance(value, Mapping):
+                value = [f"{key} {part}" for key, part in value.items() if part not in _EMPTY]
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             yield f"{name.replace('_', ' ')}: {shown}"
 

@@ -17,8 +17,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "beads": ("beads",),
         "budget": ("budget",),
-        "collections": ("collection", "trust"),
-        "contexts": ("context",),
+        "collections": ("collection", "trust", "context"),
         "curator": ("reflect", "consolidate", "curate", "pin", "unpin", "snooze", "unsnooze"),
         "doctor": (),
         "documents": ("get", "multi-get"),
@@ -34,7 +33,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "lanes": ("lanes",),
         "lifecycle": ("lifecycle", "forget"),
         "links": ("links",),
-        "listing": ("list",),
+        "listing": ("list", "tags"),
         "mining": ("mine", "sources"),
         "models": ("models",),
         "openclaw": ("openclaw",),
@@ -49,7 +48,6 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "restoring": ("restore",),
         "search": ("search", "vsearch", "query"),
         "similar": ("similar",),
-        "tags": ("tags",),
         "vault": ("init", "status", "index-stats", "path", "vault"),
     }
 )

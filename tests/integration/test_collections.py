@@ -128,7 +128,7 @@ def test_a_moved_folder_is_read_again(remembered: Invoke, notes: Path, twin: Pat
 
     assert "2 updated, 0 removed, 1 unchanged" in remembered("update").stdout
     assert "coffee" in remembered("get", "notes/people/haruka.md").stdout
-    assert "1 pinned" in remembered("lifecycle", "status").stdout
+    assert "pinned: 1" in remembered("lifecycle", "status").stdout
     assert remembered("collection", "add", twin, "--name", "new", "--move").exit_code == 2
 
 

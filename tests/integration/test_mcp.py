@@ -75,7 +75,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("memory_snooze", {"query": POSTGRES, "until": "2999-01-01"}, "until 2999-01-01"),
     ("memory_snooze", {"query": POSTGRES}, "unsnoozed"),
     ("memory_forget", {"query": FERRY, "confirm": True}, "forgotten"),
-    ("lifecycle_status", {}, "1 forgotten"),
+    ("lifecycle_status", {}, "forgotten: 1"),
     ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
 )

@@ -15,7 +15,6 @@ from clawmem.app.operations import (
     beads,
     budget,
     collections,
-    contexts,
     curator,
     doctor,
     documents,
@@ -45,7 +44,6 @@ from clawmem.app.operations import (
     restoring,
     search,
     similar,
-    tags,
     vault,
 )
 from clawmem.app.operations.answers import SearchAnswer
@@ -203,10 +201,10 @@ class Memory:
     collection_remove = method(collections.collection_remove)
     trust = method(collections.list_trust)
     trust_set = method(collections.trust_set)
+    context_set = method(collections.context_set)
+    context_remove = method(collections.context_remove)
+    contexts = method(collections.list_contexts)
     collections = method(collections.list_all)
-    context_set = method(contexts.context_set)
-    context_remove = method(contexts.context_remove)
-    contexts = method(contexts.list_contexts)
     reflect = method(curator.reflect)
     consolidate = method(curator.consolidate)
     curate = method(curator.curate)
@@ -267,7 +265,7 @@ class Memory:
     report = method(report.report)
     restore = method(restoring.restore)
     find_similar = method(similar.find_similar)
-    list_tags = method(tags.list_tags)
+    list_tags = method(listing.list_tags)
     status = method(vault.status)
     vault_sync = method(vault.vault_sync)
     index_stats = method(vault.index_stats)

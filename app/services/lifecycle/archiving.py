@@ -59,12 +59,12 @@ class LifecycleStatus:
     pinned: int
     snoozed: int
     never_accessed: int
-    oldest_access: str | None
     recalls: int
     surfaced: int
     pin_candidates: int
     snooze_candidates: int
-    policy: ArchivePolicy | None
+    oldest_access: str | None = None
+    policy: ArchivePolicy | None = None
 
 
 def lifecycle_status(

@@ -24,10 +24,10 @@ class RecordedAct:
 
     id: int
     act: Act
-    file: str | None
     by: str
     at: str
     why: str
+    file: str | None = None  # None: gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +130,4 @@ class LifecycleActions:
 
 def _recorded(entry: ActEntry, document: Document | None) -> RecordedAct:
     file = document.display_path if document else None
-    return RecordedAct(entry.id, entry.act, file, entry.by, entry.at, entry.why)
+    return RecordedAct(entry.id, entry.act, entry.by, entry.at, entry.why, file)
