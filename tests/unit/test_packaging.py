@@ -42,11 +42,6 @@ def test_every_folder_with_modules_is_a_package() -> None:
     assert {package(path.parent) for path in sources()} <= set(SETUPTOOLS["packages"])
 
 
-def test_the_root_is_the_package() -> None:
-    """``domain/`` is imported as ``clawmem.domain``."""
-    assert SETUPTOOLS["package-dir"] == {"clawmem": "."}
-
-
 def test_schema_and_vectors_are_package_data() -> None:
     """Every SQL file, every vector file and their README has a pattern that ships it."""
     data = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.sql")]
@@ -71,9 +66,3 @@ def test_the_core_needs_no_extra() -> None:
 def test_the_command_is_the_light_one() -> None:
     """``clawmem`` starts at the module that imports nothing before it must."""
     assert PROJECT["scripts"]["clawmem"] == "clawmem.__main__:main"
-
-
-def test_what_the_metadata_names_is_there() -> None:
-    """A build reads the README and the licence."""
-    assert (ROOT / PROJECT["readme"]).is_file()
-    assert all((ROOT / name).is_file() for name in PROJECT["license-files"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.briefing.packing import block, packed, section
+from clawmem.domain.briefing.packing import block, packed
 from clawmem.domain.text.words import token_count
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=200), max_size=12)
@@ -27,20 +27,3 @@ def test_a_block_is_one_element_within_its_budget(first: list[str], second: list
 
     assert token_count(made) <= budget
     assert not made or (made.startswith("<vault-x>\nFor information.\n") and made.endswith("\n</vault-x>"))
-
-
-def test_a_heading_alone_is_no_section() -> None:
-    """Nor one under which no line fits."""
-    assert section("## Heading", [], 100) == ""
-    assert section("## Heading", ["a line that does not fit"], 4) == ""
-    assert section("## Heading", ["fits"], 4) == "## Heading\nfits"
-
-
-def test_sections_stand_apart() -> None:
-    """A blank line between them, and none for an empty one."""
-    assert block("t", "Intro.", ["a", "", "b"], 50) == "<t>\nIntro.\n\na\n\nb\n</t>"
-
-
-def test_nothing_to_say_is_no_block() -> None:
-    """An introduction to nothing is noise."""
-    assert block("t", "Intro.", ["", ""], 50) == ""

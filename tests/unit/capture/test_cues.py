@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from clawmem.app.services.capture.feedback import answers
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revisions, verdict
-from clawmem.domain.capture.cues import Kind, findings, kind_of, payload, source
+from clawmem.domain.capture.cues import findings, kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
-from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
-from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.capture.notes import note_body, note_of, note_path
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
 
 U, A = Speaker.USER, Speaker.ASSISTANT
@@ -36,40 +35,11 @@ def test_sentences_by_kind() -> None:
     assert right / sum(expected is not None for _, expected, _ in found) >= 0.97, wrong
 
 
-def test_an_assistant_has_no_preferences() -> None:
-    """Its decisions count, its advice does not."""
-    texts = ("We decided to use Postgres.", "Always run the linter.", "I prefer tabs.")
-
-    assert [kind_of(text, A) for text in texts] == [Kind.DECISION, None, None]
-
-
-def test_ten_failures_at_most() -> None:
-    many = said(*((A, f"Run {number} failed because of the lock.") for number in range(20)))
-
-    assert len(list(findings(many))) == 10
-
-
 def test_what_is_quoted_is_not_said() -> None:
     """Code, quoted lines and tables hold no findings."""
     text = "```\nWe'll use Postgres.\n```\n> We'll use MySQL.\n\n| We'll use | Redis |\n\nWe'll use SQLite."
 
     assert [one.sentence for one in findings(said((U, text)))] == ["We'll use SQLite."]
-
-
-def test_sentences_of_lists_and_abbreviations() -> None:
-    """A list item is a sentence without its mark; an abbreviation does not end one."""
-    text = "## Plan\n- **First** we use e.g. Redis. Then not.\n2. [x] Done"
-
-    assert list(sentences(text)) == ["Plan", "First we use e.g. Redis.", "Then not.", "Done"]
-
-
-def test_repeated_in_one_conversation() -> None:
-    """What is said twice in other capitals and blanks is found once, where it was said first."""
-    found = list(findings(said((U, "We'll use Postgres."), (A, "we'll   use postgres."))))
-
-    assert [one.message.line for one in found] == [1]
-    assert payload("We'll use Postgres.") == payload(" we'll\tuse  postgres. ")
-    assert source("m1", "x") != source("m2", "x")
 
 
 @given(st.text(max_size=400), st.sampled_from(Speaker))
@@ -132,12 +102,6 @@ def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int 
     assert [(one.old.message.line - 1, one.new and one.new.message.line - 1) for one in found] == replaced
 
 
-def test_an_assistant_revises_only_itself() -> None:
-    messages = said((U, "Let's use Postgres."), (A, "Actually, we decided on MySQL."))
-
-    assert revisions(messages, list(findings(messages))) == []
-
-
 def test_a_note_quotes_its_source() -> None:
     """A note's text holds the sentence, who said it, and the line on which it stands."""
     [finding] = findings(said((A, "Postgres or Dynamo?"), (U, "Let's go with Postgres for the ledger.")))
@@ -152,15 +116,6 @@ def test_a_note_quotes_its_source() -> None:
         f"agent/observations/2024-05-06-{session_key('0123-456789')}-decision-"
     )
     assert (note.kind, note.confidence) == ("decision", 0.85)
-
-
-def test_long_titles_are_cut_between_words() -> None:
-    """A title has 80 characters at most, and ends with an ellipsis when it was longer."""
-    cut = title_of("We decided " + "to keep everything as it is " * 9)
-
-    assert len(cut) <= 80
-    assert cut.endswith("…")
-    assert "everythin…" not in cut
 
 
 def test_answers_by_text() -> None:
@@ -201,11 +156,3 @@ def test_state_before_compaction_ranks_by_the_last_request() -> None:
     assert state.index("Postgres") < state.index("keep the cache")
     assert "## Last User Request\n\nNow the ledger tables." in state
     assert state_of([], []) == ""
-
-
-def test_a_summary_is_cut_after_a_word() -> None:
-    """And says so: at most 200 characters with an ellipsis."""
-    summary = summary_of({"done": ["We moved the login sessions to Postgres."] * 10})
-
-    assert len(summary) <= 200
-    assert summary.endswith("Postgres. We moved the login sessions to…")

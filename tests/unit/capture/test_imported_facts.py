@@ -9,7 +9,6 @@ import pytest
 
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.conversations.facts import (
-    fact_path,
     facts_by_rules,
     read_facts,
 )
@@ -99,10 +98,3 @@ def test_statements_that_the_conversation_lacks_are_dropped() -> None:
     [fact] = read_facts([{**entry, "narrative": bad, "facts": [good, bad]}], text)
 
     assert (fact.narrative, fact.facts) == ("", (good,))
-
-
-def test_the_path_of_a_fact_follows_from_source_and_title() -> None:
-    """Titles of the same slug differ by their digest, and case and blanks make no difference."""
-    assert fact_path("Use OAuth.", 7) != fact_path("Use OAuth!", 7)
-    assert fact_path("Use  oauth.", 7) == fact_path("Use OAuth.", 7)
-    assert fact_path("使用", 7).startswith("synthesized/fact-src7-")

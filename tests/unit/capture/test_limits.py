@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from clawmem.domain.capture import observations
-from clawmem.domain.capture.cues import CaptureFinding, Kind, findings
-from clawmem.domain.capture.handoff import by_rules, state_of
+from clawmem.domain.capture.cues import CaptureFinding, Kind
+from clawmem.domain.capture.handoff import state_of
 from clawmem.domain.capture.observations import observer_prompt, read_notes
-from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT
 
@@ -49,20 +49,6 @@ def test_before_compaction_500_characters_of_the_last_request() -> None:
     state = state_of(said((U, "first"), (U, "y" * 501), (A, "later")), [])
 
     assert section(state, "Last User Request") == ["y" * 500]
-
-
-def test_before_compaction_thirty_files_of_plain_length() -> None:
-    """Paths of 10 to 300 characters that were written, the latest thirty."""
-    lengths = (9, 10, 300, 301)
-    touched = [FileTouch(f"/{'p' * (length - 1)}", True) for length in lengths]
-    many = [FileTouch(f"/w/file-{number:02}.py", True) for number in range(31)]
-    read = FileTouch("/w/only-read.py", False)
-
-    few = state_of([TranscriptMessage("m1", 1, A, "", files=(*touched, read))], [])
-    latest = state_of([TranscriptMessage("m1", 1, A, "", files=tuple(many))], [])
-
-    assert [len(line) - len("- ") for line in section(few, "Files Modified This Session")] == [10, 300]
-    assert section(latest, "Files Modified This Session") == [f"- {one.path}" for one in many[1:]]
 
 
 def test_what_an_observer_is_told() -> None:
@@ -110,13 +96,3 @@ def test_every_type_of_observation_has_its_confidence() -> None:
     assert {note.tags[0]: note.confidence for note in notes} == {
         f"type:{kind}": 0.90 if kind == "decision" else 0.80 for kind in observations.TYPES
     }
-
-
-def test_a_handoff_names_twenty_files() -> None:
-    """The twenty-first that was changed is left out."""
-    touched = tuple(FileTouch(f"/w/{number}.py", True) for number in range(21))
-    messages = [TranscriptMessage("m1", 1, A, "", files=touched)]
-
-    assert by_rules(messages, list(findings(messages)))["files"] == [
-        f"/w/{number}.py" for number in range(20)
-    ]

@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.capture.cues import findings
 from clawmem.domain.capture.handoff import (
     STEP_CHARS,
-    by_model,
-    by_rules,
     is_empty,
     is_worth_keeping,
     next_steps,
@@ -68,11 +65,6 @@ def test_any_text_is_read(text: str) -> None:
         assert "\n" not in step
 
 
-def test_a_long_step_is_cut() -> None:
-    """To 500 characters, and not left out."""
-    assert [len(step) for step in next_steps("TODO: " + "x" * 501)] == [500]
-
-
 def test_steps_that_are_left() -> None:
     """Of the last twenty messages, and of each speaker the last message that names any."""
     old = said((U, "TODO: too old"), *((A, f"Message {number}.") for number in range(20)))
@@ -80,25 +72,6 @@ def test_steps_that_are_left() -> None:
 
     assert remaining_steps(old) == []
     assert remaining_steps(new) == ["c", "d"]
-
-
-def test_a_step_stands_under_one_heading() -> None:
-    """What is next is not done as well."""
-    messages = said((U, "Next step: we'll use Postgres for the ledger."), (A, "Open questions:\n- who pays"))
-
-    sections = by_rules(messages, list(findings(messages)), remaining_steps(messages))
-
-    assert sections["done"] == []
-    assert sections["next"] == ["we'll use Postgres for the ledger.", "who pays"]
-
-
-def test_what_a_model_leaves_out() -> None:
-    """A named step is kept beside a model's, once."""
-    plain = {"files": ["/a.py"], "next": ["wire it", "who knows?"]}
-
-    sections = by_model({"next": ["Wire it.", "Rest."]}, plain, ["wire it", "sign it"])
-
-    assert sections == {"files": ["/a.py"], "next": ["sign it", "Wire it.", "Rest."]}
 
 
 def test_what_makes_a_handoff_worth_keeping() -> None:

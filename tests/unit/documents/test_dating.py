@@ -41,12 +41,6 @@ def test_dates_of_front_matter(text: str, expected: str) -> None:
     assert ms is not None and iso_utc(ms)[:16] == expected
 
 
-@pytest.mark.parametrize("text", ["", "last spring", "2026", "2026-02-30", "May 2024 was wet", "12345"])
-def test_no_dates(text: str) -> None:
-    """Other words, days that do not exist, and numbers."""
-    assert written_time(text) is None
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -73,10 +67,3 @@ def test_every_day_in_range_is_found(date: datetime.date) -> None:
     assert {authored_at(None, f"x/{date:{form}} y.md", [], 0) for form in ("%Y-%m-%d", "%Y%m%d")} == {
         expected
     }
-
-
-@given(st.text())
-def test_no_text_is_refused(text: str) -> None:
-    """Whatever stands in a front matter or a name."""
-    assert written_time(text) is None or isinstance(written_time(text), int)
-    assert isinstance(authored_at(text, text, [text], 0), int)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.contracts.samples import WHEN, document
+from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import GRAIN_OF, fragment, lexical_entries
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.text.words import words
@@ -43,21 +43,11 @@ def test_one_entry_for_every_fragment_that_has_a_grain() -> None:
     assert {grain for _, grain in wanted} == set(Grain) - {Grain.SECTION}
 
 
-def test_every_entry_says_what_a_scope_asks_for() -> None:
-    """A search that is limited to collections, or to a time, needs nothing else."""
-    assert {(e.collection, e.path, e.authored_at) for e in entries()} == {("notes", "plan.md", WHEN)}
-
-
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
     """They stand below its text, and in no other entry."""
     made = entries(tags=("billing", "team-a"))
     assert [e.grain for e in made if "ann" in words(e.text)] == [Grain.DOCUMENT]
     assert words(made[0].text)[-6:] == ["billing", "team", "a", "participants", "ann", "bob"]
-
-
-def test_a_whole_without_front_matter_is_its_text() -> None:
-    """Nothing is added but a line break."""
-    assert entry(part(FragmentKind.DOCUMENT)).text == "Text.\n"
 
 
 def test_a_title_holds_the_headings_above() -> None:
@@ -72,11 +62,6 @@ def test_a_title_holds_the_names_that_add_a_word_at_every_granularity(kind: Frag
     (found,) = lexical_entries(note._replace(id=7), [part(kind, heading="Kick-off › Acme")])
 
     assert found.title == "Kick-off Acme AR the kick off acme-rocketworks Clients"
-
-
-def test_a_heading_that_is_the_title_is_not_repeated() -> None:
-    """Otherwise every line below the first heading would weigh its words twice."""
-    assert entry(part(FragmentKind.LINE, heading="Plan"), title="Plan").title == "Plan"
 
 
 def test_both_texts_are_as_an_index_sees_them() -> None:

@@ -14,9 +14,6 @@ from clawmem.domain.documents.fragments import (
     MAX_PASSAGE,
     MAX_STRUCTURE,
     MAX_STRUCTURES,
-    MIN_FRAGMENT,
-    MIN_FRONT_MATTER,
-    MIN_SPLIT,
     fragment,
 )
 from clawmem.domain.documents.markdown import BlockKind, Markdown
@@ -190,14 +187,6 @@ def test_a_small_block_is_repeated_in_the_next_passage(size: int, repeated: bool
     assert (second[0] == 1002) is repeated
 
 
-@pytest.mark.parametrize(("size", "repeated"), [(1298, True), (1299, False)])
-def test_a_block_is_repeated_only_where_the_next_one_fits_beside_it(size: int, repeated: bool) -> None:
-    """A passage of nothing but repetition would be found twice and say nothing new."""
-    body = "x" * 1000 + "\n\n" + "y" * 300 + "\n\n" + "z" * size
-
-    assert split(body, FragmentKind.PASSAGE) == [(0, 1304), (1002 if repeated else 1304, len(body))]
-
-
 @pytest.mark.parametrize(("size", "pieces"), [(MAX_PASSAGE, 1), (MAX_PASSAGE + 1, 2), (3000, 2), (3001, 3)])
 def test_a_long_word_is_split_into_overlapping_pieces(size: int, pieces: int) -> None:
     """Without a space to cut at, every piece is full and shares two hundred characters with the next."""
@@ -207,57 +196,7 @@ def test_a_long_word_is_split_into_overlapping_pieces(size: int, pieces: int) ->
     assert all(a[1] - b[0] == 200 for a, b in pairwise(places))
 
 
-def test_a_long_paragraph_is_cut_at_sentences() -> None:
-    """A piece ends where a sentence ends and begins with a word."""
-    body = (SENTENCE * 60).strip()
-    parts = of(FragmentKind.PASSAGE, fragment(Markdown(body), title="T"))
-
-    assert len(parts) > 2
-    assert all(part.text.rstrip().endswith("month.") for part in parts)
-    assert all(body[part.start - 1] == " " for part in parts[1:])
-
-
-@pytest.mark.parametrize("end", ["! ", "? ", '." ', ".) ", "… ", "。", "！", "？", "\n"])
-def test_what_ends_a_sentence(end: str) -> None:
-    """Western marks with a blank behind, with or without a closing mark; Chinese and Japanese marks alone."""
-    assert split("word " * 200 + "word" + end + "word " * 400, FragmentKind.PASSAGE)[0][1] == 1004 + len(end)
-
-
 # Sections, lists, code
-
-
-def test_one_heading_makes_no_section() -> None:
-    """The section would be the document again; two headings make two."""
-    text = "text " * 50
-
-    assert not split(f"# One\n\n{text}\n\n#### Deep\n\n{text}", FragmentKind.SECTION)
-    assert len(split(f"# One\n\n{text}\n\n### Two\n\n{text}", FragmentKind.SECTION)) == 2
-
-
-@pytest.mark.parametrize(("size", "sections"), [(MIN_FRAGMENT - 1, 1), (MIN_FRAGMENT, 2)])
-def test_a_short_section_has_no_fragment(size: int, sections: int) -> None:
-    """Fewer than fifty characters, heading and blank lines included, say nothing on their own."""
-    body = "# A\n\n".ljust(size - 1, "x") + "\n# B\n\n" + "text " * 50
-
-    assert len(split(body, FragmentKind.SECTION)) == sections
-
-
-@pytest.mark.parametrize(("size", "split_up"), [(MIN_SPLIT - 1, False), (MIN_SPLIT, True)])
-def test_a_short_body_has_no_structure(size: int, split_up: bool) -> None:
-    """Fewer than two hundred characters are one thought."""
-    body = f"# A\n\n{'x' * 60}\n\n# B\n\n".ljust(size, "y")
-
-    assert bool(split(body, FragmentKind.SECTION)) is split_up
-
-
-def test_a_list_is_two_items_or_more() -> None:
-    """One item is a line like any other; a paragraph between two lists parts them."""
-    item = f"- {'x' * 60}\n"
-    body = f"{item * 2}\n{item}\ntext between\n\n{item}\nmore text\n"
-
-    (only,) = split(body, FragmentKind.LIST)
-
-    assert body[slice(*only)] == (item * 2 + "\n" + item).rstrip()
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -273,12 +212,6 @@ def test_structures_have_a_limit(more: int) -> None:
     assert of(FragmentKind.PASSAGE, parts)[-1].end == len(body)
 
 
-@pytest.mark.parametrize(("size", "pieces"), [(MAX_STRUCTURE, 1), (MAX_STRUCTURE + 1, 2)])
-def test_a_long_code_block_becomes_several(size: int, pieces: int) -> None:
-    """Its fences are part of it."""
-    assert len(split("```\n" + "x" * (size - 8) + "\n```", FragmentKind.CODE)) == pieces
-
-
 # Lines
 
 
@@ -289,16 +222,6 @@ def test_a_line_stays_whole_to_its_limit(size: int, pieces: int) -> None:
 
 
 # Front matter and context
-
-
-@pytest.mark.parametrize(
-    ("value", "kept"), [("x" * (MIN_FRONT_MATTER - 4), False), ("x" * (MIN_FRONT_MATTER - 3), True)]
-)
-def test_a_tiny_front_matter_line_has_no_fragment(value: str, kept: bool) -> None:
-    """Fewer than ten characters, key and colon included."""
-    found = of(FragmentKind.FRONT_MATTER, fragment(Markdown(""), title="T", front_matter=[("k", value)]))
-
-    assert [part.label for part in found] == ["k"] * kept
 
 
 def test_what_is_embedded_is_the_context_above_the_text() -> None:

@@ -27,28 +27,6 @@ def test_a_block_at_the_top_is_taken_off() -> None:
     assert split("---\ntitle: A\n---\n\n# B\n") == FrontMatter("title: A\n", "\n# B\n", 4)
 
 
-def test_three_dots_close_a_block() -> None:
-    """YAML's own end mark is accepted."""
-    assert split("---\na: 1\n...\nbody") == FrontMatter("a: 1\n", "body", 4)
-
-
-def test_a_byte_order_mark_is_dropped() -> None:
-    """It neither hides a block nor stays in a body."""
-    assert split("\ufeff---\na: 1\n---\nbody") == FrontMatter("a: 1\n", "body", 4)
-    assert split("\ufeffbody") == FrontMatter("", "body", 1)
-
-
-def test_a_block_may_end_with_the_source() -> None:
-    """A closing fence needs no line end; the body is then empty."""
-    assert split("---\na: 1\n---") == FrontMatter("a: 1\n", "", 4)
-    assert split("---\r\na: 1\r\n---\r") == FrontMatter("a: 1\r\n", "", 4)
-
-
-def test_an_empty_block_is_a_block() -> None:
-    """Only its place shows that it was there."""
-    assert split("---\n---\nbody") == FrontMatter("", "body", 3)
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -65,11 +43,6 @@ def test_an_empty_block_is_a_block() -> None:
 def test_without_both_fences_all_is_body(source: str) -> None:
     """The opening one on line 1 and exact, the closing one anywhere after."""
     assert split(source) == whole(source) == FrontMatter("", source, 1)
-
-
-def test_longer_dashes_do_not_close_a_block() -> None:
-    """A closing fence is the whole line."""
-    assert split("---\na: |\n  ---\n---- x\n---\nbody").text == "a: |\n  ---\n---- x\n"
 
 
 @given(LINES, LINES, LINE_END)
@@ -145,9 +118,3 @@ def test_keys_are_read_in_any_case() -> None:
 def test_tags_with_blanks(tags: object, expected: tuple[str, ...]) -> None:
     """Blanks separate tags where no comma does."""
     assert facts({"tags": tags}).tags == expected
-
-
-def test_creation_goes_before_change() -> None:
-    """A note without a date of its own has that of its creation, then that of its last change."""
-    assert facts({"modified": "2025-01-02", "created_at": "2024-05-03"}).date == "2024-05-03"
-    assert facts({"Modified": "2025-01-02"}).date == "2025-01-02"

@@ -39,11 +39,6 @@ def test_a_lone_surrogate_is_hashed_and_not_refused() -> None:
     assert body_hash("\ud83d") == hashlib.sha256(b"\xed\xa0\xbd").hexdigest()
 
 
-def test_a_hash_that_begins_another_is_given_whole() -> None:
-    """There is nothing left to add."""
-    assert docid("aaaaaaa", ["aaaaaaab"]) == "aaaaaaa"
-
-
 @given(HASHES)
 def test_docids_of_different_contents_differ(hashes: set[str]) -> None:
     """No docid is the beginning of another hash, and none could be one digit shorter."""
@@ -51,11 +46,6 @@ def test_docids_of_different_contents_differ(hashes: set[str]) -> None:
         short = docid(one, hashes)
         assert [other for other in hashes if other.startswith(short)] == [one]
         assert len(short) == 6 or sum(other.startswith(short[:-1]) for other in hashes) > 1
-
-
-def test_a_docid_is_normalised_to_what_is_stored() -> None:
-    """Lower case, no hash mark."""
-    assert normalise_docid("#A1B2C3") == "a1b2c3"
 
 
 def test_a_wildcard_never_leaves_normalisation() -> None:

@@ -10,16 +10,11 @@ from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.markdown import (
     BlockKind,
     Markdown,
-    column_names,
-    header_at,
-    header_of,
     is_delimiter,
-    with_columns,
 )
 from clawmem.ports.records import FragmentKind
 
 TABLE = "Our rooms:\n| Room | Seats |\n|:-----|------:|\n| Falcon | 14 |\n| Owl | 22 |\n\nBook at the desk."
-HEADER = ("| Room | Seats |", "|:-----|------:|")
 PLACES = st.lists(
     st.sampled_from(["| a | b |", "|---|---|", "text", "", "a | b", "- item", "# H"]), max_size=12
 )
@@ -67,22 +62,3 @@ def test_a_row_is_a_line_that_knows_its_columns() -> None:
         ("| Falcon | 14 |", 4, "Room Seats"),
         ("| Owl | 22 |", 5, "Room Seats"),
     ]
-
-
-def test_a_row_has_a_header() -> None:
-    """A header, the dashes, and text above or below a table have none."""
-    lines = TABLE.split("\n")
-
-    assert [header_of(lines, n) for n in range(len(lines))] == [None, None, None, HEADER, HEADER, None, None]
-    assert header_at(TABLE, TABLE.index("| Owl")) == HEADER
-    assert header_at(TABLE, 0) is None
-    assert header_of(["|---|", "| a |"], 1) is None
-
-
-def test_a_row_is_compared_together_with_its_columns() -> None:
-    """Any other text as it is."""
-    at = TABLE.index("| Owl")
-
-    assert with_columns(TABLE, at, at + len("| Owl | 22 |")) == "Room Seats\n| Owl | 22 |"
-    assert with_columns(TABLE, 0, 10) == "Our rooms:"
-    assert column_names("a | | b") == "a b"

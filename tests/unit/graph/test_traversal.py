@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from clawmem.domain.graph.edges import steps
 from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.knowledge import Relation, RelationKind
+from clawmem.ports.knowledge import RelationKind
 
 NODES = st.integers(1, 12)
 WEIGHTS = st.floats(0.01, 1.0)
@@ -100,20 +100,6 @@ def test_asking_for_few_similarities_changes_nothing(
     assert [(one.document_id, one.score) for one in found if one.depth] == best
 
 
-def test_similarities_that_cannot_matter_are_not_asked_for() -> None:
-    """Of a hundred neighbours only those are looked up that might still come into the beam."""
-    asked: list[int] = []
-    edges = [(1, number, "causal", 1.0 if number <= 6 else 0.1) for number in range(2, 102)]
-
-    def similarity(number: int) -> float:
-        asked.append(number)
-        return 0.5
-
-    traverse({1: 1.0}, Intent.WHY, Table.of(edges), similarity, Bounds(depth=1, beam=5, budget=30))
-
-    assert asked == [2, 3, 4, 5, 6]
-
-
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
 def test_scaled_scores_are_shares(anchors: Scores, edges: Edges, intent: Intent, cosines: Scores) -> None:
     """Nothing is better than the best way there can be, and nothing is worth less than nothing."""
@@ -121,12 +107,3 @@ def test_scaled_scores_are_shares(anchors: Scores, edges: Edges, intent: Intent,
 
     assert all(0.0 <= score <= 1.0 for score in scaled(found, intent).values())
     assert scaled(found, intent).keys() == {one.document_id for one in found if one.depth}
-
-
-def test_likeness_is_not_written_twice() -> None:
-    """Of a likeness that was written from both ends a walk sees the heavier one, once from either side."""
-    relations = (Relation(1, 2, RelationKind.SEMANTIC, 0.7), Relation(2, 1, RelationKind.SEMANTIC, 0.9))
-
-    found = steps(Table(relations), [1, 2], Intent.WHAT)
-
-    assert [(step.start, step.end, step.weight) for step in found] == [(1, 2, 0.9), (2, 1, 0.9)]

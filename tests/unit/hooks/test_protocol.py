@@ -62,28 +62,12 @@ def test_a_prompt_as_the_client_tells_it() -> None:
     assert not event.in_subagent
 
 
-def test_names_in_camel_case_count_as_well() -> None:
-    """Other clients write ``sessionId`` and ``hookEventName``."""
-    event = read(
-        {"sessionId": "s", "hookEventName": "Stop", "lastAssistantMessage": "done", "toolInput": {"a": 1}}
-    )
-
-    assert (event.session_id, event.name, event.last_assistant_message) == ("s", "Stop", "done")
-    assert event.tool_input == {"a": 1}
-
-
 @pytest.mark.parametrize(
     "source", ["system", "loop_wakeup", "schedule_wakeup", "poll_event", "something new"]
 )
 def test_timers_are_no_people(source: str) -> None:
     """A prompt that nobody wrote is told apart, a source nobody knows yet included."""
     assert not read({**PROMPT, "source": source}).prompted_by_person
-
-
-def test_a_subagent_is_told_by_its_id() -> None:
-    """Only events inside of subagents carry an agent's id; its type alone says nothing."""
-    assert read({"agent_id": "a7", "agent_type": "Explore"}).in_subagent
-    assert not read({"agent_type": "main"}).in_subagent
 
 
 def test_the_session_comes_from_the_environment_when_the_event_has_none() -> None:
@@ -93,12 +77,6 @@ def test_the_session_comes_from_the_environment_when_the_event_has_none() -> Non
     assert read({}, **older).session_id == "older"
     assert read({}, CLAUDE_CODE_SESSION_ID="now", **older).session_id == "now"
     assert read(PROMPT, CLAUDE_CODE_SESSION_ID="now").session_id == "5f0c"
-
-
-@pytest.mark.parametrize("text", ["", " ", "{", "null", "[1]", '"text"', "NaN", "\ufeff{}", "[" * 100_000])
-def test_what_is_no_event_is_an_empty_one(text: str) -> None:
-    """Bad JSON counts as ``{}``."""
-    assert read_event(text, {}) == HookEvent()
 
 
 @given(st.dictionaries(st.sampled_from([*PROMPT, "tool_input", "agent_id"]), JSON))
@@ -129,13 +107,6 @@ def test_no_context_goes_where_the_client_refuses_it(name: str) -> None:
     assert json.loads(HookOutput("what is known").render(name)) == {"continue": True, "suppressOutput": False}
 
 
-def test_a_message_for_the_person() -> None:
-    """Beside the context, at any event."""
-    answer = json.loads(HookOutput(system_message="saved", suppress=True).render("Stop"))
-
-    assert answer == {"continue": True, "suppressOutput": True, "systemMessage": "saved"}
-
-
 @given(ODD_TEXT, ODD_TEXT, st.integers(1, 200), st.sampled_from(["UserPromptSubmit", "Stop"]))
 def test_every_answer_is_one_short_line_of_json(context: str, message: str, times: int, name: str) -> None:
     """However long and odd the text is."""
@@ -164,11 +135,3 @@ def test_what_is_cut_is_closed_again() -> None:
     assert len(cut) <= 120
     assert cut.startswith("<vault-context>\n<facts>\n- one fact\n")
     assert cut.endswith("- one fact\n</facts>\n</vault-context>")
-
-
-def test_a_closed_element_is_not_closed_twice() -> None:
-    """Between two elements only the outer one is open."""
-    block = "<a>\n<b>\nx\n</b>\n" + "y\n" * 100 + "</a>"
-
-    assert whole_lines(block, 40).count("</b>") == 1
-    assert whole_lines(block, 40).endswith("y\n</a>")

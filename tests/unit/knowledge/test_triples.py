@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of, only_one
 from clawmem.domain.knowledge.triple_texts import MOST, read_triples
-from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, confidence_of, ends_statement
+from clawmem.domain.knowledge.triples import PREDICATES, Statement, ends_statement
 from clawmem.domain.text.words import words
 
 JSON = st.recursive(
@@ -26,14 +26,6 @@ JSON = st.recursive(
 )
 PARTS = st.sampled_from(["ledger", "shop", "pg", "mysql"])
 STATEMENTS = st.builds(Statement, PARTS, st.sampled_from(PREDICATES), PARTS)
-
-
-@given(STATEMENTS, STATEMENTS)
-def test_an_id_is_of_what_is_said(one: Statement, other: Statement) -> None:
-    """The same of the same, another of anything else, and what it is does not change from version to version."""
-    assert (one.id == other.id) is (one == other)
-    assert Statement("a", "bc", "d").id != Statement("ab", "c", "d").id
-    assert Statement("default:project:ledger", "uses", "default:tool:redis").id == "5b004867f3da6726"
 
 
 @given(JSON)
@@ -89,10 +81,3 @@ def test_a_name_that_two_have_names_neither() -> None:
     assert only_one("Mercury", {concept: 3}) == 3
     assert only_one("Mercury", {planet: 1, concept: 3}) == 1
     assert only_one("Mercury", {planet: 1, project: 2, concept: 3}) is None
-
-
-def test_confidence() -> None:
-    """What was decided and preferred is relied on more than what was found out on the way."""
-    sure = {kind: confidence_of(kind) for kind in SAID_OF}
-
-    assert sure == dict.fromkeys(SAID_OF, 0.7) | {"decision": 0.9, "preference": 0.9}

@@ -31,16 +31,6 @@ def test_what_never_ends() -> None:
     assert len(looked) == pytest.approx(10 / LONGEST_S, abs=1)
 
 
-def test_names_that_are_no_more() -> None:
-    """They wait no more."""
-    waiting = Debounce()
-    waiting.touch("old", 1.0)
-    waiting.touch("new", 1.0)
-    waiting.keep({"new"})
-
-    assert waiting.due(9.0) == ["new"]
-
-
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 0.5)), max_size=40))
 def test_nothing_is_lost(touches: list[tuple[str, float]]) -> None:
     """Each change is followed by a look at its name, not before it and not much after."""

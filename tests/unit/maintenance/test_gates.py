@@ -123,17 +123,3 @@ def test_what_was_concluded_before_is_known_unless_it_is_denied() -> None:
     assert deduction.is_known("Slow evenings cost many card payments", titles)
     assert not deduction.is_known("Slow evenings never cost card payments", titles)
     assert not deduction.is_known("Oslo needs another printer", titles)
-
-
-def test_answers_of_another_shape_are_none() -> None:
-    """A model's answer without the list is no answer; in the list what cannot be used is left out."""
-    assert read_patterns({"patterns": "none"}, 2) is None
-    assert read_patterns([], 2) is None
-    assert deduction.read_drafts({"deductions": "none"}) is None
-    assert deduction.read_drafts(None) is None
-
-    noise = {
-        "patterns": [3, {"observation": "a", "source_indices": [1, 1, True, 9]}, {"source_indices": [1, 2]}]
-    }
-    assert read_patterns(noise, 2) == []
-    assert deduction.read_drafts({"deductions": [3, {"conclusion": 4}]}) == [deduction.Draft("")]

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
+from clawmem.domain.retrieval.chunk_choice import choose_chunk
 
 bodies = st.text("ab kettle\n", max_size=400)
 places = st.tuples(st.integers(0, 500), st.integers(0, 500)).map(lambda pair: (min(pair), max(pair)))
@@ -37,19 +36,3 @@ def test_every_place_lies_in_a_window(place: int) -> None:
     body = "x" * place + "kettle" + "x" * (994 - place)
 
     assert "kettle" in choose_chunk(body, ["kettle"], ["descale"], chars=100, overlap=5)
-
-
-@pytest.mark.parametrize(("chars", "overlap"), [(0, 0), (10, 10), (10, 11), (10, -1)])
-def test_windows_must_move_on(chars: int, overlap: int) -> None:
-    """Windows that do not move on are refused before anything is read."""
-    with pytest.raises(ValueError, match="overlap"):
-        choose_chunk("short", [], chars=chars, overlap=overlap)
-
-
-@given(st.text())
-def test_intent_terms_are_terms(intent: str) -> None:
-    """Every term has two characters or more, no upper case, and stands there once."""
-    terms = intent_terms(intent)
-
-    assert all(len(term) > 1 for term in terms)
-    assert len(set(terms)) == len(terms)

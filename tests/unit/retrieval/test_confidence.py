@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.confidence import (
-    ATTENTION_EXEMPT,
     BASELINE,
-    attention,
     baseline,
     blend_stored,
     computed_confidence,
@@ -23,19 +19,6 @@ def test_fresh_unread_document_has_its_baseline() -> None:
     """Without age and use the computed confidence is the baseline of the type, 0.5 for an unknown one."""
     assert {kind: computed_confidence(kind, 0.0) for kind in BASELINE} == BASELINE
     assert computed_confidence("recipe", 0.0) == baseline("antipattern") == 0.5
-
-
-@pytest.mark.parametrize("content_type", sorted(ATTENTION_EXEMPT))
-def test_exempt_types_keep_attention(content_type: str) -> None:
-    """The six exempt types lose nothing to neglect."""
-    assert attention(content_type, 1e6) == 1.0
-    assert len(ATTENTION_EXEMPT) == 6
-
-
-@given(shares)
-def test_neutral_evidence_changes_nothing(computed: float) -> None:
-    """A stored 0.5, or none, leaves the computed confidence."""
-    assert blend_stored(computed, 0.5) == blend_stored(computed, math.nan) == computed
 
 
 @given(shares, shares, shares)
@@ -60,8 +43,3 @@ def test_confidence_is_a_share(kind: str, age: float, count: int, since: float |
     )
 
     assert 0 <= confidence <= 1
-
-
-def test_a_stamp_of_the_change_is_no_access() -> None:
-    """A note that was never accessed keeps its attention, however old its stamp is."""
-    assert computed_confidence("note", 0, days_since_access=700, never_accessed=True) == 0.5

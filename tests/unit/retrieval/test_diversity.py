@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,10 +28,3 @@ def test_kept_and_tail_each_keep_their_order(items: list[str]) -> None:
     """The result is two runs of the ranking: what was kept, then what was moved."""
     places = diversify(list(enumerate(items)), lambda item: item[1])
     assert sum(left[0] > right[0] for left, right in pairwise(places)) <= 1
-
-
-@pytest.mark.parametrize("threshold", [-0.01, 1.01, float("nan")])
-def test_threshold_outside_its_range_is_refused(threshold: float) -> None:
-    """A likeness lies in [0, 1], and so must its threshold."""
-    with pytest.raises(ValueError, match="threshold"):
-        diversify([], _as_is, threshold=threshold)

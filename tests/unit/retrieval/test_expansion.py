@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.expansion import (
     LIMITS,
-    MAX_ASKED_CHARS,
     VariantKind,
-    expansion_prompt,
     read_expansion,
 )
 
@@ -38,26 +36,6 @@ def test_limits_and_kinds_hold(written: list[tuple[str, str, str]]) -> None:
     assert all(counts[kind] <= LIMITS[kind] for kind in VariantKind)
     assert len(set(variants)) == len(variants)
     assert all(variant.text.strip() for variant in variants)
-
-
-def test_the_prompt_holds_question_and_purpose() -> None:
-    """The question and the intent stand in the prompt in a line each; without an intent there is no such line."""
-    prompt = expansion_prompt("when does it\nwhistle", "buy  a\nkettle")
-
-    assert prompt.endswith("The asker's purpose: buy a kettle\nQuestion: when does it whistle")
-    assert "purpose" not in expansion_prompt("when does it whistle", " \n")
-
-
-def test_the_prompt_names_every_kind() -> None:
-    """The form that is asked for is the one that is read."""
-    prompt = expansion_prompt("kettle")
-
-    assert all(f"\n{kind}: " in prompt for kind in VariantKind)
-
-
-def test_a_pasted_page_is_cut() -> None:
-    """A question that is a page does not make the prompt a page."""
-    assert len(expansion_prompt("k" * 10_000)) < MAX_ASKED_CHARS + 1000
 
 
 def test_a_thought_that_never_ends_costs_no_time() -> None:

@@ -71,13 +71,6 @@ def test_weighted_sum_does_not_depend_on_the_order(one: dict[str, float], other:
     assert weighted_sum([(0.3, one), (0.7, other)]) == weighted_sum([(0.7, other), (0.3, one)])
 
 
-@pytest.mark.parametrize("weight", [math.nan, math.inf])
-def test_weighted_sum_refuses_a_weight_that_is_no_number(weight: float) -> None:
-    """A weight must be finite."""
-    with pytest.raises(ValueError, match="weight"):
-        weighted_sum([(weight, {"a": 1.0})])
-
-
 FIVE = "abcde"
 fused_scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1))
 five_scores = st.lists(st.floats(0.01, 1), min_size=5, max_size=5)
@@ -129,18 +122,3 @@ def test_nothing_is_lost_and_nothing_grows(fused: dict[str, float], reranked: di
 def test_a_constant_reranker_changes_nothing(fused: dict[str, float], score: float) -> None:
     """A model that tells nothing apart leaves every score as it was."""
     assert blend(fused, dict.fromkeys(fused, score)) == fused
-
-
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=30), st.data())
-def test_what_was_not_read_stays_behind(values: list[float], data: st.DataObject) -> None:
-    """Answers beyond those that were read come after them, in their order, however the read ones are mixed."""
-    ranked = sorted(values, reverse=True)
-    read = data.draw(st.integers(1, len(ranked)))
-    given_scores = data.draw(st.lists(st.floats(0, 1), min_size=read, max_size=read))
-
-    blended = blend(dict(enumerate(ranked)), dict(enumerate(given_scores)))
-
-    places = sorted(blended, key=lambda place: (-blended[place], place))
-    behind = [place for place in places if place >= read]
-    assert behind == list(range(read, len(ranked)))
-    assert min(blended[place] for place in range(read)) >= max((blended[p] for p in behind), default=0.0)

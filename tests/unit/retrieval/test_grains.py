@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import product
 
 import pytest
@@ -9,18 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.grains import (
-    DEPTH,
     DOCUMENT,
     DOCUMENT_WEIGHTS,
     LINE,
-    LINE_WEIGHTS,
     PASSAGE,
-    SPEAKER,
     SPEAKER_LIFT,
     VECTOR,
     fuse_documents,
     fuse_lines,
-    named_speakers,
     neighbours,
     spread,
 )
@@ -43,11 +39,6 @@ def passage(document_id: int, seq: int, start: int, end: int) -> Span:
 
 def spans(*given_spans: Span) -> dict[FragmentKey, Span]:
     return {span.key: span for span in given_spans}
-
-
-def share(weights: Mapping[str, float], of: str, *others: str) -> float:
-    """What the leg *of* counts for, beside *others*."""
-    return weights[of] / sum(weights[name] for name in (of, *others))
 
 
 SCORES = st.floats(0, 50) | st.just(1.0)
@@ -85,13 +76,6 @@ def ranked(found: Iterable[tuple[int, object]]) -> list[int]:
     return [document_id for document_id, _ in found]
 
 
-def test_nothing_gives_nothing() -> None:
-    """No legs, legs without hits, and legs nobody weighs."""
-    assert fuse_documents({}) == []
-    assert fuse_documents({LINE: [], DOCUMENT: []}) == []
-    assert fuse_documents({"unknown": hits((1, 0, 1.0))}) == []
-
-
 def test_the_cosine_of_a_long_document_counts_less() -> None:
     """One of its many passages is near by chance."""
     legs = {VECTOR: hits((1, 0, 0.41), (2, 0, 0.40), (3, 0, 0.1))}
@@ -107,13 +91,6 @@ def test_relevance_is_never_above_one() -> None:
     legs = {name: hits((1, 1, 1.0)) for name in names}
 
     assert all(fuse_documents(legs, weights=weights)[0][1].relevance <= 1.0 for weights in tenths)
-
-
-def test_equal_fragments_of_a_document_show_the_first_that_was_found() -> None:
-    """A leg's hits come best first and by key, so that is the earliest in reading order."""
-    ((_, fused),) = fuse_documents({LINE: hits((1, 3, 2.0), (1, 9, 2.0))})
-
-    assert fused.best == FragmentKey(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -163,14 +140,6 @@ def test_a_line_of_a_named_speaker_is_lifted(label: str, speakers: set[str], lif
     assert found[1].relevance == pytest.approx(1 / (1 + SPEAKER_LIFT) if lifted else 1.0)
 
 
-@pytest.mark.parametrize(("given_documents", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
-def test_documents_are_worked_out_to_a_depth(given_documents: int, answers: int) -> None:
-    """A hundred are the most, and they are the best."""
-    legs = {PASSAGE: hits(*((n, 1, float(n)) for n in range(1, given_documents + 1)))}
-
-    assert ranked(fuse_documents(legs)) == list(range(given_documents, given_documents - answers, -1))
-
-
 @given(LEGS, WEIGHTS, SPEAKERS)
 def test_documents_obey_the_laws_of_a_ranking(
     legs: dict[str, list[Hit]], weights: dict[str, float], speakers: tuple[str, ...]
@@ -207,38 +176,6 @@ def test_the_order_of_the_legs_does_not_matter(legs: dict[str, list[Hit]], speak
 # Lines
 
 
-def test_a_wider_fragment_whose_place_is_unknown_counts_for_no_line() -> None:
-    """The lines stay."""
-    (found,) = fuse_lines({LINE: hits((1, 5, 1.0)), VECTOR: hits((1, 1, 0.9))}, spans(line(1, 5)))
-
-    assert found.parts == {LINE: 1.0}
-
-
-def test_who_says_a_line_is_a_leg_of_its_own() -> None:
-    """Only where the question names somebody; then a line of another weighs less."""
-    legs, known = {LINE: hits((1, 1, 1.0), (1, 5, 1.0))}, spans(line(1, 1, "Ann"), line(1, 5, "Bob"))
-
-    first, second = fuse_lines(legs, known, speakers={"bob"})
-
-    assert (first.best.seq, first.relevance, first.parts) == (5, 1.0, {LINE: 1.0, SPEAKER: 1.0})
-    assert (second.relevance, second.parts) == (
-        pytest.approx(share(LINE_WEIGHTS, LINE, SPEAKER)),
-        {LINE: 1.0},
-    )
-    assert [found.relevance for found in fuse_lines(legs, known)] == [1.0, 1.0]
-
-
-@pytest.mark.parametrize(("given_lines", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
-def test_lines_are_worked_out_to_a_depth(given_lines: int, answers: int) -> None:
-    """A hundred are the most, and they are the best."""
-    known = spans(*(line(n, 1) for n in range(1, given_lines + 1)))
-    legs = {LINE: hits(*((n, 1, float(n)) for n in range(1, given_lines + 1)))}
-
-    found = [fused.best.document_id for fused in fuse_lines(legs, known)]
-
-    assert found == list(range(given_lines, given_lines - answers, -1))
-
-
 @given(LEGS, SPEAKERS)
 def test_lines_obey_the_laws_of_a_ranking(legs: dict[str, list[Hit]], speakers: tuple[str, ...]) -> None:
     """Hits and their neighbours, each once, best first, ties in reading order, relevance from 0 to 1."""
@@ -252,9 +189,3 @@ def test_lines_obey_the_laws_of_a_ranking(legs: dict[str, list[Hit]], speakers: 
 
 
 # Speakers
-
-
-@pytest.mark.parametrize("word", ["i", "my", "me", "mine", "we", "our", "us"])
-def test_the_first_person_is_the_user(word: str) -> None:
-    """As transcripts of chats call the one who asks."""
-    assert named_speakers(["what", "did", word, "say"]) == {"what", "did", word, "say", "user"}

@@ -41,12 +41,6 @@ def test_does_not_ask(query: str) -> None:
     assert not has_recency_intent(query)
 
 
-@given(st.sampled_from(ASKS), st.sampled_from(["  ", "\t", "\n"]))
-def test_white_space_between_words_is_free(query: str, gap: str) -> None:
-    """The words of a phrase may stand apart by any white space."""
-    assert has_recency_intent(query.replace(" ", gap))
-
-
 # What stands for a category and for no other one.
 SIGNS = {
     Intent.WHY: "because reasons decision blocked depends trade-offs chose rationale".split(),
@@ -85,9 +79,3 @@ def test_any_question_is_classified(query: str, names_time: bool) -> None:
     assert found.scores.get(found.intent, 0) == best
     assert 0.6 <= found.confidence <= 0.95
     assert found.is_decided is (best > 0)
-
-
-@given(st.sampled_from([sign for of in SIGNS.values() for sign in of]))
-def test_case_is_free(sign: str) -> None:
-    """Shouting changes nothing."""
-    assert classify_intent(sign.upper()) == classify_intent(sign)

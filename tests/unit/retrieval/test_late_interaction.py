@@ -14,7 +14,6 @@ from clawmem.domain.retrieval.late_interaction import (
     line_coverage,
     name_contributions,
     nearest_words,
-    read_rows,
 )
 from clawmem.ports.records import FragmentKey
 
@@ -78,24 +77,7 @@ def test_only_what_lies_around_counts(
 # around
 
 
-def test_around_a_line() -> None:
-    """Two lines before and two after, of the same document; whether they exist is another question."""
-    assert around([line(5)]) == {line(seq) for seq in (3, 4, 5, 6, 7)}
-    assert around([line(0)]) == {line(seq) for seq in (-2, -1, 0, 1, 2)}
-    assert around([line(5)], shares=(1.0,)) == {line(5)}
-    assert around([]) == set()
-
-
 # names
-
-
-def test_a_name_lends_to_the_words_that_it_holds() -> None:
-    """To others nothing; a document whose names hold none of the words is left out."""
-    names = {1: {"marta", "kowalczyk"}, 2: {"monday"}}
-
-    assert name_contributions(["marta", "phone"], names) == {1: [1.0, 0.0]}
-    assert name_contributions(["marta"], {}) == {}
-    assert name_contributions(["marta"], {1: {"marta"}}) == {1: [1.0]}
 
 
 @given(st.integers(2, 20))
@@ -111,12 +93,6 @@ def test_a_name_that_all_documents_share_lends_nothing(count: int) -> None:
 
 ROW_WORDS = st.lists(st.integers(0, 2**16 - 1), max_size=6).map(tuple)
 BITS = st.integers(0, 2**16 - 1)
-
-
-@pytest.mark.parametrize(("sketch", "dimensions"), [(b"abc", 16), (b"ab", 12), (b"ab", 0)])
-def test_half_a_row_is_refused(sketch: bytes, dimensions: int) -> None:
-    with pytest.raises(ValueError, match="does not consist of rows of"):
-        read_rows(sketch, dimensions)
 
 
 @given(BITS, BITS)

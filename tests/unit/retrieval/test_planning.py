@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.knowledge.llm_answer import mismatch
 from clawmem.domain.retrieval.planning import (
     MAX_CLAUSES,
-    MAX_CONTEXT,
-    MAX_SIMPLE_WORDS,
-    MAX_TOKENS,
-    READABLE,
-    SCHEMA,
-    TEMPERATURE,
     ClauseKind,
     decomposition_prompt,
     has_several_topics,
@@ -66,12 +59,6 @@ def test_lookalikes_join_nothing(query: str) -> None:
     assert is_simple(query)
 
 
-@pytest.mark.parametrize(("long_words", "simple"), [(MAX_SIMPLE_WORDS, True), (MAX_SIMPLE_WORDS + 1, False)])
-def test_few_words_are_simple_whatever_they_say(long_words: int, simple: bool) -> None:
-    """Words of less than three letters do not count; "and" and "also" do."""
-    assert is_simple(f"it is {'tea ' * (long_words - 2)} and also") is simple
-
-
 @given(QUERIES)
 def test_any_text_has_a_plan(query: str) -> None:
     """Two to four clauses with something in them, the important ones first; none for nothing."""
@@ -118,25 +105,6 @@ def test_whatever_a_model_says_becomes_a_plan(answer: object) -> None:
     assert len({(clause.kind, clause.query.casefold()) for clause in clauses}) == len(clauses)
     assert [clause.priority for clause in clauses] == sorted(clause.priority for clause in clauses)
     assert all(1 <= clause.priority <= 5 and clause.query.strip() == clause.query != "" for clause in clauses)
-
-
-@given(st.lists(CLAUSES, max_size=4))
-def test_one_wrong_clause_spoils_no_other(given_clauses: list[dict[str, object]]) -> None:
-    """What the schema would refuse is read all the same, as far as it is of use."""
-    good = {"type": "bm25", "query": "tea", "priority": 1}
-
-    assert any(
-        clause.query.casefold() == "tea" for clause in read_clauses({"clauses": [*given_clauses[:3], good]})
-    )
-    assert mismatch({"clauses": [*given_clauses, good]}, READABLE) is None
-
-
-def test_what_a_model_is_held_to() -> None:
-    """The kinds of lookup are the only ones, and the limits are those of the specification."""
-    clause = SCHEMA["properties"]["clauses"]["items"]
-
-    assert clause["properties"]["type"]["enum"] == ["bm25", "vector", "graph"]
-    assert (TEMPERATURE, MAX_TOKENS, MAX_CONTEXT) == (0.3, 300, 300)
 
 
 def test_the_prompt_tells_the_question_and_what_the_session_is_about() -> None:

@@ -44,15 +44,6 @@ def test_identifiers(part: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["word", "Word", "ER", "_a", "a_", "-a", "a-", "word.", "2nd", "a+b", "京都"]
-)
-def test_not_identifiers(part: str) -> None:
-    """Words, two capitals, and what only begins or ends with a mark; three of them are bare terms."""
-    assert not is_precise(" ".join([part] * (MAX_BARE_TERMS + 1)))
-    assert is_precise(" ".join([part] * MAX_BARE_TERMS))
-
-
-@pytest.mark.parametrize(
     ("given_words", "asked"), [(MAX_TERMS - 1, 63), (MAX_TERMS, 64), (MAX_TERMS + 1, 64)]
 )
 def test_a_pasted_page_asks_by_its_first_words(given_words: int, asked: int) -> None:
@@ -99,8 +90,3 @@ def test_a_prefix_is_never_a_single_letter_of_a_spaced_script(query: str) -> Non
     """Nor a pair of an unspaced one, which is a whole token already."""
     for term in query_forms(query).relaxed.terms:
         assert not term.prefix or (len(term.text) == 1) is is_unspaced(term.text)
-
-
-def test_stop_words_can_meet_a_word() -> None:
-    """Each is itself what ``words`` makes of it; a stop word with a mark inside would never be met."""
-    assert {word for word in STOP_WORDS if words(word) != [word]} == set()

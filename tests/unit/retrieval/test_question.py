@@ -29,18 +29,3 @@ def test_another_text_keeps_the_moment() -> None:
     assert not part.is_handoff_asked
     assert part != asked and part == Question("where did we leave off with the roof", NOW_MS)
     assert asked.with_text("the newest invoice").time_intent is TimeIntent.RECENT
-
-
-def test_a_verb_alone_is_no_topic() -> None:
-    """Every note of a time may tell of an own deed that none of them names."""
-    assert Question("what did I sand in March", NOW_MS).topic == ()
-    assert Question("what did I sand on the boat in March", NOW_MS).topic == ("sand", "boat")
-    assert Question("what did Joost sand in March", NOW_MS).topic == ("joost", "sand")
-    assert Question("meetings in March", NOW_MS).topic == ()
-    assert Question("was haben wir im März entschieden", NOW_MS).topic == ()
-
-
-def test_kinds_by_nouns_and_verbs() -> None:
-    """ "Decide" asks for decisions, although a decision seldom contains the word."""
-    assert Question("what did we decide in March", NOW_MS).kinds == {"decision"}
-    assert Question("notes of what broke", NOW_MS).kinds == {"any", "problem"}

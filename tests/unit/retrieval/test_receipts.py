@@ -16,17 +16,12 @@ from clawmem.app.services.retrieval.receipts import (
     ReceiptStage,
     RetrieverRank,
     pack,
-    request_to_json,
     unpack,
 )
-from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.work import DROPS_NAMED, Candidate, StageTrace, Trace
 from clawmem.ports.records import FragmentKey
 
 THEN = "2026-03-01T08:00:00.000Z"
-LATER = "2026-03-02T08:00:00.000Z"
-EARLIER = "2026-02-01T08:00:00.000Z"
-NOW_MS = 1_772_352_000_000
 
 numbers = st.floats(-100, 100).map(lambda x: round(x, 4))
 names = st.text(max_size=12)
@@ -73,13 +68,6 @@ def test_a_receipt_survives_packing(receipt: Receipt) -> None:
     assert unpack(pack(receipt)) == receipt
 
 
-def test_half_a_character_survives_packing() -> None:
-    """A question that is no valid Unicode does not stop its receipt."""
-    receipt = Receipt("search", "caf\udce9", THEN, 1.0)
-
-    assert unpack(pack(receipt)) == receipt
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -109,16 +97,6 @@ def test_what_is_no_receipt_is_refused(content: bytes) -> None:
 # -- the question -----------------------------------------------------------------------------------------
 
 
-def test_usual_parameters_are_not_written_down() -> None:
-    """A question as most are asked needs nothing beside its words."""
-    assert request_to_json(read_request("redis", now_ms=NOW_MS)) == {}
-
-
-def test_every_field_has_a_usual_value() -> None:
-    """What is not the question itself has a default that can be compared: else it cannot be left out."""
-    assert {*RetrievalRequest._fields} - {*RetrievalRequest._field_defaults} == {"question"}
-
-
 # -- the trace --------------------------------------------------------------------------------------------
 
 
@@ -139,12 +117,3 @@ def test_drops_are_counted_and_the_first_are_named() -> None:
     assert stage.dropped == {"too late": 20, "too small": 1}
     assert [drop.document_id for drop in stage.drops] == [*range(DROPS_NAMED), 99]
     assert stage.drops[-1] == (99, FragmentKey(99, 0), 0.125, "too small")
-
-
-def test_a_stage_by_itself_drops_in_silence() -> None:
-    """A stage that is called without a pipeline has nobody to tell."""
-    trace = Trace()
-
-    trace.drop([candidate(1)], "too late")
-
-    assert trace.stages == []

@@ -23,7 +23,6 @@ from clawmem.domain.retrieval.grains import (
     fuse_documents,
     fuse_lines,
     refine,
-    retriever_of,
     with_variants,
 )
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
@@ -105,24 +104,6 @@ def test_what_a_closer_look_counts_in_is_no_matter(
     assert [after[item][0] for item in found] == pytest.approx([before[item][0] for item in found], abs=1e-6)
 
 
-@given(FOUND, st.dictionaries(st.integers(1, 9), st.integers(0, 50)), st.integers(-20, 20), WEIGHTS)
-def test_coverage_has_no_zero_of_its_own(
-    found: Found, seen: dict[int, int], more: int, weights: Weights
-) -> None:
-    """A question whose words are all a little nearer to everything has the same answer."""
-    before = refine(found, {COVERAGE: seen}, NAMES, weights)
-
-    after = refine(found, {COVERAGE: {item: score + more for item, score in seen.items()}}, NAMES, weights)
-
-    assert after == before
-
-
-@given(FOUND, SCORES, WEIGHTS)
-def test_what_has_no_weight_is_left_out(found: Found, seen: dict[int, float], weights: Weights) -> None:
-    """A leg that nobody weighs changes neither relevance nor contributions."""
-    assert refine(found, {"unknown": seen}, NAMES, weights) == refine(found, {}, NAMES, weights)
-
-
 @given(FOUND, SCORES, SCORES)
 def test_only_items_of_the_list_count(found: Found, seen: dict[int, float], others: dict[int, float]) -> None:
     """What was seen of an item that is not on the list adds none, and lifts nothing above the best."""
@@ -145,28 +126,6 @@ def test_the_best_line_outweighs_the_rest() -> None:
 # legs in other words
 
 
-def test_a_variant_belongs_to_its_leg() -> None:
-    """Which leg asked is what stands before the mark."""
-    assert [retriever_of(name) for name in ("document", "document~1", "vector~12", "~1", "")] == [
-        "document",
-        "document",
-        "vector",
-        "",
-        "",
-    ]
-
-
-@given(st.sets(st.sampled_from([*NAMES, "line~1", "precise~1", "document~2"])))
-def test_other_words_count_half(names: set[str]) -> None:
-    """A variant weighs half of its leg, however many there are; all else keeps its weight, and nothing gains one."""
-    weights = with_variants(DOCUMENT_WEIGHTS, names)
-
-    assert {name: weights[name] for name in DOCUMENT_WEIGHTS} == DOCUMENT_WEIGHTS
-    for name in weights.keys() - DOCUMENT_WEIGHTS.keys():
-        assert name in names
-        assert weights[name] == DOCUMENT_WEIGHTS[retriever_of(name)] / 2
-
-
 def test_other_words_are_added_at_half() -> None:
     """A document found by other words alone is worth half of one that the question itself found."""
     legs = {DOCUMENT: [Hit(FragmentKey(1, 0), 2.0)], "document~1": [Hit(FragmentKey(2, 0), 9.0)]}
@@ -175,10 +134,3 @@ def test_other_words_are_added_at_half() -> None:
 
     assert fused[1].relevance == pytest.approx(2 * fused[2].relevance)
     assert math.isclose(fused[1].relevance + fused[2].relevance, 1.0)
-
-
-def test_the_weights_of_a_comparison() -> None:
-    """The legs that only a closer look brings have their weight where they are used, and nowhere else."""
-    assert BEST_LINE in DOCUMENT_WEIGHTS and BEST_LINE not in LINE_WEIGHTS
-    assert {COVERAGE, WHOLE} <= LINE_WEIGHTS.keys() - DOCUMENT_WEIGHTS.keys()
-    assert TIME in LINE_WEIGHTS and TIME in DOCUMENT_WEIGHTS

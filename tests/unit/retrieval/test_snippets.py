@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.snippets import Snippet, single_line, snippet
-
-LINES = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"]
-BODY = "\n".join(LINES)
+from clawmem.domain.retrieval.snippets import snippet
 
 bodies = st.text("ab é\n", max_size=200)
 terms = st.lists(st.sampled_from(["a", "b", "ab", "é", "zz", ""]), max_size=4)
@@ -67,33 +64,6 @@ def test_cut_leaves_room_for_the_dots() -> None:
     assert snippet("x" * 301, []).text == "x" * 297 + "..."
 
 
-def test_a_snippet_ends_before_a_heading() -> None:
-    found = snippet("# Pump\nRestart the pump.\n\n## Errors\nNone.\n", ["restart"])
-
-    assert (found.text, found.start_line, found.line_count, found.after) == ("Restart the pump.", 2, 1, 3)
-
-
-def test_a_single_line_is_shown_alone() -> None:
-    """The best line, with its number in the file, and no line after it."""
-    head = "title: Trip\nparticipants: Ann\ntags: [sea]\n"
-
-    shown = single_line(head, ["ann"], max_length=300, first_line=2)
-
-    assert shown == Snippet("participants: Ann", 3, 1, before=2, after=1)
-
-
-def test_broken_arguments_are_refused() -> None:
-    """No room for the dots, a line zero, and a range that runs backwards are mistakes of the caller."""
-    with pytest.raises(ValueError, match="max_length"):
-        snippet(BODY, [], max_length=3)
-    with pytest.raises(ValueError, match="first_line"):
-        snippet(BODY, [], first_line=0)
-    with pytest.raises(ValueError, match="around"):
-        snippet(BODY, [], around=(5, 4))
-    with pytest.raises(ValueError, match="around"):
-        snippet(BODY, [], around=(-1, 4))
-
-
 @pytest.mark.parametrize(("before", "moved"), [(236, False), (237, True), (5000, True)])
 def test_a_match_deep_in_a_long_line_is_shown(before: int, moved: bool) -> None:
     """Up to the cut less the lead the beginning is shown, one past it the part around the match."""
@@ -106,11 +76,3 @@ def test_a_match_deep_in_a_long_line_is_shown(before: int, moved: bool) -> None:
     assert shown.text.endswith("...")
     assert len(shown.text) <= 300
     assert (shown.start_line, shown.line_count) == (1, 1)
-
-
-def test_a_shown_end_has_no_ellipsis() -> None:
-    """Where the part around the match reaches the end of the text, nothing follows it."""
-    shown = snippet("word " * 200 + "needle", ["needle"], max_length=300)
-
-    assert shown.text.startswith("...")
-    assert shown.text.endswith("needle")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.retrieval.standing import FULL, OVERVIEW, SET_ASIDE, standing
+from clawmem.domain.retrieval.standing import FULL, SET_ASIDE, standing
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,6 @@ def test_notes_set_aside(path: str) -> None:
     assert standing("work/inboxes.md", (), "note", ("price",)) == FULL
 
 
-def test_tags_set_a_note_aside() -> None:
-    """A tag counts like a word of the file name, in any case."""
-    assert standing("work/price.md", ("Draft",), "note", ("price",)) == SET_ASIDE
-
-
 def test_a_question_that_names_the_draft_finds_it() -> None:
     """In the singular or plural."""
     assert standing("drafts/price.md", (), "note", ("draft", "price")) == FULL
@@ -33,8 +28,3 @@ def test_the_archive_answers_about_the_past() -> None:
     """A question for a former state may find it there; a draft never was the state."""
     assert standing("archive/rules.md", (), "note", ("rules",), of_the_past=True) == FULL
     assert standing("drafts/rules.md", (), "note", ("rules",), of_the_past=True) == SET_ASIDE
-
-
-def test_overviews_come_after_what_they_name() -> None:
-    """A hub names many subjects and explains none."""
-    assert standing("hub/home.md", (), "hub", ("rent",)) == OVERVIEW

@@ -10,7 +10,6 @@ from clawmem.domain.retrieval.versions import (
     WantedVersion,
     decision_subjects,
     in_wanted_order,
-    names_future_year,
     subject_name,
     wanted_version,
 )
@@ -112,24 +111,6 @@ def test_a_former_version_without_an_event() -> None:
         MIDDLE,
         NEW,
     ]
-
-
-def test_the_version_of_a_named_time() -> None:
-    """It is the last one written before the end of that time; if there is none, the first one after it."""
-    assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT, until="2026-01-01")) == [MIDDLE, OLD, NEW]
-    assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT, until="2025-01-01"))[0] == OLD
-
-
-def test_a_version_for_a_coming_year() -> None:
-    """It is not current before that year begins."""
-    plans = {
-        OLD: Version("2026-01-04", frozenset(), 0.5),
-        NEW: Version("2026-10-05", frozenset(), 0.6, is_future=True),
-    }
-
-    assert in_wanted_order(plans, WantedVersion(Wanted.CURRENT)) == [OLD, NEW]
-    assert names_future_year("Money/insurance 2027.md", "2026-10-12T08:00:00Z")
-    assert not names_future_year("Money/insurance 2026.md", "2026-10-12T08:00:00Z")
 
 
 def test_the_current_and_the_earliest_version() -> None:

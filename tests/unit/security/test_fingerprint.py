@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.security.escaping import escape
-from clawmem.domain.security.fingerprint import echo_share, fingerprint, from_bytes, is_echo, to_bytes
+from clawmem.domain.security.fingerprint import echo_share, fingerprint, is_echo
 
 FACT = "We chose apsw over the sqlite3 module, because many interpreters cannot load extensions."
 TOLD = escape(f"**Engines** (decision) engines.md\n{FACT}\n\n---\n\nUse WAL.")
@@ -58,31 +58,9 @@ def test_a_quotation_in_a_longer_answer_counts_by_its_share() -> None:
     assert 0.3 < echo_share(f"{FACT} {own}", fingerprint(BLOCK)) < 0.5
 
 
-@given(TEXT)
-def test_a_text_is_its_own_echo(text: str) -> None:
-    """Whole, as soon as it has words."""
-    assert echo_share(text, fingerprint(text)) == (1 if text else 0)
-
-
 @given(TEXT, TEXT, TEXT)
 def test_the_share_never_falls_when_more_was_injected(text: str, one: str, other: str) -> None:
     """What is known stays known."""
     share = echo_share(text, fingerprint(one))
 
     assert 0 <= share <= echo_share(text, fingerprint(one) | fingerprint(other)) <= 1
-
-
-@given(st.frozensets(st.integers(0, 2**64 - 1), max_size=20))
-def test_packed_hashes_come_back(hashes: frozenset[int]) -> None:
-    """Eight bytes each, in an order that depends on nothing but the hashes."""
-    packed = to_bytes(hashes)
-
-    assert from_bytes(packed) == hashes
-    assert len(packed) == 8 * len(hashes)
-    assert to_bytes(sorted(hashes, reverse=True)) == packed
-
-
-def test_half_a_hash_is_refused() -> None:
-    """Bytes that were cut off are not read as something else."""
-    with pytest.raises(ValueError, match="multiple of 8 bytes, not 9"):
-        from_bytes(b"123456789")

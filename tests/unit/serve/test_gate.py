@@ -66,11 +66,6 @@ def test_names(host: str, status: int) -> None:
     assert asked("GET", [("Host", host)]) == status
 
 
-def test_two_names_are_none() -> None:
-    """What stands in front of a server may go by the other one."""
-    assert asked("GET", [("Host", "localhost:7438"), ("Host", "localhost:7438")]) == 421
-
-
 @pytest.mark.parametrize(
     ("shown", "status"),
     [

@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, HookOutput
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
-from clawmem.domain.surfacing.focus import file_name, focus_factor
+from clawmem.domain.surfacing.focus import file_name
 from clawmem.domain.surfacing.gate import (
-    MOST_CHARS,
-    MOST_PROMPT,
     Skip,
     looking_back,
     needs_earlier,
     why_skip,
-    without_prefixes,
 )
 from clawmem.domain.surfacing.packing import pack, pack_lines, pack_shorter
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
@@ -50,11 +47,6 @@ def test_a_prompt_of_few_content_words_needs_those_before_it(prompt: str, expect
     assert needs_earlier(prompt) is expected
 
 
-def test_a_huge_prompt_is_read_in_part() -> None:
-    """A pasted log of megabytes is no reason to wait."""
-    assert len(without_prefixes("word " * 1_000_000)) <= MOST_PROMPT
-
-
 @given(
     st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50)), min_size=1, max_size=9), st.integers(1, 90)
 )
@@ -81,11 +73,6 @@ def test_looking_back_keeps_to_its_length(current: str, before: list[str], most:
     if current.strip():
         assert len(asked) <= most
         assert asked.startswith(current[:most])
-
-
-def test_a_look_back_is_bounded() -> None:
-    """Two long questions before do not make one of six thousand characters."""
-    assert len(looking_back("a" * 900, ["b" * 900, "c" * 900])) <= MOST_CHARS
 
 
 @given(st.lists(st.text("ab", max_size=12), max_size=12), st.integers(0, 40))
@@ -161,8 +148,3 @@ def test_a_session_names_one_file(session_id: str, other: str) -> None:
     """No session id leads out of the folder, and two ids share no file."""
     assert re.fullmatch(r"[0-9a-f]{16}\.focus", file_name(session_id))
     assert (file_name(session_id) == file_name(other)) == (session_id == other)
-
-
-def test_a_factor_has_a_floor() -> None:
-    """However strongly a topic is kept to, what is not about it keeps half of its score."""
-    assert focus_factor(on_topic=False, strength=0.1) == 0.5
