@@ -1,4 +1,4 @@
-"""What people and agents write into the memory: notes, and entries of the diary."""
+"""Notes and entries of the diary that people and agents write."""
 
 from __future__ import annotations
 
