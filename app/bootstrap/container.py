@@ -267,8 +267,8 @@ class UseCases(containers.DeclarativeContainer):
     ask = Factory(ask_of, calls_a_day=plan.daily_calls)
 
     # collections of files
-    folders: list[Folder] = use_case("indexing.configured:configured_folders")
-    leftovers: dict[str, int] = use_case("indexing.configured:leftovers")
+    folders: list[Folder] = use_case("indexing.collections:configured_folders")
+    leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
     forgotten_places = use_case("lifecycle.proof:ForgottenPlaces")
     update_alone = function(
         "indexing.update:UpdateCollection",

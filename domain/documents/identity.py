@@ -15,7 +15,7 @@ MAX_PATH_LENGTH = 1000  # characters
 DOCID = re.compile(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
 VIRTUAL_PATH = re.compile(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 NO_TEXT = sha256(b"").hexdigest()
-FileVersion = tuple[int, InactiveReason | None, str, SourceStamp | None]
+FileVersion = tuple[int, str, str, InactiveReason | None, str, SourceStamp | None]
 
 
 def body_hash(body: str) -> str:
@@ -149,7 +149,8 @@ def is_current(document: Document | None, source_hash: str) -> bool:
 
 
 def version_of(document: Document | None) -> FileVersion | None:
-    """Return the properties of a document that change when a process indexes, archives, restores or forgets it."""
+    """Return the properties of a document that change when a process indexes, moves, archives or forgets it."""
     if document is None:
         return None
-    return document.id, document.inactive, document.source_hash, document.stamp
+    place = document.collection, document.path
+    return document.id, *place, document.inactive, document.source_hash, document.stamp

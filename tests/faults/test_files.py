@@ -11,7 +11,7 @@ from fault_worlds import World
 from wired import wired
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.app.services.indexing.collections import nested
+from clawmem.app.services.indexing.folders import nested
 from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan
 

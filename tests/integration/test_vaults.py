@@ -101,18 +101,6 @@ def notes(notes: Path) -> Iterator[Path]:
 class TestSyncing:
     """A folder into a vault, as a program may ask for it."""
 
-    def test_another_folder_than_before_is_refused(self, remembered: Invoke, notes: Path) -> None:
-        """Nothing is removed without the option that the message names; another collection may have the folder."""
-        assert remembered("vault", "sync", "work", notes).exit_code == 0
-
-        refused = remembered("vault", "sync", "work", notes / "people")
-
-        assert refused.exit_code == 2 and "2 of the 3 documents of collection work" in refused.stderr
-        assert len(json.loads(remembered("--vault", "work", "list", "--json").stdout)["documents"]) == 3
-        beside = remembered("vault", "sync", "work", notes / "people", "--collection", "people")
-        assert "people: 1 added, 0 updated, 0 removed" in beside.stdout
-        assert "2 removed" in remembered("vault", "sync", "work", notes / "people", "--allow-empty").stdout
-
     def test_a_pass_and_another(self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is new is added, what is gone goes; the usual vault and the config file are not touched."""
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')

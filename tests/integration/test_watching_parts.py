@@ -19,8 +19,7 @@ from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.collections import Ownership
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lane import LEASE_MS, Lane

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.app.services.indexing.collections import root_of
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.folders import Folder, root_of
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.domain.capture.remembering import (
     FOLDER,

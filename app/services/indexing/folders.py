@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.documents.references import broken_links
-from clawmem.app.services.indexing.collections import Ownership, root_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
@@ -34,7 +34,6 @@ class Folder:
     ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
     ``split`` returns the fragments of a body that begins on a line; by default those of clawmem.
-    ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
 
     name: str
@@ -48,7 +47,56 @@ class Folder:
     about: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     extract: TextExtractor | None = field(default=None, compare=False, repr=False)
     split: Split | None = field(default=None, compare=False, repr=False)
-    is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
+
+
+class Ownership:
+    """
+    Assigns a file to the innermost of nested folders that matches it; for identical folders, to the first.
+
+    Raises:
+        InvalidInput: a pattern that expands to too many.
+    """
+
+    def __init__(self, folders: Iterable[Folder]) -> None:
+        owners = [(root_of(folder), folder.name, compile_pattern(folder.pattern)) for folder in folders]
+        self._owners = sorted(owners, key=lambda owner: owner[0].count("/"), reverse=True)
+
+    def owner(self, path: str) -> str | None:
+        """Return the collection that owns the absolute POSIX *path*; ``None`` if there is none."""
+        around = self._around(path)
+        return next(
+            (name for name, matches, below in around if matches(below) and not is_excluded(below)), None
+        )
+
+    def concerned(self, path: str) -> list[str]:
+        """Return the collections, innermost first, that may have files below a folder."""
+        return [name for name, _, below in self._around(path) if not is_excluded(below)]
+
+    def _around(self, path: str) -> Iterator[tuple[str, Callable[[str], bool], str]]:
+        for root, name, matches in self._owners:
+            if path == root or path.startswith(f"{root}/"):
+                yield name, matches, path[len(root) + 1 :] or "."
+
+
+def nested(folders: Sequence[Folder]) -> list[Folder]:
+    """Return *folders*, each with its nested folders, which own the files they match."""
+    roots = [root_of(folder) for folder in folders]
+    return [
+        replace(
+            folder,
+            inside=tuple(
+                other
+                for at, other in enumerate(folders)
+                if roots[at].startswith(f"{root}/") or (roots[at] == root and at < place)
+            ),
+        )
+        for place, (folder, root) in enumerate(zip(folders, roots, strict=True))
+    ]
+
+
+def root_of(folder: Folder) -> str:
+    """Return the root of *folder* with slashes on every system, without one at the end."""
+    return PurePath(folder.root).as_posix().rstrip("/")
 
 
 def scan_folder(
@@ -66,14 +114,10 @@ def scan_folder(
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
     only = folder.only if only is None else only
-    above = (
-        None
-        if only is None
-        else {path[:end] for path in only for end, sign in enumerate(path) if sign == "/"}
-    )
+    above = {path[:end] for path in only or () for end, sign in enumerate(path) if sign == "/"}
 
     def enter(path: str) -> bool:
-        if is_excluded(path) or (above is not None and path not in above):
+        if is_excluded(path) or (only is not None and path not in above):
             return False
         return not rules.counted(path, is_folder=True)
 
@@ -100,8 +144,8 @@ def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Documen
     """Return the records of the files of *folder*, by path."""
     if folder.only is None:
         return documents.sources(folder.name)
-    found = {path: documents.at(folder.name, path) for path in folder.only}
-    return {path: document for path, document in found.items() if document}
+    records = {path: documents.at(folder.name, path) for path in folder.only}
+    return {path: document for path, document in records.items() if document}
 
 
 class FileCount(NamedTuple):
@@ -143,32 +187,21 @@ class Survey:
 
 def survey(documents: DocumentStore, links: LinkStore, files: FileSource, folder: Folder) -> Survey:
     """Return the survey of *folder*, whose notes are indexed."""
-    served = {
-        path: document.id
-        for path, document in documents.sources(folder.name).items()
-        if document.inactive is None
-    }
-    app, attachments = _seen(files, folder, served)
-    broken = broken_links(documents, links, Scope(frozenset([folder.name])))
-    return Survey(app, len(served), len(links.outgoing(served.values())), len(broken), attachments)
-
-
-def _seen(files: FileSource, folder: Folder, indexed: Collection[str]) -> tuple[str, int]:
-    """Return the program of the folder, and the number of its attachments that are not *indexed*."""
-    marks: set[str] = set()
-    rules = Exclusions(files, folder)
+    sources = documents.sources(folder.name)
+    served = {path: document.id for path, document in sources.items() if document.inactive is None}
+    rules, marks = Exclusions(files, folder), set[str]()
 
     def enter(path: str) -> bool:
-        if path in MARKS:
-            marks.add(path)
+        marks.update({path} & MARKS)
         return not is_excluded(path) and not rules.counted(path, is_folder=True)
 
     def wanted(path: str) -> bool:
-        if path in MARKS:
-            marks.add(path)
+        marks.update({path} & MARKS)
         rules.note(path)
-        is_loose = is_attachment(path) and path not in indexed and not is_excluded(path)
+        is_loose = is_attachment(path) and path not in served and not is_excluded(path)
         return is_loose and not rules.counted(path, is_folder=False)
 
-    scan = files.scan(folder.root, enter=enter, wanted=wanted)
-    return app_of(marks), len(scan.files)
+    attachments = files.scan(folder.root, enter=enter, wanted=wanted).files
+    broken = broken_links(documents, links, Scope(frozenset([folder.name])))
+    linked = links.outgoing(served.values())
+    return Survey(app_of(marks), len(served), len(linked), len(broken), len(attachments))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
 from clawmem.app.settings.config_file import RESERVED, typed_folder
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -22,7 +22,7 @@ LIST_IT = (
     "The user can list it under 'sync_folders:' in the config file, or run: clawmem vault sync NAME FOLDER"
 )
 NOT_LISTED = "is not below a folder that programs may read"
-_BESIDE = ("-wal", "-shm", "-journal")  # SQLite files next to a vault; those of clawmem begin with "."
+_SQLITE_FILES = ("", "-wal", "-shm", "-journal")  # of a vault; those of clawmem begin with "."
 
 
 class RestrictedFolder(InvalidInput):
@@ -71,8 +71,7 @@ class SyncFolder:
 
         Raises:
             RestrictedFolder: *folder*, or the target of its links, must not be read.
-            InvalidInput: invalid folder, collection name or pattern; or, unless *allow_empty*, the folder has no file called
-                as most documents of the collection, so it is another one than before.
+            InvalidInput: invalid folder, collection name or pattern.
             VaultError: earlier commits are kept.
         """
         if not is_collection_name(collection) or collection in RESERVED:
@@ -86,28 +85,10 @@ class SyncFolder:
             self.home,
             [path.resolve() for path in self.own],
         )
-        one_pass, found = self.update_alone(files=files), Folder(collection, str(root), pattern)
-        if not allow_empty:
-            _refuse_another(one_pass, files, found)
-        report = one_pass(found, allow_empty=allow_empty, progress=progress)
+        update = self.update_alone(files=files)
+        report = update(Folder(collection, str(root), pattern), allow_empty=allow_empty, progress=progress)
         report.problems.extend(files.skipped.values())
         return report
-
-
-def _refuse_another(one_pass: UpdateCollection, files: FileSource, folder: Folder) -> None:
-    """Raise `InvalidInput` if the pass would remove most documents; moved files keep their names."""
-    served = [document for document in one_pass.known(folder) if document.inactive is None]
-    if len(served) < 2:
-        return
-    here = {PurePosixPath(file.path).name for file in scan_folder(files, folder).files}
-    gone = [document for document in served if PurePosixPath(document.path).name not in here]
-    if 2 * len(gone) > len(served):
-        raise InvalidInput(
-            "CONFIRMATION_REQUIRED",
-            f"Nothing was read: {folder.root} has no file of {len(gone):,} of the {len(served):,} documents of collection "
-            f"{folder.name}, such as {gone[0].path}. Is it the same folder as before? To read another folder beside it, choose "
-            "another collection (--collection NAME); to remove these documents, repeat the command with --allow-empty.",
-        )
 
 
 def admitted(
@@ -129,22 +110,17 @@ def admitted(
     whole_home = home.resolve()  # if the home folder is a link, either of its names is accepted
     if why := restriction_of(called, str(home)) and restriction_of(called, str(whole_home)):
         raise RestrictedFolder(folder, why)
-    root = _existing(folder, Path(called))
-    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
-        raise RestrictedFolder(folder, why)
-    if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
-        raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
-    return root
-
-
-def _existing(folder: str, called: Path) -> Path:
     try:
-        root = called.resolve(strict=True)
+        root = Path(called).resolve(strict=True)
         is_folder = root.is_dir()
     except (OSError, ValueError, RuntimeError):  # missing, an invalid name, or a loop of links
         is_folder = False
     if not is_folder:
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Give the path of one.")
+    if why := restriction_of(str(root), str(whole_home)) or is_own(root, [path.resolve() for path in own]):
+        raise RestrictedFolder(folder, why)
+    if allowed is not None and not any(root.is_relative_to(path.resolve()) for path in allowed):
+        raise RestrictedFolder(folder, NOT_LISTED, LIST_IT)
     return root
 
 
@@ -191,9 +167,11 @@ class GuardedFiles:
 def is_own(path: Path, own: Sequence[Path]) -> Restriction | None:
     """Return a restriction if *path* is one of the files *own*, a file derived from one, or below such a folder."""
     for file in own:
-        for one in (path, *path.parents):
-            names = (file.name, *(file.name + ending for ending in _BESIDE))
-            if one.parent == file.parent and (one.name in names or one.name.startswith(f"{file.name}.")):
+        names = [f"{file.name}{ending}" for ending in _SQLITE_FILES]
+        for place in (path, *path.parents):
+            if place.parent == file.parent and (
+                place.name in names or place.name.startswith(f"{file.name}.")
+            ):
                 return Restriction.OWN
         if file.parent.name == "clawmem" and path.is_relative_to(file.parent):
             return Restriction.OWN

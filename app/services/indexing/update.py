@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from clawmem.app.services.indexing.claims import LinkTargets, NoteClaims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
+from clawmem.app.services.indexing.folders import (
+    Folder,
+    Ownership,
+    known_sources,
+    misnamed_sentence,
+    root_of,
+    scan_folder,
+)
+from clawmem.app.services.indexing.moves import MoveDetection, is_forgotten_file, is_hidden, move
 from clawmem.app.services.indexing.publish import Publisher, SavedDocument, apply_in_chunks
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
+from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash, version_of
+from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ActJournal, ForgottenTexts
-from clawmem.ports.records import Document, InactiveReason, SourceFile
+from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.storage import Transactions
 
 Progress = Callable[[int, int], None]  # done, total
@@ -33,6 +43,11 @@ LINKS = "the rule that symbolic links are not followed"
 
 # A file that other processes publish again and again is left to the next pass after this many attempts.
 MOST_ATTEMPTS = 3
+
+# A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
+LEAST_LOST = 10  # documents; fewer are removed without a question
+NEARLY_ALL = 0.9  # share of the documents of a collection
+NAMED = 5  # documents that a sentence names
 
 
 @dataclass(slots=True)
@@ -52,10 +67,6 @@ class PassReport:
     unread: int = 0
     excluded: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-
-
-class CollectionRemoved(Exception):
-    """The collection was taken out of the configuration during a pass."""
 
 
 class PassInterrupted(KeyboardInterrupt):
@@ -90,7 +101,7 @@ class UpdateCollection:
 
     An unchanged file only costs a stat call. An unreadable file keeps its record; a missing folder, or a part of it
     that cannot be listed, deactivates nothing. A file that was moved or renamed stays the same document. A file with
-    the text of a forgotten note is not indexed. A pass ends when its collection is no longer configured.
+    the text of a forgotten note is not indexed.
 
     Args:
         forget_again: Called before each pass, see `clawmem.app.services.lifecycle.proof`.
@@ -103,10 +114,6 @@ class UpdateCollection:
     parse_yaml: ParseYaml
     forget_again: Callable[[], object] = lambda: None
     roots: Mapping[str, str] = field(default_factory=dict)
-
-    def known(self, folder: Folder) -> list[Document]:
-        """Return the documents of the files of *folder*, served or not."""
-        return [*known_sources(self.stores.documents, folder).values()]
 
     def __call__(
         self,
@@ -126,12 +133,12 @@ class UpdateCollection:
             VaultError: earlier commits are kept.
         """
         self.forget_again()  # repeats forgetting in a recreated vault
-        one_pass = _Pass(self, folder, force=force, allow_empty=allow_empty)
+        run = _Pass(self, folder, force=force, allow_empty=allow_empty)
         try:
-            one_pass.run(progress)
+            run.run(progress)
         except KeyboardInterrupt as error:
-            raise PassInterrupted(one_pass.report) from error
-        return one_pass.report
+            raise PassInterrupted(run.report) from error
+        return run.report
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,78 +168,50 @@ class _Pass:
     """One run of `UpdateCollection`."""
 
     def __init__(self, update: UpdateCollection, folder: Folder, *, force: bool, allow_empty: bool) -> None:
-        self._documents = update.stores.documents
-        self._transactions = update.stores.transactions
-        self._publisher = update.stores.publisher
+        self._update = update
         self._stores = update.stores
-        self._files = update.files
-        self._clock = update.clock
-        self._parse_yaml = update.parse_yaml
+        self._documents = update.stores.documents
         self._folder = folder
         self._force = force
-        self._removal = Removal(
-            self._documents,
-            self._transactions,
-            self._publisher,
-            update.files,
-            update.clock,
-            folder,
-            allow_empty=allow_empty,
-        )
+        self._allow_empty = allow_empty
         self._batch: list[_Change] = []
         self._saved: list[SavedDocument] = []  # in the transaction
-        self._moves = MoveDetection(self._documents, update.files, {**update.roots, folder.name: folder.root})
-        # New files with their records, by the document that they may have been moved from.
-        self._moved: dict[int, list[MovedFile]] = {}
         self.report = PassReport(folder.name)
 
     def run(self, progress: Progress) -> None:
-        """Run the pass; end it early if the collection is no longer configured."""
-        try:
-            self._run(progress)
-        except CollectionRemoved:
-            self._complain(
-                f"{self._folder.name} is no longer configured with {self._folder.root}; the pass over it ended."
-            )
-
-    def _run(self, progress: Progress) -> None:
+        """Run the pass."""
+        folder, stores, files = self._folder, self._stores, self._update.files
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
-        known = known_sources(self._documents, self._folder)
-        exclusions = self._exclusions = Exclusions(self._files, self._folder)
-        scan = scan_folder(self._files, self._folder, exclusions=exclusions)
+        known = known_sources(self._documents, folder)
+        exclusions = Exclusions(files, folder)
+        scan = scan_folder(files, folder, exclusions=exclusions)
         if not scan.root_exists:
-            self._miss(
-                f"{self._folder.root} is not there, or is no folder; its documents are kept as they are."
-            )
+            self._miss(f"{folder.root} is not there, or is no folder; its documents are kept as they are.")
             return
         for path in scan.unreadable:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._miss(misnamed_sentence(path))
-        self._moves.expect(self._removal.missing(scan, known, exclusions))
+        roots = {**self._update.roots, folder.name: folder.root}
+        self._moves = MoveDetection(self._documents, files, roots, self._missing(scan, known))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
-            if self._batch and self._is_batch_full():
+            characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
+            if len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS:
                 self._commit()
             progress(done, len(scan.files))
         self._commit()
-        self._visit_moved()
         self.report.excluded = dict(exclusions.counts.most_common())
         if scan.links:
             self.report.excluded[LINKS] = len(scan.links)
-        removed, problems = self._removal(scan, known, exclusions)
-        self.report.removed += removed
-        self.report.problems += problems
-        self.report.unread += self._removal.keeps_all
-        record_trust(
-            self._documents, self._transactions, self._publisher, known.values(), self._folder.origin
-        )
-        self._stores.links.aim()
-        for unresolved in self._stores.claims.aim(self._transactions):
-            if unresolved.note.collection == self._folder.name:
+        self._remove(scan, known, exclusions)
+        record_trust(self._documents, stores.transactions, stores.publisher, known.values(), folder.origin)
+        stores.links.aim()
+        for unresolved in stores.claims.aim(stores.transactions):
+            if unresolved.note.collection == folder.name:
                 self._complain(str(unresolved))
-        for circular in self._stores.claims.circular():
-            if circular.notes[0].collection == self._folder.name:
+        for circular in stores.claims.circular():
+            if circular.notes[0].collection == folder.name:
                 self._complain(str(circular))
 
     # -- reading, outside of transactions -----------------------------------------------------------
@@ -240,59 +219,26 @@ class _Pass:
     def _visit(self, file: SourceFile, known: Document | None, attempt: int = 1) -> None:
         served = known is not None and known.inactive is None
         again = served and self._force
-        if known and known.stamp == file.stamp and not again and known.inactive is not InactiveReason.REMOVED:
+        is_new = known is None or known.inactive is InactiveReason.REMOVED
+        if known and known.stamp == file.stamp and not again and not is_new:
             self.report.unchanged += served
             return
         if known and is_forgotten(known):
             self._mention_forgotten(file, known)
             return
         try:
-            data = self._files.read(self._folder.root, file.path)
+            data = self._update.files.read(self._folder.root, file.path)
             if not again and is_current(known, source_hash(data)):
                 self._batch.append(_Change(file, known, attempt))
                 return
             parsed = self._parse(file, data, known)
-            past = self._past(parsed, known) if attempt == 1 else None
-            if past is None:
+            past = self._moves.past(parsed) if is_new and attempt == 1 else None
+            if past is None or (known and past.id == known.id):
                 self._batch.append(_Change(file, known, attempt, parsed))
-            else:
-                is_same = past.hash == parsed.document.hash
-                self._moved.setdefault(past.id, []).append(MovedFile(file, known, is_same))
+            else:  # parsed again, because it keeps the time of its last change
+                self._batch.append(_Change(file, known, attempt, self._parse(file, data, past), past))
         except SourceUnreadable as error:
             self._miss(str(error))
-
-    def _visit_moved(self) -> None:
-        """
-        Read new files again that may have been moved; several copies of one document count as new.
-
-        An unchanged copy goes before edited ones.
-        """
-        self._moves.look_again()
-        for files in self._moved.values():
-            likely = [file for file in files if file.is_same] or files
-            for file in files:
-                self._visit_new(file.file, file.known, is_only_one=likely == [file])
-                if self._is_batch_full():
-                    self._commit()
-        self._commit()
-
-    def _visit_new(self, file: SourceFile, known: Document | None, *, is_only_one: bool) -> None:
-        try:
-            data = self._files.read(self._folder.root, file.path)
-        except SourceUnreadable as error:
-            self._miss(str(error))
-            return
-        parsed = self._parse(file, data, known)
-        past = self._past(parsed, known) if is_only_one else None
-        parsed = self._parse(file, data, past) if past else parsed
-        self._batch.append(_Change(file, known, 1, parsed, past))
-
-    def _past(self, parsed: ParsedSource, known: Document | None) -> Document | None:
-        """Return the document that a file without a served record was moved from, if any."""
-        if known is not None and known.inactive is not InactiveReason.REMOVED:
-            return None
-        past = self._moves.past(parsed)
-        return None if past is None or (known is not None and past.id == known.id) else past
 
     def _parse(self, file: SourceFile, data: bytes, known: Document | None) -> ParsedSource:
         return parse_source(
@@ -300,8 +246,8 @@ class _Pass:
             self._folder.name,
             file.path,
             file.stamp,
-            now_ms=self._clock.now_ms(),
-            parse_yaml=self._parse_yaml,
+            now_ms=self._update.clock.now_ms(),
+            parse_yaml=self._update.parse_yaml,
             known=known,
             trust=trust_of(self._folder.name, self._folder.origin),
             extract=self._folder.extract,
@@ -309,9 +255,14 @@ class _Pass:
             split=self._folder.split,
         )
 
-    def _is_batch_full(self) -> bool:
-        characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
-        return len(self._batch) >= BATCH_NOTES or characters >= BATCH_CHARACTERS
+    def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
+        """Report a file that was written after its note was forgotten: the user may expect to find its text."""
+        acts = self._stores.acts.latest(1, known.id)
+        if file.stamp.mtime_ns // 1_000_000 > max((parse_iso(act.at) or 0 for act in acts), default=0):
+            self._complain(
+                f"{known.display_path} was forgotten on request, so its file is not read, although it was written "
+                "since. To index the new text, save it under another name."
+            )
 
     # -- writing ------------------------------------------------------------------------------------
 
@@ -319,86 +270,120 @@ class _Pass:
         """Commit the batch. Read and compare a file again if another process changed its record."""
         while self._batch:
             batch, self._batch = self._batch, []
-            done = apply_in_chunks(self._transactions, batch, self._apply, finish=self._index_words)
-            for change, outcome in zip(batch, done, strict=True):
-                if outcome is _Outcome.WRITTEN:
-                    self._count(change)
-                elif outcome is _Outcome.OUTDATED:
-                    self._visit_again(change)
-                else:
-                    self._count_forgotten(change)
+            outcomes = apply_in_chunks(
+                self._stores.transactions, batch, self._apply, finish=self._index_words
+            )
+            for change, outcome in zip(batch, outcomes, strict=True):
+                self._count(change, outcome)
 
     def _apply(self, change: _Change) -> _Outcome:
-        """
-        Write one change, inside a transaction, unless another process changed the record.
-
-        Raises:
-            CollectionRemoved: checked inside the transaction, so that no document outlives its collection.
-        """
-        if not self._folder.is_configured():
-            raise CollectionRemoved
-        if version_of(self._documents.at(self._folder.name, change.file.path)) != version_of(change.known):
+        """Write one change, inside a transaction, unless another process changed the record."""
+        publisher, past, path = self._stores.publisher, change.past, change.file.path
+        if version_of(self._documents.at(self._folder.name, path)) != version_of(change.known):
             return _Outcome.OUTDATED
-        if change.past and version_of(self._documents.get(change.past.id)) != version_of(change.past):
+        if past and version_of(self._documents.get(past.id)) != version_of(past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
             texts = self._stores.forgotten_texts
-            if is_forgotten_file(self._documents, texts, parsed.body, change.known, change.past):
+            if is_forgotten_file(self._documents, texts, parsed.body, change.known, past):
                 if change.known:
-                    self._publisher.withdraw([change.known.id], InactiveReason.REMOVED)
+                    publisher.withdraw([change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN
-            if change.past:
-                move(self._documents, change.past, parsed)
+            if past:
+                move(self._documents, past, parsed)
             self._saved.append(
-                self._publisher.save(parsed.document, parsed.body, parsed.fragments, parsed.declared)
+                publisher.save(parsed.document, parsed.body, parsed.fragments, parsed.declared)
             )
         elif change.known:
-            stamp = settled(change.file.stamp, self._clock.now_ms())
+            stamp = settled(change.file.stamp, self._update.clock.now_ms())
             self._documents.touch(change.known.id, stamp)
         return _Outcome.WRITTEN
 
     def _index_words(self) -> None:
         saved, self._saved = self._saved, []
-        self._publisher.index_words(saved)
+        self._stores.publisher.index_words(saved)
 
-    def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
-        """Report a file that was written after its note was forgotten: the user may expect to find its text."""
-        forgotten_ms = max(
-            (parse_iso(act.at) or 0 for act in self._stores.acts.latest(1, known.id)), default=0
-        )
-        if file.stamp.mtime_ns // 1_000_000 > forgotten_ms:
+    def _count(self, change: _Change, outcome: _Outcome) -> None:
+        path, before = change.file.path, change.past or change.known
+        was_served = before is not None and before.inactive is None
+        if outcome is _Outcome.FORGOTTEN:
+            self.report.removed += change.known is not None and change.known.inactive is None
             self._complain(
-                f"{known.display_path} was forgotten on request, so its file is not read, although it was written "
-                "since. To index the new text, save it under another name."
+                f"{path} has the same text as a note that was forgotten on request, and is not indexed. "
+                "Change its text to index it."
+            )
+        elif outcome is _Outcome.OUTDATED and change.attempt < MOST_ATTEMPTS:
+            self._visit(change.file, self._documents.at(self._folder.name, path), change.attempt + 1)
+        elif outcome is _Outcome.OUTDATED:
+            self._complain(f"{path} is being indexed by another process; the next update reads it.")
+        elif change.parsed is None:
+            self.report.unchanged += was_served
+        else:
+            self.report.updated += was_served
+            self.report.added += not was_served
+            if change.parsed.complaint:
+                self._complain(f"{change.parsed.document.display_path}: {change.parsed.complaint}.")
+
+    # -- removal ------------------------------------------------------------------------------------
+
+    def _missing(self, scan: Scan, known: Mapping[str, Document]) -> list[Document]:
+        """Return the served documents of *known* without a file in *scan*; none if unreadable."""
+        paths = {file.path for file in scan.files}
+        return [
+            document
+            for path, document in known.items()
+            if path not in paths
+            and document.inactive is None
+            and document.stamp is not None
+            and not is_hidden(path, scan.unreadable)
+        ]
+
+    def _remove(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> None:
+        """
+        Remove the documents of *known* that *scan* misses, with a sentence about each rule that excludes some.
+
+        If nearly all files are gone, or the pattern does not match them any more, their documents are kept, unless
+        the caller allows otherwise: the disk may not be mounted, or the pattern may be mistyped.
+        """
+        folder, owners = self._folder, Ownership(self._folder.inside)
+        missing = [note for note in self._missing(scan, known) if self._is_unchanged(note)]
+        excluded: dict[Exclusion, list[Document]] = defaultdict(list)
+        gone: list[Document] = []
+        for note in missing:
+            part = exclusions.explained(note.path)
+            (excluded[part[1]] if part else gone).append(note)
+        lost = [note for note in gone if owners.owner(f"{root_of(folder)}/{note.path}") is None]
+        most = NEARLY_ALL * sum(note.inactive is None and note.stamp is not None for note in known.values())
+        if len(lost) >= max(LEAST_LOST, most) and not self._allow_empty:
+            self._miss(
+                f"{folder.root} has no files any more of {len(lost):,} documents of collection {folder.name}, nearly "
+                f"all, so they are kept: {_named(lost)}. Is its disk mounted, and is the pattern {folder.pattern} "
+                "correct? To remove them, run: clawmem update --allow-empty"
+            )
+            paths = {note.path for note in lost}
+            missing = [note for note in missing if note.path not in paths]
+        else:
+            matches = compile_pattern(folder.pattern)
+            if unmatched := [note for note in gone if not matches(note.path)]:
+                self._complain(
+                    f"No longer found, because the pattern {folder.pattern} does not match: {_named(unmatched)}."
+                )
+        for rule, notes in excluded.items():
+            self._complain(
+                f"No longer found, because {rule} excludes it: {_named(notes)}. "
+                "Without the rule the next update brings it back."
             )
 
-    def _count_forgotten(self, change: _Change) -> None:
-        self.report.removed += change.known is not None and change.known.inactive is None
-        self._complain(
-            f"{change.file.path} has the same text as a note that was forgotten on request, and is not indexed. "
-            "Change its text to index it."
-        )
+        def withdraw(document: Document) -> int:
+            if not self._is_unchanged(document):
+                return 0
+            return self._stores.publisher.withdraw([document.id], InactiveReason.REMOVED)
 
-    def _count(self, change: _Change) -> None:
-        before = change.past or change.known
-        served = before is not None and before.inactive is None
-        if change.parsed is None:
-            self.report.unchanged += served
-            return
-        if change.parsed.complaint:
-            self._complain(f"{change.parsed.document.display_path}: {change.parsed.complaint}.")
-        if served:
-            self.report.updated += 1
-        else:
-            self.report.added += 1
+        self.report.removed += sum(apply_in_chunks(self._stores.transactions, missing, withdraw))
 
-    def _visit_again(self, change: _Change) -> None:
-        path = change.file.path
-        if change.attempt >= MOST_ATTEMPTS:
-            self._complain(f"{path} is being indexed by another process; the next update reads it.")
-            return
-        known = self._documents.at(self._folder.name, path)
-        self._visit(change.file, known, change.attempt + 1)
+    def _is_unchanged(self, document: Document) -> bool:
+        """Whether the record at the path of *document* is still the one that this pass has read."""
+        return version_of(self._documents.at(self._folder.name, document.path)) == version_of(document)
 
     def _miss(self, problem: str) -> None:
         """Report a file or folder that could not be read."""
@@ -407,3 +392,8 @@ class _Pass:
 
     def _complain(self, problem: str) -> None:
         self.report.problems.append(problem)
+
+
+def _named(documents: Sequence[Document]) -> str:
+    more = len(documents) - NAMED
+    return f"{', '.join(document.path for document in documents[:NAMED])}{f' and {more} more' if more > 0 else ''}"

@@ -8,9 +8,8 @@ from pathlib import PurePath
 from time import monotonic
 from typing import Protocol
 
-from clawmem.app.services.indexing.collections import Ownership
 from clawmem.app.services.indexing.exclusions import IGNORE_FILES
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.domain.documents.eligibility import is_excluded
