@@ -133,7 +133,7 @@ class TestShortTransactions:
                 for number in range(1, 5):
                     world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)
                 disturbed(world, moment, write, times=99)
-        assert len(written) == 2 + 4  # two listings, for a file is gone, and four files
+        assert len(written) == 1 + 4  # a listing and four files
 
     @pytest.mark.parametrize("force", [False, True])
     def test_no_transaction_holds_many_notes(self, world: World, force: bool) -> None:
