@@ -158,3 +158,21 @@ class SuccessionContract(VaultContract):
         vault.successions.claim(b, Claims(supersedes=("a.md",)))
 
         assert vault.successions.direct([a, b]) == {Succession(a, b), Succession(b, a)}
+
+
+class DerivationContract(VaultContract):
+    """Documents that programs made from others. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_the_children_of_a_document(self, vault: Vault) -> None:
+        """A document may have several parents and children; a later record replaces the parents of a child."""
+        first, second, merged, concluded = (note(vault, f"{name}.md") for name in "abcd")
+        vault.derivations.derive(merged, [first, second, first])
+        vault.derivations.derive(concluded, [merged, first])
+        assert vault.derivations.children(first) == [merged, concluded]
+        assert vault.derivations.children(merged) == [concluded]
+
+        vault.derivations.derive(merged, [second])
+
+        assert vault.derivations.children(first) == [concluded]
+        assert vault.derivations.children(second) == [merged]
+        assert vault.derivations.children(UNKNOWN) == []

@@ -305,6 +305,16 @@ class Claim(NamedTuple):
     place: tuple[str, str]
 
 
+class DerivationStore(Protocol):
+    """Records from which documents a program made another one. Part of the vault's transactions."""
+
+    def derive(self, child: int, parents: Iterable[int]) -> None:
+        """Record that *child* was made from *parents*, in place of those recorded before."""
+
+    def children(self, parent: int) -> list[int]:
+        """Return the documents that were made from *parent* directly, by id."""
+
+
 class SuccessionStore(Protocol):
     """
     Store of claims by which documents supersede each other; a claim is in effect while its document is served.

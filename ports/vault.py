@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from clawmem.ports.documents import DocumentStore, LinkStore, PropertyStore, SuccessionStore
+from clawmem.ports.documents import (
+    DerivationStore,
+    DocumentStore,
+    LinkStore,
+    PropertyStore,
+    SuccessionStore,
+)
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
 from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.knowledge import EntityStore, NoteStore, RelationStore, TripleStore
@@ -31,6 +37,7 @@ class Vault:
     # documents and their declarations
     documents: DocumentStore
     successions: SuccessionStore
+    derivations: DerivationStore
     links: LinkStore
     properties: PropertyStore
 

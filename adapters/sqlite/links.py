@@ -22,6 +22,7 @@ from clawmem.ports.documents import (
 )
 from clawmem.ports.records import EVERYTHING, Scope
 
+_DERIVE = "insert or ignore into derivations (child, parent) values (?, ?)"
 _FIELDS = ", ".join(f"links.{name}" for name in Link._fields)
 # A document that is not served is no target, whatever is stored.
 _SELECT = f"""
@@ -174,6 +175,17 @@ select claim.document_id, claim.kind, claim.address, claim.collection, claim.tar
 _AIM = """
 update succession_claims set collection = ?, target = ? where document_id = ? and kind = ? and address = ?
 """
+
+
+class SqliteDerivations(Store):
+    """``DerivationStore`` in one table."""
+
+    def derive(self, child: int, parents: Iterable[int]) -> None:
+        self._db.write("delete from derivations where child = ?", (child,))
+        self._db.write_many(_DERIVE, [(child, parent) for parent in parents])
+
+    def children(self, parent: int) -> list[int]:
+        return self._db.values("select child from derivations where parent = ? order by child", (parent,))
 
 
 class SqliteSuccessions(Store):

@@ -19,7 +19,11 @@ from clawmem.ports.storage import RecordTable
 _OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
 _PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
 _HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
-_PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
+_PAIRS = {
+    "relations": ("source", "target"),
+    "co_activations": ("one", "other"),
+    "derivations": ("child", "parent"),
+}
 _DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})
 # The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
 _VECTOR_TABLES = {

@@ -13,7 +13,7 @@ from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex
-from clawmem.adapters.sqlite.links import SqliteLinks, SqliteSuccessions
+from clawmem.adapters.sqlite.links import SqliteDerivations, SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
 from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
 from clawmem.adapters.sqlite.schema import prepare, version
@@ -65,6 +65,7 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         storage=SqliteStorage(db, lexical, embeddings),
         documents=SqliteDocuments(db),
         successions=SqliteSuccessions(db),
+        derivations=SqliteDerivations(db),
         links=SqliteLinks(db),
         properties=SqliteProperties(db),
         lexical=lexical,

@@ -187,10 +187,18 @@ create table replaced (
 ) strict, without rowid;
 create index replaced_document on replaced (document_id);
 
+-- What programs made from which documents, so that forgetting one finds every text that repeats it.
+create table derivations (
+    child  integer not null references documents (id) on delete cascade,
+    parent integer not null references documents (id) on delete cascade,
+    primary key (child, parent)
+) strict, without rowid;
+create index derivations_parent on derivations (parent);
+
 -- Salted digests of forgotten bodies, to recognize an identical file. A digest does not reveal the body.
 create table forgotten_texts (
     salt   text not null,                           -- the id of the vault that forgot it
-    digest text not null,                           -- SHA-256 of "salt:hash of the body"
+    digest text not null,                           -- SHA-256 of "salt:body", with single blanks
     primary key (salt, digest)
 ) strict, without rowid;
 

@@ -30,6 +30,7 @@ _CONTENTS = {
     "sessions": "sessions of agents",
     "sightings": "sources of captured memories",
     "replacements": "merged notes",
+    "derivations": "sources of derived memories",
     "entities": "names",
     "triples": "facts",
     "notes": "keywords of notes",

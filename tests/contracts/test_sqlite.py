@@ -41,7 +41,7 @@ from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
 from clawmem.contracts.sessions import SessionContract, SessionForgettingContract
 from clawmem.contracts.sketches import SketchContract
-from clawmem.contracts.succession import SuccessionContract
+from clawmem.contracts.succession import DerivationContract, SuccessionContract
 from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
 from clawmem.contracts.vault import (
     VaultDurabilityContract,
@@ -97,6 +97,7 @@ class TestRelatedDocuments(
     PropertyContract,
     RelationReadContract,
     RelationWriteContract,
+    DerivationContract,
     SuccessionContract,
 ): ...
 

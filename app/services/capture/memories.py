@@ -17,11 +17,10 @@ from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import Claims, Property
+from clawmem.ports.documents import Claims, DerivationStore, Property
 from clawmem.ports.records import Document, Origin, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 
-MADE_FROM = "made-from:"  # prefix of tags that name the sources of a memory
 PROJECT = "project"  # property of a memory: the project of its session
 
 
@@ -45,6 +44,7 @@ class Memories:
     """Stores notes, and texts of clawmem itself. To be called inside `Transactions.writing`."""
 
     captures: CaptureStore
+    derivations: DerivationStore
     publisher: Publisher
     clock: Clock
 
@@ -117,12 +117,13 @@ class Memories:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
 
-        Its origin is *origin*, or the least trusted of its *sources*. A local memory applies to *project* alone.
+        Its origin is *origin*, or the least trusted of its *sources*, which are recorded. A local memory applies to *project* alone.
 
         Raises:
             InvalidInput: the document at *path* was forgotten on request.
         """
-        origin = least_trusted([origin, *(source.origin for source in sources)])
+        parents = list(sources)
+        origin = least_trusted([origin, *(parent.origin for parent in parents)])
         now = iso_utc(self.clock.now_ms())
         authored_ms = parse_iso(authored_at)
         authored = now if authored_ms is None else iso_utc(authored_ms)
@@ -131,4 +132,6 @@ class Memories:
         names = (PROJECT, APPLIES_TO) if is_local else (PROJECT,)
         properties = [Property(name, project, property_key(project)) for name in names if project]
         declared = Declarations(Claims(tuple(supersedes)), properties=properties)
-        return self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
+        number = self.publisher.publish_text(with_origin(document, origin, tags), body, declared)
+        self.derivations.derive(number, [parent.id for parent in parents])
+        return number

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from clawmem.app.services.capture.memories import MADE_FROM, Memories
+from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.facts import (
@@ -151,7 +151,7 @@ class SynthesizeFacts:
             fact.kind.value,
             CONFIDENCE,
             document.authored_at,
-            tags=(WRITER, f"{MADE_FROM}{document.id}"),
+            tags=(WRITER,),
             sources=[document],
             origin=Origin.MODEL if self.ask else Origin.ASSISTANT,
         )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
-from clawmem.app.services.capture.memories import MADE_FROM, PROJECT, Memories
+from clawmem.app.services.capture.memories import PROJECT, Memories
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.maintenance.observations import (
     Group,
@@ -18,61 +16,34 @@ from clawmem.app.services.maintenance.observations import (
     Observations,
     serve_again,
 )
-from clawmem.app.services.maintenance.synthesis import FOLDER, ORIGIN
 from clawmem.domain.capture import handoff
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Replacement
-from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
-
-MOST_RELATIONS = 1000
-_CONCLUSION = re.compile(rf"{FOLDER}/\d{{4}}-\d\d-\d\d-(?P<ids>(?:\d+-)+)[0-9a-f]+\.md")
 
 
 def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
     """
     Return every document that was derived from these, over any number of steps, by collection and path.
 
-    The documents themselves and forgotten ones are left out; archived and superseded ones are not. The vault
-    records a source in five places: the path of a conclusion and its relation of support, the journal of merged
-    observations, the ``made-from:`` tags of imported facts, and the quote of a capture that a handoff repeats.
+    The documents themselves and forgotten ones are left out; archived and superseded ones are not. A handoff that
+    repeats the quote of a captured memory is derived as well: both repeat the same sentence of a session.
     """
-    asked = set(document_ids)
-    stated: dict[int, set[int]] = defaultdict(set)
-    for document in vault.documents.sources(COLLECTION).values():
-        for source in _sources(document):
-            stated[source].add(document.id)
+    sources = set(document_ids)
     derived: dict[int, Document] = {}
-    waiting = list(asked)
+    waiting = list(sources)
     while waiting:
         source = waiting.pop()
-        edges = vault.relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
-        concluded = {edge.target for edge in edges if edge.origin == ORIGIN}
-        entries = [entry for entry in vault.journal.replacements(source) if source in entry.replaced]
-        replacing = vault.documents.many(entry.document_id for entry in entries).values()
-        # A note that contradicts the source was not derived from it.
-        merged = {document.id for document in replacing if CONSOLIDATED in document.tags}
-        found = {*stated.get(source, ()), *concluded, *merged, *_handed_over(vault, source)}
-        for document in vault.documents.many(found - asked - derived.keys()).values():
+        children = {*vault.derivations.children(source), *_handed_over(vault, source)}
+        for document in vault.documents.many(children - sources - derived.keys()).values():
             if document.inactive is not InactiveReason.FORGOTTEN:
                 derived[document.id] = document
                 waiting.append(document.id)
     return sorted(derived.values(), key=lambda document: (document.collection, document.path))
-
-
-def _sources(document: Document) -> Iterator[int]:
-    """Yield the sources that a document names: a conclusion in its path, an imported fact in its tags."""
-    if match := _CONCLUSION.fullmatch(document.path):
-        yield from map(int, match["ids"].strip("-").split("-"))
-    for tag in document.tags:
-        number = tag.removeprefix(MADE_FROM)
-        if tag != number and number.isdecimal():
-            yield int(number)
 
 
 def _handed_over(vault: Vault, source: int) -> Iterator[int]:
@@ -222,7 +193,7 @@ class DerivedMemories:
             document.authored_at,
             tags=tuple(tag for tag in document.tags if tag != by),
             domain=document.domain,
-            sources=[document],
+            origin=document.origin,
             project=next((value.value for value in properties if value.name == PROJECT), ""),
             is_local=True,
         )
