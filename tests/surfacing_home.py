@@ -21,11 +21,10 @@ from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.steps import RetrievalDependencies
-from clawmem.app.services.surfacing.surface import BlockRendering, SurfaceContext, Surfaced
+from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies
+from clawmem.app.services.surfacing.surface import FactsOf, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
-from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
+from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL, PROFILES, Profile, ThresholdMode
 from clawmem.ports.telemetry import Recall
 
 NOTES = {
@@ -95,7 +94,8 @@ class Home:
         models: Models = NO_MODELS,
         receive: Callable[[str], None] = lambda block: None,
         embedder: object | None = None,
-        dressing: BlockRendering | None = None,
+        facts_of: FactsOf = lambda prompt, budget: (),
+        nudge_interval: int = NUDGE_INTERVAL,
         recalls: Recalls | None = None,
     ) -> Surfaced:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
@@ -105,9 +105,15 @@ class Home:
             replaced={"confidence": unchanged} | ({"score": judged(confidence)} if confidence else {}),
         )
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
-        dressed = dressing or BlockRendering(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))
-        dressed = dressed._replace(floor=0.0)  # a vault of seven notes: what is likely is said by the test
-        surface = SurfaceContext(surfacing_stores(self.vault), means, dressed, self.clock, kept)
+        surface = SurfaceContext(
+            surfacing_stores(self.vault),
+            means,
+            self.clock,
+            kept,
+            facts_of,
+            floor=0.0,  # a vault of seven notes: what is likely is said by the test
+            nudge_interval=nudge_interval,
+        )
         known = PROFILES[profile] if isinstance(profile, str) else profile
         chosen = Choices(known, topic=topic, mode=mode)
         return surface(prompt, turns_of(self.vault.telemetry, session), chosen, receive)

@@ -22,8 +22,7 @@ from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.steps import visible
+from clawmem.app.services.surfacing.steps import Choices, visible
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.documents.times import iso_utc

@@ -15,7 +15,6 @@ from clawmem.app.services.surfacing.composing import Composer
 from clawmem.app.services.surfacing.steps import guarded
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
-from clawmem.domain.security.safety import safe
 from clawmem.ports.records import FragmentKey, FragmentKind, Origin
 
 DATA = Path(__file__).parent.parent / "data" / "injections.tsv"
@@ -91,9 +90,7 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
     work = guarded(asked, lines_of(home, "more"), Trace())
-    shown = Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
-        work, asked, BOUNDLESS
-    )
+    shown = Composer(retrieval_stores(home.vault))(work, asked, BOUNDLESS)
 
     assert 0 < len(shown.entries) < len(ATTACKS)  # some are a matter of opinion, few are
     for entry in shown.entries:
@@ -117,11 +114,7 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     asked = read_request(PROMPT, now_ms=home.clock.now_ms(), limit=100)
 
     work = guarded(asked, lines_of(home, "more"), Trace())
-    shown = "\n".join(
-        Composer(retrieval_stores(home.vault), safe, lambda text, start, end: text[start:end])(
-            work, asked, BOUNDLESS
-        ).entries
-    )
+    shown = "\n".join(Composer(retrieval_stores(home.vault))(work, asked, BOUNDLESS).entries)
 
     assert f"> {FACT}" in shown
     assert not any(part in shown for part in ("access tokens", "workspace", "drop@"))

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 from surfacing_home import Home, places
 
-from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.knowledge import Relation, RelationKind
@@ -27,13 +26,13 @@ class TestWhatIsSaid:
     """Steps 5 to 19."""
 
     def test_the_text_that_matched_is_in_the_block(self, home: Home) -> None:
-        """A title names a note, only its text answers: it stands there with its place and its day."""
+        """A title names a note, only its text answers: it stands there with its place, and no day if it has none."""
         said = home.ask()
 
         root = ElementTree.fromstring(said.block)
         assert [child.tag for child in root][:2] == ["instruction", "facts"]
         assert "Backups go to a storage box in Helsinki." in said.block
-        assert "**Backups** (decision) notes/decisions/backups.md:6, " in said.block
+        assert "**Backups** (decision) notes/decisions/backups.md:6\n" in said.block
 
     @pytest.mark.parametrize("profile", PROFILES)
     def test_every_profile_answers(self, home: Home, profile: str) -> None:
@@ -140,7 +139,7 @@ class TestWhatIsSaid:
 
         assert "Larch of Odda." in said.block
         assert ("Oiled by Per." in said.block) is is_whole
-        assert ("notes/n.md:3-9, " in said.block) is is_whole
+        assert ("notes/n.md:3-9\n" in said.block) is is_whole
 
     @pytest.mark.parametrize("name", ["experiments/try.md", "denial.md", "attack.md"])
     def test_what_is_never_surfaced(self, home: Home, name: str) -> None:
@@ -156,18 +155,17 @@ class TestWhatIsSaid:
         root = ElementTree.fromstring(said.block)
         assert "<facts>The mast is of spruce & pine.</facts>" in (root.findtext("facts") or "")
 
-    def test_secrets_go_before_a_text_is_cut(self, home: Home) -> None:
-        """What redacts sees the whole text of the note and the place of the fragment in it."""
-        seen: list[str] = []
+    def test_the_section_of_the_line_that_matched(self, home: Home) -> None:
+        """A long note shows the section of the found line, with its fix and its code, and the day that it states."""
+        fix = "Symptom: larch of Odda cracks.\n\nCause: frost.\n\nFix: oil it:\n\n```sh\noil --mast\n```"
+        rest = "A long tale. " * 150
+        text = f"---\ndate: 2026-02-03\n---\n# Mast\n\n## Cracks\n\n{fix}\n\n## Tale\n\n{rest}\n"
+        home.take_in(home.folder / "notes", {"n.md": text})
 
-        def redact(text: str, start: int, end: int) -> str:
-            seen.append(text[start:end])
-            return text[start:end].replace("Helsinki", "[redacted: town]")
+        said = home.ask("larch of Odda", confidence=home.confidence({"n.md": 0.9}))
 
-        said = home.ask(dressing=BlockRendering(str, redact))
-
-        assert "Backups go to a storage box in Helsinki." in seen
-        assert "storage box in [redacted: town]" in said.block
+        assert fix in said.block and "A long tale" not in said.block
+        assert "notes/n.md:8-16, 2026-02-03\n" in said.block
 
     def test_relations_among_what_is_shown(self, home: Home) -> None:
         """An edge is told when both of its ends are shown, and not when only one is."""

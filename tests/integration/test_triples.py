@@ -21,7 +21,6 @@ from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Entity, Triple
@@ -69,7 +68,6 @@ class World:
             self.vault.documents,
             self.vault.entities,
             self.vault.triples,
-            safe,
         )(prompt, budget)
 
 

@@ -1,6 +1,6 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,13 +8,14 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
-from clawmem.domain.documents.markdown import header_at
+from clawmem.domain.documents.markdown import Markdown, header_at
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, snippet
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
+from clawmem.domain.security.redaction import redact_part
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing import block as blocks
-from clawmem.domain.surfacing.block import age_label
 from clawmem.domain.surfacing.packing import (
     CHARACTERS,
     FULL_CHARACTERS,
@@ -29,11 +30,7 @@ from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 
 DAY = len("2026-03-31")
-LEAST_MORE = 10  # characters that a whole note has more than the lines that were found
-BELOW, APART = "\n", f"\n{ELLIPSIS}\n"  # what stands between a passage and the next line, or a later one
-
-Clean = Callable[[str], str]
-RedactPart = Callable[[str, int, int], str]
+LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
 
 class BlockContent(NamedTuple):
@@ -46,43 +43,32 @@ class BlockContent(NamedTuple):
 
 class _Passage(NamedTuple):
     """
-    Candidate prepared for display.
+    Part of a document to be shown.
 
     Attributes:
         candidate: The ranked candidate.
         head: Entry of its document, without text.
-        span: Position of its text in the body.
-        source: Redacted text at that position.
-        source_line: File line of the first line of ``source``; None if redaction removed lines.
-        header: Header of the table, if ``text`` begins with a table row.
-        text: The part of ``source`` that is shown, clean; empty if only the note is named.
+        body: Text of its document.
+        span: Position of the part in the body; None if the fragment no longer exists.
+        text: What is shown of the part, safe; empty if only the note is named.
         lines: First and last file line of ``text``.
+        header: Header of the table, if ``text`` begins with a table row.
     """
 
     candidate: Candidate
     head: blocks.Entry
-    span: Span | None = None
-    source: str = ""
-    source_line: int | None = None
-    header: str = ""
+    body: str
+    span: Span | None
     text: str = ""
-    lines: tuple[int, int] | None = None
+    lines: tuple[int, int] = (0, 0)
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """
-    Renderer of candidates, with one entry per document.
-
-    Args:
-        clean: Makes any text safe to include in a block.
-        redact: Returns the part of a body between two offsets without secrets. It needs the whole body, because
-            half of a secret would not be recognised.
-    """
+    """Renderer of candidates, with one entry per document."""
 
     stores: RetrievalStores
-    clean: Clean
-    redact: RedactPart
 
     def __call__(self, work: Work, request: RetrievalRequest, budget: int) -> BlockContent:
         """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
@@ -91,125 +77,33 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self.stores.documents, self.stores.successions, documents, request.as_of)
         heads = {
-            number: self._head(
-                document,
-                request.question.now_ms,
-                told_succession(newer.get(number)),
-            )
+            number: _head(document, request.question.now_ms, told_succession(newer.get(number)))
             for number, document in documents.items()
         }
         bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
-        passages = []
-        for c in candidates:
-            read = self._read(
-                c, heads[c.document_id], bodies.get(c.document_id, ""), c.span or spans.get(c.best)
+        # The threshold already dropped weak candidates; the tier only limits the length of the text.
+        passages = [
+            _cut(
+                _Passage(c, heads[c.document_id], bodies.get(c.document_id, ""), c.span or spans.get(c.best)),
+                request,
+                CHARACTERS[tier_of(c.score / best)],
             )
-            # The threshold already dropped weak candidates; the tier only limits the length of the text.
-            passages.append(self._cut(read, request, CHARACTERS[tier_of(c.score / best)]))
-        shown = self._fitting(passages, request, budget)
+            for c in candidates
+        ]
+        shown = _fitting(passages, request, budget)
         for together in _by_document(shown):
-            body = bodies.get(together[0].candidate.document_id, "")
-            for longer in (self._note(together, body, request), self._in_full(together, request)):
-                extended = [*(p for p in shown if p not in together)]
-                extended[shown.index(together[0]) : shown.index(together[0])] = longer
-                if longer and token_count(_text(extended)) <= budget:
+            for longer in _longer(together):
+                place = shown.index(together[0])
+                others = [[p for p in part if p not in together] for part in (shown[:place], shown[place:])]
+                cut = [_cut(p, request, FULL_CHARACTERS) if p.text else p for p in longer]
+                extended = [*others[0], *cut, *others[1]]
+                if token_count(SEPARATOR.join(_entries(extended))) <= budget:
                     shown = extended
                     break
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
         return BlockContent(tuple(entries), tuple(relations), tuple(passage.candidate for passage in shown))
-
-    def _head(self, document: Document, now_ms: int, succession: str) -> blocks.Entry:
-        origin = document.origin
-        return blocks.Entry(
-            self.clean(document.title),
-            self.clean(document.content_type),
-            self.clean(document.display_path),
-            document.authored_at[:DAY],
-            age=age_label(document.authored_at, now_ms),
-            source=SOURCES[origin],
-            lead="" if is_verified(origin) else LEADS[origin],
-            successor=self.clean(succession),
-        )
-
-    def _read(self, candidate: Candidate, head: blocks.Entry, body: str, span: Span | None) -> _Passage:
-        """Return the passage of *candidate*, redacted, with no text chosen yet."""
-        if span is None:
-            return _Passage(candidate, head)
-        written = body[span.start : span.end]
-        start = span.start + len(written) - len(written.lstrip())
-        source = self.redact(body, start, max(start, span.start + len(written.rstrip())))
-        is_whole = source.count("\n") == written.strip().count("\n")
-        first = span.start_line + body.count("\n", span.start, start) if is_whole else None
-        header = "\n".join(header_at(body, span.start) or ())
-        return _Passage(candidate, head, span, source, first, self.redact(header, 0, len(header)))
-
-    def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
-        """Return *passage* with at most *room* characters of its best matching lines."""
-        if not passage.source or not room or passage.span is None:
-            return passage._replace(text="", lines=None)
-        text, first = passage.source, passage.source_line or 1
-        last = first + text.count("\n")
-        if len(text) > room:
-            wanted = intent_terms(request.purpose) if request.purpose else ()
-            terms = request.question.forms.words
-            found = snippet(text, terms, intent_terms=wanted, max_length=room, first_line=first)
-            text, first, last = found.text, found.start_line, found.end_line
-        lines = (first, last) if passage.source_line else (passage.span.start_line, passage.span.end_line)
-        header = self.clean(passage.header) if "|" in text.partition("\n")[0] else ""
-        return passage._replace(text=self.clean(text), header=header, lines=lines)
-
-    def _fitting(
-        self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
-    ) -> list[_Passage]:
-        """Return the first *passages* that fit; if not all fit, shorten the last of them."""
-        if token_count(_text(passages)) <= budget:
-            return [*passages]
-        room = CHARACTERS[Tier.WARM]
-        shorter = [
-            self._cut(passage, request, room) if len(passage.text) > room else passage for passage in passages
-        ]
-
-        def mixed(count: int, full: int) -> list[_Passage]:
-            return [*passages[:full], *shorter[full:count]]
-
-        return mixed(
-            *pack_shorter(
-                len(passages), lambda n, full: _text(mixed(n, full)), budget, int(budget * FULL_SHARE)
-            )
-        )
-
-    def _in_full(self, together: Sequence[_Passage], request: RetrievalRequest) -> list[_Passage]:
-        """Return the passages of a note without cuts."""
-        return [
-            self._cut(passage, request, FULL_CHARACTERS) if passage.text else passage for passage in together
-        ]
-
-    def _note(self, together: Sequence[_Passage], body: str, request: RetrievalRequest) -> list[_Passage]:
-        """
-        Return the whole note in place of its passages; none if they are better.
-
-        The note must be short, longer than the passages, by a known author, and no row was found in it.
-        """
-        first = together[0]
-        start, end = text_range(body)
-        if not first.text or first.span is None or first.head.lead or end - start > FULL_CHARACTERS:
-            return []
-        if any(passage.header for passage in together):
-            return []  # other rows of the table would be noise
-        if end - start <= sum(len(passage.source) for passage in together) + LEAST_MORE or has_injection(
-            body
-        ):
-            return []
-        above = first.span.start_line - body.count("\n", 0, first.span.start)
-        span = first.span._replace(
-            start=start,
-            end=end,
-            start_line=above + body.count("\n", 0, start),
-            end_line=above + body.count("\n", 0, end),
-        )
-        return [self._cut(self._read(first.candidate, first.head, body, span), request, FULL_CHARACTERS)]
 
     def _relations(self, shown: Sequence[_Passage]) -> list[str]:
         """Return the relations among texts of the user and of assistants; relations to texts of others are omitted."""
@@ -223,6 +117,81 @@ class Composer:
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
 
 
+def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:
+    origin, is_dated = (
+        document.origin,
+        document.has_own_date,
+    )  # the date of an undated file may be that of a copy
+    return blocks.Entry(
+        safe(document.title),
+        safe(document.content_type),
+        safe(document.display_path),
+        document.authored_at[:DAY] if is_dated else "",
+        age=blocks.age_label(document.authored_at, now_ms) if is_dated else "",
+        source=SOURCES[origin],
+        lead="" if is_verified(origin) else LEADS[origin],
+        successor=safe(succession),
+    )
+
+
+def _cut(passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
+    """Return *passage* with at most *room* characters of its best matching lines."""
+    body, span = passage.body, passage.span
+    if span is None or not room:
+        return passage._replace(text="", header="")
+    written = body[span.start : span.end]
+    start = span.start + len(written) - len(written.lstrip())
+    text = redact_part(body, start, max(start, span.start + len(written.rstrip())))
+    first = span.start_line + body.count("\n", span.start, start)
+    last = first + text.count("\n")
+    if len(text) > room:
+        wanted = intent_terms(request.purpose) if request.purpose else ()
+        terms = request.question.forms.words
+        best = snippet(text, terms, intent_terms=wanted, max_length=room, first_line=first)
+        text, first, last = best.text, best.start_line, best.end_line
+    is_row = "|" in text.partition("\n")[0]
+    header = "\n".join(header_at(body, span.start) or ()) if is_row else ""
+    header = safe(redact_part(header, 0, len(header)))
+    return passage._replace(text=safe(text), lines=(first, last), header=header)
+
+
+def _fitting(passages: Sequence[_Passage], request: RetrievalRequest, budget: int) -> list[_Passage]:
+    """Return the first *passages* that fit; if not all fit, shorten the last of them."""
+    room = CHARACTERS[Tier.WARM]
+    shorter = [_cut(p, request, room) if len(p.text) > room else p for p in passages]
+
+    def text_of(count: int, full: int) -> str:
+        return SEPARATOR.join(_entries([*passages[:full], *shorter[full:count]]))
+
+    if token_count(text_of(len(passages), len(passages))) <= budget:
+        return [*passages]
+    count, full = pack_shorter(len(passages), text_of, budget, int(budget * FULL_SHARE))
+    return [*passages[:full], *shorter[full:count]]
+
+
+def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
+    """
+    Yield longer replacements for the passages of a note: the whole note, the section of the best one, all uncut.
+
+    The whole must be short, longer than the passages in it, and of a known author. It does not replace rows of a
+    table, because other rows would be noise.
+    """
+    first, body, span = together[0], together[0].body, together[0].span
+    is_replaceable = first.text and not first.head.lead and not any(passage.header for passage in together)
+    for start, end in (text_range(body), _section(body, span.start)) if span and is_replaceable else ():
+        inside = [p for p in together if p.span and start <= p.span.start < end]
+        length = sum(p.span.end - p.span.start for p in inside if p.span)
+        if (
+            span
+            and length + LEAST_MORE < end - start <= FULL_CHARACTERS
+            and not has_injection(body[start:end])
+        ):
+            line = span.start_line - body.count("\n", start, span.start)
+            whole = first._replace(span=span._replace(start=start, end=end, start_line=line))
+            yield [whole, *(p for p in together if p not in inside)]
+    yield [*together]
+
+
 def text_range(body: str) -> tuple[int, int]:
     """Return where the text of *body* begins, after its title, and where it ends."""
     start, end = 0, len(body.rstrip())
@@ -231,43 +200,54 @@ def text_range(body: str) -> tuple[int, int]:
     return min(start, end), end
 
 
-def _text(passages: Sequence[_Passage]) -> str:
-    return SEPARATOR.join(_entries(passages))
+def _section(body: str, place: int) -> tuple[int, int]:
+    """Return where the text of the section around the offset *place* begins and ends, without its heading."""
+    headings = Markdown(body).headings
+    start = max((heading.end for heading in headings if heading.end <= place), default=0)
+    end = min((heading.start for heading in headings if heading.start > place), default=len(body))
+    text = body[start:end]
+    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
 def _entries(passages: Sequence[_Passage]) -> list[str]:
     entries = []
     for together in _by_document(passages):
-        head = together[0].head
-        in_order = sorted(together, key=lambda passage: passage.candidate.best)
+        head, lines = together[0].head, [passage.lines for passage in together if passage.text]
+        first, last = min((line for line, _ in lines), default=0), max((line for _, line in lines), default=0)
+        if not lines and (span := together[0].span):  # without shown text, the line that was found
+            first = last = span.start_line
+        place = f":{first}-{last}" if last > first else f":{first}" if first else ""
+        in_order = sorted(together, key=lambda passage: passage.lines)
         text = _joined([passage for passage in in_order if passage.text])
-        entries.append(blocks.entry_text(head._replace(place=f"{head.place}{_lines(together)}", text=text)))
+        entries.append(blocks.entry_text(head._replace(place=f"{head.place}{place}", text=text)))
     return entries
 
 
 def _joined(passages: Sequence[_Passage]) -> str:
     """Return the texts one below the other; rows of one table stand together below its header."""
-    text, header, last = "", "", 0
+    text, before = "", None
     for passage in passages:
-        if passage.header and (passage.header == header or text.endswith(passage.header)):
-            header = passage.header
-            text = f"{text}\n{passage.text}"
+        if before is None:
+            gap = ""
+        elif passage.header and (passage.header == before.header or before.text.endswith(passage.header)):
+            text, before = f"{text}\n{passage.text}", passage
+            continue
         else:
-            is_next = passage.lines is not None and passage.lines[0] == last + 1
-            header = passage.header
-            own = f"{header}\n{passage.text}" if header else passage.text
-            text = f"{text}{BELOW if is_next else APART}{own}" if text else own
-        last = passage.lines[1] if passage.lines else 0
+            gap = _gap(before, passage)
+        text += gap + (f"{passage.header}\n{passage.text}" if passage.header else passage.text)
+        before = passage
     return text
 
 
-def _lines(together: Sequence[_Passage]) -> str:
-    """Return the line range of all shown text as ``:first-last``; without shown text, the line that was found."""
-    shown = [passage.lines for passage in together if passage.lines]
-    if not shown:
-        return f":{span.start_line}" if (span := together[0].span) else ""
-    first, last = min(first for first, _ in shown), max(last for _, last in shown)
-    return f":{first}-{last}" if last > first else f":{first}"
+def _gap(before: _Passage, passage: _Passage) -> str:
+    """Return what separates two texts of a note: line breaks, and an ellipsis if text between them is left out."""
+    skipped = passage.lines[0] - before.lines[1] - 1
+    if passage.span is None or skipped < 0:
+        return f"\n{ELLIPSIS}\n"
+    above = passage.span.start_line - passage.body.count("\n", 0, passage.span.start)
+    place = passage.lines[0] - above
+    between = passage.body.split("\n")[max(0, place - skipped) : place]
+    return f"\n{ELLIPSIS}\n" if any(map(str.strip, between)) else "\n" * (1 + min(skipped, 1))
 
 
 def _by_document(passages: Iterable[_Passage]) -> list[list[_Passage]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,6 +10,7 @@ from clawmem.domain.knowledge.entities import ids_of, only_one
 from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
@@ -19,41 +20,30 @@ from clawmem.ports.knowledge import EntityStore, TripleStore
 
 @dataclass(frozen=True, slots=True)
 class FactsAbout:
-    """
-    Lookup of the current facts about entities that a prompt names; related entities are not followed.
-
-    Args:
-        clean: Makes any text safe to include in a block.
-    """
+    """Lookup of the current facts about entities that a prompt names; related entities are not followed."""
 
     documents: DocumentStore
     entities: EntityStore
     triples: TripleStore
-    clean: Callable[[str], str]
 
     def __call__(self, prompt: str, budget: int) -> list[str]:
         """Return the fact lines that fit into *budget* tokens together with the enclosing tags."""
         return pack_lines(self._lines(prompt), budget, FACTS_FRAME)
 
     def _lines(self, prompt: str) -> Iterator[str]:
-        told = set()
-        for statement in self._statements(prompt):
-            line = triple_line(statement)
-            # A stated preference reads as an order without its subject.
-            if line not in told and not any(map(has_injection, (line, statement.object))):
-                told.add(line)
-                yield self.clean(line)
-
-    def _statements(self, prompt: str) -> Iterator[Statement]:
+        lines = set[str]()
         for entity_id in self._named(seeds_of(prompt)):
-            found = self.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
-            documents = self.documents.many({triple.document_id for triple in found})
-            for triple in found:
-                if triple.document_id not in documents or not is_verified(
-                    documents[triple.document_id].origin
-                ):
+            triples = self.triples.recorded(entity_id, TRIPLES_EACH, ended=False)
+            documents = self.documents.many({triple.document_id for triple in triples}) if triples else {}
+            for triple in triples:
+                document = documents.get(triple.document_id)
+                line = triple_line(Statement(triple.subject.name, triple.predicate, triple.object_name))
+                if line in lines or document is None or not is_verified(document.origin):
                     continue
-                yield Statement(triple.subject.name, triple.predicate, triple.object_name)
+                # A stated preference reads as an order without its subject.
+                if not any(map(has_injection, (line, triple.object_name))):
+                    lines.add(line)
+                    yield safe(line)
 
     def _named(self, seeds: Seeds) -> list[str]:
         """Return the distinct ids of the entities that *seeds* name; names shared by two entities are ignored."""

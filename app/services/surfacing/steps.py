@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ from clawmem.app.services.retrieval.retrievers import (
 from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RunRetrievers
 from clawmem.app.services.retrieval.supersede import SUCCESSION, supersede
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
-from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.grains import VECTOR
@@ -35,22 +34,44 @@ from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
-from clawmem.domain.surfacing.profiles import least_kept
+from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.journal import ActJournal
 from clawmem.ports.models import Embedder, LateInteraction
-from clawmem.ports.records import Document
 from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.telemetry import Receipts
 
-# Least relevance of the best line of each of the first notes, as a share of the best line: enough for all to be quoted.
-NOTE_SHARES = (0.9, 0.8, 0.75, 0.7, 0.65, 0.64, 0.63, 0.62)
-LEAST_NOTE = 0.25  # relevance that such a note needs, as a share of the best note: others only look alike to the vectors
-LEAST_OF_LONG = (
-    0.04  # confidence of a longer note: its answer may be elsewhere than in the line that was found
-)
+FIRST_NOTES, LEAST_NOTE = 8, 0.25  # notes to quote, and their least relevance as a share of the best note
+NOTE_SHARE, NOTE_STEP = (
+    0.8,
+    0.02,
+)  # least relevance of the first note's best line, as a share of the best line of all
+LEAST_OF_LONG = 0.04  # confidence of a longer note: its answer may be elsewhere than in the found line
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 READ_BY_MODEL = 15  # best candidates that a reranker reads
+
+
+class Choices(NamedTuple):
+    """
+    Options of one prompt.
+
+    Attributes:
+        profile: Limits on tokens, results and time.
+        topic: Topic of the session; empty if none is set.
+        mode: Adaptive or absolute confidence threshold.
+        session_id: Session of the prompt. Its own texts are not repeated to it while they are in its context.
+        compacted_at: Time of the session's last compaction. Texts captured later are still in its context.
+        elsewhere: Ids of documents that apply to other projects.
+        loaded: Text that the client itself loaded into the context, with runs of whitespace collapsed.
+    """
+
+    profile: Profile = PROFILES["balanced"]
+    topic: str = ""
+    mode: ThresholdMode = ThresholdMode.ADAPTIVE
+    session_id: str = ""
+    compacted_at: str = ""
+    elsewhere: frozenset[int] = frozenset()
+    loaded: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,10 +181,11 @@ def first_notes(stores: RetrievalStores, late: LateInteraction | None, embedder:
         lines = {c.document_id: c for c in reversed(work.candidates)}
         best = max((c.relevance for c in work.candidates), default=0.0)
         least = LEAST_NOTE * max((c.relevance for c in notes), default=0.0)
-        likely = [note for note in notes if note.relevance >= least][: len(NOTE_SHARES)]
+        likely = [note for note in notes if note.relevance >= least][:FIRST_NOTES]
         spans = work.texts.spans(note.best for note in likely if note.document_id not in lines)
         raised = {}
-        for note, share in zip(likely, NOTE_SHARES, strict=False):
+        for place, note in enumerate(likely):
+            share = NOTE_SHARE - NOTE_STEP * place
             line = lines.get(note.document_id) or note._replace(relevance=0.0, span=spans.get(note.best))
             if line.span and line.relevance < share * best:
                 raised[line.best] = line.with_relevance(share * best)
@@ -186,6 +208,14 @@ def filter_steps(stores: SurfacingStores, choices: Choices) -> dict[str, Stage]:
 def visible(captures: CaptureStore, choices: Choices) -> Stage:
     """Return a step that drops candidates that are hidden, snoozed, already in the conversation or without content."""
 
+    @cache  # several lines of a document are candidates
+    def is_in_context(document_id: int) -> bool:
+        """Whether a document was captured from this session after its last compaction."""
+        return bool(choices.session_id) and any(
+            sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
+            for sighting in captures.sightings(document_id)
+        )
+
     def why(candidate: Candidate, texts: LoadedTexts, now: str) -> str:
         document = candidate.document
         if document is None or is_hidden(document.display_path, document.content_type):
@@ -194,7 +224,7 @@ def visible(captures: CaptureStore, choices: Choices) -> Stage:
             return "of another project"
         if document.is_snoozed(now):
             return "snoozed"
-        if _is_in_context(captures, document, choices):
+        if document.collection == OWN_COLLECTION and is_in_context(document.id):
             return "captured in this session"
         text = text_of(texts, candidate)
         if is_noise(text):
@@ -209,16 +239,6 @@ def visible(captures: CaptureStore, choices: Choices) -> Stage:
         return _without(first, trace, lambda candidate: why(candidate, work.texts, now))
 
     return stage
-
-
-def _is_in_context(captures: CaptureStore, document: Document, choices: Choices) -> bool:
-    """Whether *document* was captured from this session after its last compaction."""
-    if not choices.session_id or document.collection != OWN_COLLECTION:
-        return False
-    return any(
-        sighting.session_id == choices.session_id and sighting.seen_at > choices.compacted_at
-        for sighting in captures.sightings(document.id)
-    )
 
 
 def focused(topic: str) -> Stage:

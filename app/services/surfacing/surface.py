@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
+from time import perf_counter
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
@@ -13,9 +14,9 @@ from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import RERANKER
 from clawmem.app.services.retrieval.work import Trace, Work
-from clawmem.app.services.surfacing.choices import Choices, Watch
-from clawmem.app.services.surfacing.composing import Clean, Composer, RedactPart
+from clawmem.app.services.surfacing.composing import Composer
 from clawmem.app.services.surfacing.steps import (
+    Choices,
     RetrievalDependencies,
     SurfacingStores,
     filter_steps,
@@ -36,29 +37,12 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.records import VERIFIED, Scope
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number
+FEWEST_TO_ASK = 2  # hits: one needs no reordering, and rewording for none finds nothing
+COMPOSING_S = 1.0  # reserve for the start of the process and for composing the block on a busy machine
 
 FactsOf = Callable[[str, int], Sequence[str]]
 Receive = Callable[[str], None]
 Ranked = tuple[Work, Trace]
-
-
-class BlockRendering(NamedTuple):
-    """
-    Options for rendering a block.
-
-    Attributes:
-        clean: Makes a text safe to include in a block.
-        redact: Returns the part of a body between two offsets without secrets.
-        facts_of: Returns fact lines about a prompt within a number of tokens.
-        floor: Minimum probability that anything answers; below it no block is produced.
-        nudge_interval: Number of blocks from one reminder to curate the memory to the next.
-    """
-
-    clean: Clean
-    redact: RedactPart = lambda text, start, end: text[start:end]
-    facts_of: FactsOf = lambda prompt, budget: ()
-    floor: float = DEFAULT_FLOOR
-    nudge_interval: int = NUDGE_INTERVAL
 
 
 class Surfaced(NamedTuple):
@@ -73,13 +57,22 @@ class Surfaced(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SurfaceContext:
-    """Use case that retrieves context for a prompt that passed the gate, and renders it for a model."""
+    """
+    Use case that retrieves context for a prompt that passed the gate, and renders it for a model.
+
+    Args:
+        facts_of: Returns fact lines about a prompt within a number of tokens.
+        floor: Minimum probability that anything answers; below it no block is produced.
+        nudge_interval: Number of blocks from one reminder to curate the memory to the next.
+    """
 
     stores: SurfacingStores
     dependencies: RetrievalDependencies
-    rendering: BlockRendering
     clock: Clock
     recalls: Recalls
+    facts_of: FactsOf = lambda prompt, budget: ()
+    floor: float = DEFAULT_FLOOR
+    nudge_interval: int = NUDGE_INTERVAL
 
     def __call__(
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
@@ -91,30 +84,32 @@ class SurfaceContext:
             receive: Called with each block as soon as it is complete, before models are asked and before the turn
                 is recorded. The last block is the valid one.
         """
-        watch = Watch(choices.profile)
+        began, profile = perf_counter(), choices.profile
         request = read_request(
             without_prefixes(prompt)[:MOST_PROMPT],
             now_ms=self.clock.now_ms(),
             zone=self.clock.zone(),
-            limit=choices.profile.results * LINES_A_RESULT,
+            limit=profile.results * LINES_A_RESULT,
             unit=Unit.LINE,
-            floor=self.rendering.floor,
+            floor=self.floor,
             purpose=choices.topic,
         )
         with self.stores.retrieval.transactions.reading():
             surfaced = self._surfaced(request, turns, choices)
         receive(surfaced.block)
-        if watch.may_ask(sum(surfaced.answer.trace.hits.values())):
+        elapsed_s, hits = perf_counter() - began, sum(surfaced.answer.trace.hits.values())
+        if profile.deepens and elapsed_s < profile.deepen_within_s and hits >= FEWEST_TO_ASK:
             try:
                 with self.dependencies.models() as models:
                     if models.are_asked:
-                        deepened = self._deepened(surfaced, turns, choices, models, watch.left_s)
+                        left_s = profile.deadline_s - COMPOSING_S - (perf_counter() - began)
+                        deepened = self._deepened(surfaced, turns, choices, models, left_s)
                         if deepened.block != surfaced.block:
                             receive(deepened.block)
                         surfaced = deepened
             except Exception as error:  # noqa: BLE001  the block without models remains valid
                 surfaced.answer.trace.degraded["models"] = reason_of(error)
-        surfaced = surfaced._replace(ms=watch.elapsed_s * 1000)
+        surfaced = surfaced._replace(ms=(perf_counter() - began) * 1000)
         self._record(surfaced, turns, choices)
         return surfaced
 
@@ -144,7 +139,7 @@ class SurfaceContext:
             work, trace = self._with_earlier(request, turns, retrieving, filtering, (work, trace))
         hint, reminder = routing_hint(request.question.text), self._nudge(turns)
         budget = choices.profile.budget - frame_tokens(hint, reminder)
-        content = Composer(stores, self.rendering.clean, self.rendering.redact)(work, request, budget)
+        content = Composer(stores)(work, request, budget)
         facts_budget = choices.profile.facts_budget if content.entries else 0
         text = block(
             content.entries,
@@ -210,7 +205,7 @@ class SurfaceContext:
 
     def _nudge(self, turns: Turns) -> str:
         """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
-        interval = self.rendering.nudge_interval
+        interval = self.nudge_interval
         try:
             if turns.blocks_since() < interval:
                 return ""  # most sessions are too short; skip the query for the latest act
@@ -221,7 +216,7 @@ class SurfaceContext:
 
     def _facts(self, prompt: str, budget: int) -> Sequence[str]:
         try:
-            return self.rendering.facts_of(prompt, budget) if budget else ()
+            return self.facts_of(prompt, budget) if budget else ()
         except Exception:  # noqa: BLE001  facts are optional
             return ()
 
