@@ -127,12 +127,8 @@ def _refuse_bad(vectors: Sequence[Vector], length: int) -> None:
     """
     expected = length or len(vectors[0])
     for vector in vectors:
-        if not vector or len(vector) % 4:
-            raise BadVector(f"{len(vector)} bytes are no float32 numbers")
-        if len(vector) != expected:
-            raise BadVector(f"it has {len(vector) // 4} numbers, the others have {expected // 4}")
+        if not vector or len(vector) % 4 or len(vector) != expected:
+            raise BadVector(f"it has {len(vector)} bytes, the others have {expected}, 4 for each number")
         numbers = np.frombuffer(vector, "<f4")
-        if not np.isfinite(numbers).all():
-            raise BadVector("one of its numbers is not finite")
-        if not numbers.any():
-            raise BadVector("it is all zeros")
+        if not np.isfinite(numbers).all() or not numbers.any():
+            raise BadVector("one of its numbers is not finite, or it is all zeros")
