@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.serve.runtime import Dispatcher
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.settings.model import load_settings
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from stat import S_ISREG
@@ -111,6 +112,20 @@ def text_in(place: Path | str, most: int = -1) -> str:
         raise PermissionError(f"{place} is not a regular file")
     with open(place, encoding="utf-8") as file:  # noqa: PTH123
         return file.read(most)
+
+
+def file_version(file: Path) -> tuple[int, int, int] | None:
+    """Return a value that changes when *file* is replaced or edited; ``None`` if it cannot be examined."""
+    with suppress(OSError):
+        status = file.stat()
+        return status.st_dev, status.st_ino, status.st_mtime_ns
+    return None
+
+
+def file_identity(file: Path) -> tuple[int, int] | None:
+    """Return a value that changes when *file* is replaced; ``None`` if it cannot be examined."""
+    version = file_version(file)
+    return version and version[:2]
 
 
 def is_there(path: Path) -> bool:

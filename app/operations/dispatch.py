@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 
+from clawmem.app.bootstrap.opening import open_services, unopened_services
+from clawmem.app.environment.places import file_identity, file_version
 from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.services.progress import ProgressOf, no_progress
-from clawmem.ports.errors import ClawmemError
+from clawmem.app.settings.vaults import of_vault
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
 
 T = TypeVar("T")
+
+READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
+WAITING = 20  # requests that may wait for a thread; further ones are refused
 
 
 class Busy(ClawmemError):
@@ -27,24 +36,129 @@ class Busy(ClawmemError):
         super().__init__("The server has too many requests waiting. Try again in a moment.")
 
 
-class Dispatcher(Protocol):
+class Dispatcher:
     """
-    Threads that have vaults open: several for reading, one for writing.
+    Threads that have vaults open, outside the event loop: several for reading, one for writing.
 
-    Work that writes completes even if its caller is cancelled.
+    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and
+    reopens one when its file or the settings file changes. Each write opens the vault for itself.
+
+    Args:
+        settings: Loads the settings; called whenever a vault is opened.
     """
+
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        self._settings = settings
+        self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
+        self._caches: WeakSet[ExitStack] = WeakSet()
+        self._cache = _ThreadCache(self._caches)
 
     @property
     def settings(self) -> Settings:
         """The current settings."""
+        return self._settings()
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """
+        Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
+
+        Raises:
+            Busy: Too many requests wait; *work* will not run.
+        """
+        _refuse_if_full(self._readers)
+        return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
-        """Run *work* with the vault called *vault*, by default the usual one, open for reading."""
+        """
+        Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
+
+        Raises:
+            Busy: Too many requests wait.
+            NotFound: No vault has this name.
+            ClawmemError: *work* raised it, or the vault cannot be opened.
+        """
+
+        def with_cached() -> T:
+            with self.services(lambda: self._settings_of(vault), vault) as services:
+                return work(services)
+
+        return await self.in_thread(with_cached)
 
     async def write(
         self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
     ) -> T:
-        """Run *work* with the vault open for writing; a missing vault is created only with *create*."""
+        """
+        Run *work* with the vault open for writing; the work completes even if the caller is cancelled.
+
+        Args:
+            create: Whether to create a missing vault.
+
+        Raises:
+            As `read`.
+        """
+
+        def with_opened() -> T:
+            with open_services(self._settings_of(vault), create=create) as services:
+                return work(services)
+
+        _refuse_if_full(self._writer)
+        return await to_thread.run_sync(with_opened, limiter=self._writer)
+
+    @contextmanager
+    def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
+        """
+        Yield the services over *vault* that this thread has open for reading; after an error it opens them again.
+
+        Args:
+            settings: Returns the settings for *vault*; called if the vault has to be opened.
+        """
+        cache = self._cache
+        try:
+            version, services = cache.services.get(vault, (None, None))
+            if services is None or version != _version_of(services.settings):
+                cache.clear()
+                current = settings()
+                version = _version_of(current)
+                services = cache.stack.enter_context(open_services(current, read_only=True))
+                cache.services[vault] = version, services
+            yield services
+        except InvalidInput:
+            raise
+        except BaseException:  # the open vault may be unusable
+            cache.clear()
+            raise
+
+    def close(self) -> None:
+        """Close the cached vaults, except those that a request still uses."""
+        for stack in [*self._caches]:
+            with suppress(Exception):  # in use by a thread that hangs
+                stack.close()
+
+    def _settings_of(self, vault: str | None) -> Settings:
+        return self._settings() if vault is None else of_vault(self._settings(), vault)
+
+
+class _ThreadCache(threading.local):
+    """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
+
+    def __init__(self, caches: WeakSet[ExitStack]) -> None:
+        self.services: dict[str | None, tuple[object, Services]] = {}
+        self.stack = ExitStack()
+        caches.add(self.stack)
+
+    def clear(self) -> None:
+        self.services.clear()
+        self.stack.close()
+
+
+def _refuse_if_full(limiter: CapacityLimiter) -> None:
+    if limiter.statistics().tasks_waiting >= WAITING:
+        raise Busy
+
+
+def _version_of(settings: Settings) -> tuple[object, ...]:
+    """Return a value that changes when the vault file is replaced or the settings file is edited."""
+    return file_identity(settings.vault), file_version(settings.config_file)
 
 
 async def run(
@@ -71,8 +185,6 @@ async def run(
         return operation.run(services.called_by(caller, progress), request)
 
     if operation.opens is Opening.NOTHING:
-        from clawmem.app.bootstrap.opening import unopened_services
-
         return await to_thread.run_sync(work, unopened_services(dispatcher.settings))
     if operation.changes_nothing(request):
         return await dispatcher.read(work, vault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.environment.places import is_there
+from clawmem.app.environment.places import file_identity, file_version, is_there
 from clawmem.app.operations.embedding import embed_as
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.settings.model import Settings, load_settings
@@ -80,28 +80,14 @@ def watch(
     services.watching(options, stop)
 
 
-def file_version(file: Path) -> tuple[int, int, int] | None:
-    """Return a value that changes when *file* is replaced or edited; ``None`` if it cannot be examined."""
-    with suppress(OSError):
-        status = file.stat()
-        return status.st_dev, status.st_ino, status.st_mtime_ns
-    return None
-
-
-def identity(vault: Path) -> tuple[int, int] | None:
-    """Return a value that changes when another file takes the place of *vault*; ``None`` while there is none."""
-    version = file_version(vault)
-    return version and version[:2]
-
-
 class _UntilReplaced:
     """Stop signal that is also set when the file at *vault* is removed or replaced."""
 
     def __init__(self, stop: StopSignal, vault: Path) -> None:
-        self._stop, self._vault, self._identity = stop, vault, identity(vault)
+        self._stop, self._vault, self._identity = stop, vault, file_identity(vault)
 
     def is_set(self) -> bool:
-        return self._stop.is_set() or identity(self._vault) != self._identity
+        return self._stop.is_set() or file_identity(self._vault) != self._identity
 
     def wait(self, timeout: float) -> bool:
         end = monotonic() + timeout

@@ -1,19 +1,17 @@
-"""Runtime of the server behind its interfaces: worker threads over the vault, hook events, and background threads."""
+"""Runtime of the server behind its interfaces: hook events, and background threads."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
-from anyio import CapacityLimiter, move_on_after, to_thread
+from anyio import move_on_after
 
 from clawmem.app.bootstrap.container import Gateways
-from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import is_there
@@ -22,154 +20,17 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, fault_of_event, log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
-from clawmem.app.operations.dispatch import Busy
-from clawmem.app.serve.background import (
-    BackgroundThread,
-    at_work,
-    file_version,
-    identity,
-    lane_threads,
-    watcher_thread,
-)
+from clawmem.app.operations.dispatch import Busy, Dispatcher
+from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
 from clawmem.app.settings.model import load_settings
-from clawmem.app.settings.vaults import of_vault
-from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
+from clawmem.ports.errors import ConfigError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
 
-T = TypeVar("T")
-
-READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
-WAITING = 20  # requests that may wait for a thread; further ones are refused
 ON_THE_WAY_S = 0.3  # part of a hook client's deadline reserved for the transfer
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
-
-
-class Dispatcher:
-    """
-    Dispatcher that runs requests with the services over a vault, outside the event loop.
-
-    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and
-    reopens one when its file or the settings file changes. Each write opens the vault for itself.
-
-    Args:
-        settings: Loads the settings; called whenever a vault is opened.
-    """
-
-    def __init__(self, settings: Callable[[], Settings]) -> None:
-        self._settings = settings
-        self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
-        self._caches: WeakSet[ExitStack] = WeakSet()
-        self._cache = _ThreadCache(self._caches)
-
-    @property
-    def settings(self) -> Settings:
-        """The current settings."""
-        return self._settings()
-
-    async def in_thread(self, work: Callable[[], T]) -> T:
-        """
-        Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
-
-        Raises:
-            Busy: Too many requests wait; *work* will not run.
-        """
-        _refuse_if_full(self._readers)
-        return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
-
-    async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
-        """
-        Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
-
-        Raises:
-            Busy: Too many requests wait.
-            NotFound: No vault has this name.
-            ClawmemError: *work* raised it, or the vault cannot be opened.
-        """
-
-        def with_cached() -> T:
-            with self.services(lambda: self._settings_of(vault), vault) as services:
-                return work(services)
-
-        return await self.in_thread(with_cached)
-
-    async def write(
-        self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
-    ) -> T:
-        """
-        Run *work* with the vault open for writing; the work completes even if the caller is cancelled.
-
-        Args:
-            create: Whether to create a missing vault.
-
-        Raises:
-            As `read`.
-        """
-
-        def with_opened() -> T:
-            with open_services(self._settings_of(vault), create=create) as services:
-                return work(services)
-
-        _refuse_if_full(self._writer)
-        return await to_thread.run_sync(with_opened, limiter=self._writer)
-
-    @contextmanager
-    def services(self, settings: Callable[[], Settings], vault: str | None = None) -> Iterator[Services]:
-        """
-        Yield the services over *vault* that this thread has open for reading; after an error it opens them again.
-
-        Args:
-            settings: Returns the settings for *vault*; called if the vault has to be opened.
-        """
-        cache = self._cache
-        try:
-            version, services = cache.services.get(vault, (None, None))
-            if services is None or version != _version_of(services.settings):
-                cache.clear()
-                current = settings()
-                version = _version_of(current)
-                services = cache.stack.enter_context(open_services(current, read_only=True))
-                cache.services[vault] = version, services
-            yield services
-        except InvalidInput:
-            raise
-        except BaseException:  # the open vault may be unusable
-            cache.clear()
-            raise
-
-    def close(self) -> None:
-        """Close the cached vaults, except those that a request still uses."""
-        for stack in [*self._caches]:
-            with suppress(Exception):  # in use by a thread that hangs
-                stack.close()
-
-    def _settings_of(self, vault: str | None) -> Settings:
-        return self._settings() if vault is None else of_vault(self._settings(), vault)
-
-
-class _ThreadCache(threading.local):
-    """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
-
-    def __init__(self, caches: WeakSet[ExitStack]) -> None:
-        self.services: dict[str | None, tuple[object, Services]] = {}
-        self.stack = ExitStack()
-        caches.add(self.stack)
-
-    def clear(self) -> None:
-        self.services.clear()
-        self.stack.close()
-
-
-def _refuse_if_full(limiter: CapacityLimiter) -> None:
-    if limiter.statistics().tasks_waiting >= WAITING:
-        raise Busy
-
-
-def _version_of(settings: Settings) -> tuple[object, ...]:
-    """Return a value that changes when the vault file is replaced or the settings file is edited."""
-    return identity(settings.vault), file_version(settings.config_file)
 
 
 class ResidentContext(HookContext):

@@ -20,9 +20,10 @@ from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.interfaces.rest.routes import RestRoute
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
-from clawmem.app.serve.runtime import Dispatcher, ServerRuntime
+from clawmem.app.serve.runtime import ServerRuntime
 
 FILE = f"notes/{NOTE}"
 PROJECT = Path(__file__).parents[1] / "data" / "beadsproject"

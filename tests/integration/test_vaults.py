@@ -14,8 +14,8 @@ import pytest
 from command_line import Invoke, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.serve import runtime as desk_module
-from clawmem.app.serve.runtime import Dispatcher
+from clawmem.app.operations import dispatch
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import of_vault
@@ -80,12 +80,12 @@ class TestOpening:
             with pytest.raises(VaultError, match="vault sync gone FOLDER"):
                 await desk.read(lambda services: services.status(), "gone")
 
-        with patch.object(desk_module, "open_services", wraps=open_services) as opening:
+        with patch.object(dispatch, "open_services", wraps=open_services) as opening:
             asyncio.run(ask())
         desk.close()
 
         opened = [call.args[0].named for call in opening.call_args_list]
-        assert 1 <= opened.count("work") <= desk_module.READERS
+        assert 1 <= opened.count("work") <= dispatch.READERS
         assert opened.count("gone") == 1
         assert not settings.vault.exists()
         assert not (tmp_path / "gone").exists()

@@ -48,8 +48,8 @@ def mcp(
 def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
     from clawmem.app.interfaces.mcp.server import make_server
     from clawmem.app.interfaces.mcp.stdio import serve
+    from clawmem.app.operations.dispatch import Dispatcher
     from clawmem.app.serve.background import at_work, lane_threads
-    from clawmem.app.serve.runtime import Dispatcher
 
     settings = settings_of(ctx)  # errors in the settings are reported before the first request
 

@@ -10,9 +10,8 @@ from time import monotonic
 import anyio
 import pytest
 
-from clawmem.app.operations.dispatch import Busy
+from clawmem.app.operations.dispatch import READERS, WAITING, Busy, Dispatcher
 from clawmem.app.serve.background import BackgroundThread
-from clawmem.app.serve.runtime import READERS, WAITING, Dispatcher
 from clawmem.app.settings.model import load_settings
 
 SECONDS = 20.0
