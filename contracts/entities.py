@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clawmem.contracts.base import VaultContract
@@ -42,11 +44,11 @@ class EntityMentionContract(VaultContract):
     def test_mentions_are_kept(self, vault: Vault) -> None:
         """A document's entities are returned by id, with their kinds and counts; a repeated mention counts once."""
         service = entity("Redis", "service")
-        saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7), ANN)
+        saved = mentioning(vault, "a.md", service, replace(ANN, mention_count=7), ANN)
         vault.entities.set_mentions(saved, [ANN, service])
         other = mentioning(vault, "b.md", service)
 
-        counted = [ANN._replace(mention_count=1), service._replace(mention_count=2)]
+        counted = [replace(ANN, mention_count=1), replace(service, mention_count=2)]
         assert vault.entities.mentions(saved) == counted
         assert neighbours(vault, saved) == [(other, 1)]
 
@@ -82,10 +84,10 @@ class EntityMentionContract(VaultContract):
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
         """The first name and kind of an id are retained; later variants are ignored."""
         mentioning(vault, "a.md", ANN)
-        mentioning(vault, "b.md", ANN._replace(name="Annie", kind="tool"))
+        mentioning(vault, "b.md", replace(ANN, name="Annie", kind="tool"))
 
-        assert vault.entities.search("ann", 10) == [ANN._replace(mention_count=2)]
-        assert vault.entities.frequent(10) == [ANN._replace(mention_count=2)]
+        assert vault.entities.search("ann", 10) == [replace(ANN, mention_count=2)]
+        assert vault.entities.frequent(10) == [replace(ANN, mention_count=2)]
         assert vault.entities.frequent(0) == []
         assert found(vault, "annie") == []
 
@@ -172,7 +174,7 @@ class EntityForgettingContract(VaultContract):
 
         assert vault.entities.mentions(gone) == []
         assert found(vault, "ann") == []
-        assert vault.entities.known([ANN.id, BOB.id]) == {BOB.id: BOB._replace(mention_count=1)}
+        assert vault.entities.known([ANN.id, BOB.id]) == {BOB.id: replace(BOB, mention_count=1)}
         assert [entity.id for entity in vault.entities.mentions(kept)] == [BOB.id, CYD.id]
         assert neighbours(vault, gone) == []
 

@@ -80,7 +80,7 @@ class TripleStatementContract(VaultContract):
         assert vault.triples.recorded(LEDGER.id, MANY) == [uses, prefers]
         assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [uses]
         assert current(vault, REDIS) == []
-        vault.triples.add([says(saved, LEDGER._replace(name="LEDGER", kind="org"), "uses", REDIS)])
+        vault.triples.add([says(saved, replace(LEDGER, name="LEDGER", kind="org"), "uses", REDIS)])
         assert vault.entities.known([LEDGER.id, "no:such:id"]) == {LEDGER.id: LEDGER}
         assert vault.entities.mentions(saved) == []
 

@@ -1,14 +1,23 @@
-"""Relations between documents, and the entities and facts in them."""
+"""Relations between documents, and the entities, facts and notes made from them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of, provenance_of
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
+from clawmem.app.operations.fields import (
+    Address,
+    DocumentReference,
+    Limit,
+    place_of,
+    provenance_of,
+    title_of,
+)
+from clawmem.app.operations.operation import Command, Effect, Flag, Option, Result, operation
 from clawmem.app.operations.output import plural
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
     Version,
@@ -17,14 +26,17 @@ from clawmem.app.services.knowledge.facts import (
     in_ids,
     versions,
 )
-from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalStep
+from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
+from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
+from clawmem.domain.graph.causal import Direction as CausalDirection
+from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.knowledge import Direction, Triple
+from clawmem.ports.knowledge import Direction, Entity, Note, Triple
 from clawmem.ports.records import Origin
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.knowledge import Entity
 
 ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
 MOST_FACTS, MOST_VERSIONS = 1000, 100
@@ -32,22 +44,6 @@ MOST_CHARACTERS = 1000  # of a name
 PREVIEW = 50  # characters of a context shown in a line
 
 Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
-
-
-class EntityRecord(Result):
-    """A person, project, tool or other thing that documents mention."""
-
-    id: str
-    name: str
-    kind: str
-    mention_count: int = Field(description="Number of documents that mention it.")
-
-
-class Entities(Result):
-    """Entities, most mentioned or most similar first."""
-
-    count: int
-    entities: list[EntityRecord]
 
 
 class Fact(Result):
@@ -81,7 +77,7 @@ class FactCounts(Result):
 class Facts(Result):
     """The facts about an entity: current facts first, then ended ones."""
 
-    entity: EntityRecord
+    entity: Entity
     direction: str
     as_of: str | None = None
     facts: list[Fact]
@@ -114,10 +110,6 @@ class Evolution(Result):
     timeline: list[NoteVersion]
 
 
-def _entity(one: Entity) -> EntityRecord:
-    return EntityRecord(id=one.id, name=one.name, kind=one.kind, mention_count=one.mention_count)
-
-
 def _fact(triple: Triple, known: EntityFacts) -> Fact:
     is_outgoing = triple.subject.id == known.entity.id
     ender, document = known.documents.get(triple.ended_by or 0), known.documents[triple.document_id]
@@ -138,29 +130,21 @@ def _fact(triple: Triple, known: EntityFacts) -> Fact:
     )
 
 
-def _version(services: Services, one: Version, origin: Origin) -> NoteVersion:
-    before, after = one.before, one.note
+def _version(services: Services, version: Version, origin: Origin) -> NoteVersion:
+    after, before = version.note, version.before or Note(version.note.document_id, ())
     return NoteVersion(
         version=after.version,
-        triggered_by=DocumentReference(**place_of(services, one.cause)) if one.cause else None,
+        triggered_by=DocumentReference(**place_of(services, version.cause)) if version.cause else None,
         origin=after.origin,
-        previous_keywords=list(before.keywords) if before else [],
-        new_keywords=list(after.keywords),
-        previous_tags=list(before.tags) if before else [],
-        new_tags=list(after.tags),
-        previous_context=without_orders(before.context, origin) if before else "",
+        previous_keywords=[*before.keywords],
+        new_keywords=[*after.keywords],
+        previous_tags=[*before.tags],
+        new_tags=[*after.tags],
+        previous_context=without_orders(before.context, origin),
         new_context=without_orders(after.context, origin),
         reasoning=without_orders(after.reason, origin),
         created_at=after.written_at,
     )
-
-
-def _entities_text(result: Entities) -> str:
-    lines = [
-        f"{entity.name} ({entity.kind}, in {plural(entity.mention_count, 'document')}): {entity.id}"
-        for entity in result.entities
-    ]
-    return "\n".join(lines) or "No entity found. Entities come from: clawmem enrich"
 
 
 def _facts_text(result: Facts) -> str:
@@ -179,30 +163,30 @@ def _fact_line(fact: Fact) -> str:
 
 def _evolution_text(result: Evolution) -> str:
     """Return each version as a few lines; those about a text of others are quoted."""
-    lines = [line for version in result.timeline for line in _version_lines(version)]
+    lines: list[str] = []
+    for version in result.timeline:
+        cause = f" by {version.triggered_by.file}" if version.triggered_by else ""
+        why = f": {version.reasoning}" if version.reasoning else ""
+        lines.append(f"v{version.version} {version.created_at[:10]} ({version.origin}){cause}{why}")
+        for name in ("keywords", "context"):
+            before, after = getattr(version, f"previous_{name}"), getattr(version, f"new_{name}")
+            if before != after:
+                lines.append(f"  {name}: {_preview(before)} → {_preview(after)}")
     if not lines:
         return f"There is no note about {result.document.file} yet. Run: clawmem enrich"
     return "\n".join(lines_to_read("\n".join(lines), result.document.origin))
 
 
-def _version_lines(one: NoteVersion) -> list[str]:
-    cause = f" by {one.triggered_by.file}" if one.triggered_by else ""
-    why = f": {one.reasoning}" if one.reasoning else ""
-    before, after = ", ".join(one.previous_keywords), ", ".join(one.new_keywords)
-    contexts = _preview(one.previous_context), _preview(one.new_context)
-    lines = [f"v{one.version} {one.created_at[:10]} ({one.origin}){cause}{why}"]
-    lines += [f"  keywords: {before or 'none'} → {after or 'none'}"] if before != after else []
-    lines += [f"  context: {contexts[0]} → {contexts[1]}"] if contexts[0] != contexts[1] else []
-    return lines
-
-
-def _preview(text: str) -> str:
+def _preview(value: str | list[str]) -> str:
+    text = value if isinstance(value, str) else ", ".join(value)
     return f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text or "none"
 
 
 @operation(
     Effect.READS,
-    text=_entities_text,
+    columns="name kind mention_count=documents id",
+    empty="No entity found. Entities come from: clawmem enrich",
+    items="entities",
     route="/graph/entities",
     commands=(Command("entities"), Command("graph entities")),
 )
@@ -218,7 +202,7 @@ def find_entities(
         Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
     ] = "",
     limit: Limit = ENTITIES,
-) -> Entities:
+) -> list[Entity]:
     """List people, projects, tools and other things by name; without a name, those mentioned most."""
     entities = services.vault.entities
     if query and like:
@@ -226,12 +210,8 @@ def find_entities(
             "INVALID_INPUT", "Give a name or a name that it is spelled like (--like), not both."
         )
     if like:
-        found = entities_like(entities, like, limit)
-    elif query:
-        found = entities.search(query, limit)
-    else:
-        found = entities.frequent(limit)
-    return Entities(count=len(found), entities=[*map(_entity, found)])
+        return entities_like(entities, like, limit)
+    return entities.search(query, limit) if query else entities.frequent(limit)
 
 
 @operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("graph facts"),))
@@ -258,20 +238,12 @@ def kg_query(
 
     An entity is a person, project, tool or other thing that documents mention.
     """
-    way = Direction(direction)
-    known = entity_facts(
-        services.vault.documents,
-        services.vault.entities,
-        services.vault.triples,
-        entity,
-        limit,
-        way,
-        as_of or None,
-    )
+    vault, way, day = services.vault, Direction(direction), as_of or None
+    known = entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, day)
     return Facts(
-        entity=_entity(known.entity),
+        entity=known.entity,
         direction=direction,
-        as_of=as_of or None,
+        as_of=day,
         facts=[_fact(triple, known) for triple in known.triples],
         stats=FactCounts(
             total_triples=known.total,
@@ -307,4 +279,140 @@ def memory_evolution_status(
     ]
     return Evolution(
         document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline
+    )
+
+
+# -- relations between documents ------------------------------------------------------------------------
+
+EFFECTS = {"causes": "led to", "caused_by": "because of"}
+GraphType = Literal["temporal", "semantic", "all"]
+
+
+class Graphs(Result):
+    """The relations after a build; null for a kind that was not requested."""
+
+    temporal: BuildReport | None = None
+    semantic: BuildReport | None = None
+    degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return which kinds could not be built."""
+        return [f"degraded: {kind}: {reason}" for kind, reason in self.degraded.items()]
+
+
+class CausalLink(DocumentReference):
+    """A document of a chain; ``origin`` is that of the less trusted end of its link to the chain."""
+
+    depth: int
+    direction: str
+    weight: float
+    reasoning: str
+
+
+class CausalLinks(Result):
+    """The causes and the effects of a document."""
+
+    source: DocumentReference
+    direction: str
+    links: list[CausalLink]
+
+
+def _link(step: CausalStep, docid: str) -> CausalLink:
+    return CausalLink(
+        docid=f"#{docid}",
+        file=step.document.display_path,
+        title=title_of(step.document),
+        **provenance_of(step.origin),
+        depth=step.depth,
+        direction=step.direction,
+        weight=step.weight,
+        reasoning=without_orders(step.reasoning, step.origin),
+    )
+
+
+def _graphs_text(result: Graphs) -> Iterator[str]:
+    for kind, counts in (("temporal", result.temporal), ("semantic", result.semantic)):
+        if counts:
+            yield f"{kind}: {plural(counts.relations, 'relation')}, {counts.changed} changed."
+
+
+def _causes_text(result: CausalLinks) -> Iterator[str]:
+    source = result.source
+    if not result.links:
+        yield f"No causes or effects of {source.file} are known."
+        return
+    yield f"{source.file} ({title_to_read(source.title, source.origin)})"
+    for link in result.links:
+        head = f"{EFFECTS[link.direction]} ({plural(link.depth, 'step')}, {link.weight:.0%}): {link.file}"
+        if link.trusted and link.reasoning:
+            yield f"{head}: {link.reasoning}"
+        else:
+            yield head
+            yield from lines_to_read(link.reasoning, link.origin) if link.reasoning else ()
+
+
+@operation(Effect.REPEATABLE, text=_graphs_text, route="/graphs/build", commands=(Command("graph build"),))
+def build_graphs(
+    services: Services,
+    graph_types: Annotated[
+        tuple[GraphType, ...],
+        Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
+        Option(
+            flags=(
+                Flag("--temporal", "temporal", "Build the order in time; without --semantic only this."),
+                Flag("--semantic", "semantic", "Relate similar documents; without --temporal only this."),
+            )
+        ),
+    ] = ("all",),
+    semantic_threshold: Annotated[
+        float,
+        Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),
+        Option(("--threshold",)),
+    ] = SIMILAR,
+) -> Graphs:
+    """
+    Relate documents that are close in time or in meaning.
+
+    It is safe to repeat; relations of other origins stay.
+    """
+    wanted = {"temporal", "semantic"} if "all" in graph_types else {*graph_types}
+    graphs, made = services.build_graphs, Graphs()
+    if "temporal" in wanted:
+        with services.progress("Ordering by time") as step:
+            made.temporal = graphs.temporal(step)
+    if "semantic" in wanted:
+        with services.progress("Finding neighbours") as step:
+            made.semantic = graphs.semantic(semantic_threshold, step)
+        if lacks_vectors(services.vault.embeddings):
+            made.degraded = {"semantic": NO_VECTORS}
+    return made
+
+
+@operation(
+    Effect.READS, text=_causes_text, route="/graph/causal/{docid:path}", commands=(Command("graph causes"),)
+)
+def find_causal_links(
+    services: Services,
+    docid: Address,
+    direction: Annotated[
+        Literal["causes", "caused_by", "both"],
+        Field(description="Effects of the document (causes), its causes (caused_by), or both."),
+    ] = "both",
+    depth: Annotated[
+        int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
+    ] = DEPTH,
+) -> CausalLinks:
+    """
+    List the causes and the effects of a document.
+
+    Each is listed with its distance in steps, and the reason that is known for the last step.
+    """
+    document = services.lookup.find(docid)
+    chain = services.causal_links(document, CausalDirection(direction), depth)
+    names = docids(services.vault.documents, [step.document for step in chain])
+    return CausalLinks(
+        source=DocumentReference(**place_of(services, document)),
+        direction=direction,
+        links=[_link(step, names[step.document.id]) for step in chain],
     )

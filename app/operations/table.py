@@ -24,7 +24,6 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "embedding": ("embed",),
         "enriching": ("enrich",),
         "focus": ("focus",),
-        "graph": ("graph",),
         "history": ("timeline", "sessions", "log"),
         "imports": ("import",),
         "indexes": ("verify", "rebuild", "migrate"),

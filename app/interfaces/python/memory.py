@@ -21,7 +21,6 @@ from clawmem.app.operations import (
     embedding,
     enriching,
     focus,
-    graph,
     history,
     imports,
     indexes,
@@ -221,8 +220,8 @@ class Memory:
     focus_show = method(focus.focus_show)
     focus_clear = method(focus.focus_clear)
     forget = method(lifecycle.memory_forget)
-    build_graphs = method(graph.build_graphs)
-    find_causal_links = method(graph.find_causal_links)
+    build_graphs = method(knowledge.build_graphs)
+    find_causal_links = method(knowledge.find_causal_links)
     timeline = method(history.timeline)
     session_log = method(history.session_log)
     import_memories = method(imports.import_memories)
