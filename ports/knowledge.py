@@ -17,7 +17,8 @@ MOST_COMPANIONS = 30  # co-occurring entities that are followed
 DOCUMENTS_EACH = 10  # documents taken from each of these entities
 
 
-class Entity(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Entity:
     """
     Person or thing that documents mention; ``id`` is ``<vault>:<kind>:<slug>``.
 

@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from functools import partialmethod
 from typing import Any
 
@@ -84,7 +84,7 @@ class SqliteEntities(Store):
         with self._db.atomic():
             self._db.write("delete from mentions where document_id = ?", (document_id,))
             for entity in entities:
-                self._db.write(_SAVE_ENTITY, entity[:3])
+                self._db.write(_SAVE_ENTITY, astuple(entity)[:3])
                 self._db.write(_MENTION, (document_id, entity.id))
 
     def forget(self, document_id: int) -> int:
@@ -100,7 +100,7 @@ class SqliteEntities(Store):
             gone = self._db.value(_KEY, (entity_id,))
             if gone is None or entity_id == into.id:
                 return False
-            self._db.write(_SAVE_ENTITY, into[:3])
+            self._db.write(_SAVE_ENTITY, astuple(into)[:3])
             mentioning = self._db.write(
                 "delete from mentions where entity = ? returning document_id", (gone,)
             )
@@ -109,7 +109,7 @@ class SqliteEntities(Store):
             for sql in _MOVE:
                 self._db.write(sql, moved)
             # the triggers may have deleted the target entity when its last reference went
-            self._db.write(_SAVE_ENTITY, into[:3])
+            self._db.write(_SAVE_ENTITY, astuple(into)[:3])
         return True
 
     def mentions(self, document_id: int) -> list[Entity]:
@@ -232,7 +232,7 @@ class SqliteTriples(Store):
                 _check_triple(triple)
                 for end in (triple.subject, triple.object):
                     if isinstance(end, Entity):
-                        self._db.write(_SAVE_ENTITY, end[:3])
+                        self._db.write(_SAVE_ENTITY, astuple(end)[:3])
                 count += self._db.change(_ADD, _bindings(triple))
         return count
 

@@ -46,7 +46,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
     ("session_log", {}, "No session is recorded yet."),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
-    ("find_entities", {"query": "ann"}, "Ann (person"),
+    ("find_entities", {"query": "ann"}, "Ann  "),
     ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),
     (
         "beads_sync",
