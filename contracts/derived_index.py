@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 
 from clawmem.contracts.base import Capability, VaultContract, needs
 from clawmem.contracts.samples import entry, found_by, save, unit_vector
 from clawmem.contracts.vector_index import index_of
+from clawmem.ports.errors import IndexBusy
 from clawmem.ports.indexes import DerivedIndex
 from clawmem.ports.records import FragmentKey, Grain, Marker, VectorEntry
 from clawmem.ports.vault import Vault
@@ -15,11 +17,12 @@ from clawmem.ports.vault import Vault
 HERE = Marker("vault-1", 7, "e7")
 LATER = Marker("vault-1", 12, "e12")
 EAST = unit_vector(1, 0, 0, 0)
+OVERLAP_S = 0.2  # a writer that does not wait for another one has committed by then
 
 
-class CommitContract(VaultContract):
+class IndexContract(VaultContract):
     """
-    Commits and markers, common to all indexes.
+    Access to an index, common to lexical and vector indexes.
 
     Supply ``vault``: an EMPTY ``Vault``; and, for durable backends, ``reopen``: a function that opens the
     same index a second time, as another process would, while the first is still open.
@@ -36,6 +39,10 @@ class CommitContract(VaultContract):
     @abstractmethod
     def documents(self, vault: Vault) -> list[int]:
         """Return the documents that a search finds, sorted."""
+
+
+class CommitContract(IndexContract):
+    """Commits and markers, common to all indexes."""
 
     def test_no_marker_at_first(self, vault: Vault) -> None:
         """A new index has no marker, with or without entries."""
@@ -181,8 +188,51 @@ class CommitContract(VaultContract):
         assert (self.documents(again), self.index(again).marker()) == ([first], HERE)
 
 
-class LexicalCommitContract(CommitContract):
-    """Commits of a lexical index."""
+class WriterContract(IndexContract):
+    """Commits of several writers, common to all indexes."""
+
+    @needs(Capability.DURABILITY)
+    def test_overlapping_commits_lose_nothing(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """Of two overlapping commits either goes first, and the other waits or gets IndexBusy; none is lost."""
+        first, second = ids(vault, 2)
+        other = reopen()
+        with ThreadPoolExecutor(1) as pool:
+            with self.index(vault).committing(HERE):
+                self.put(vault, first)
+                late = pool.submit(self._commit, other, LATER, second)
+                wait([late], OVERLAP_S)
+            pool.submit(lambda: late.result() or self._commit(other, LATER, second)).result()
+
+        assert self.documents(vault) == [first, second]
+        assert self.index(vault).marker() in (HERE, LATER)
+
+    @needs(Capability.DURABILITY)
+    def test_a_failed_commit_takes_no_other_along(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
+        """A commit that raises while another writer waits leaves the index to that writer."""
+        first, second = ids(vault, 2)
+        other = reopen()
+        with ThreadPoolExecutor(1) as pool:
+            with pytest.raises(ValueError), self.index(vault).committing(HERE):
+                self.put(vault, first)
+                late = pool.submit(self._commit, other, LATER, second)
+                wait([late], OVERLAP_S)
+                raise ValueError
+            pool.submit(lambda: late.result() or self._commit(other, LATER, second)).result()
+
+        assert (self.documents(vault), self.index(vault).marker()) == ([second], LATER)
+
+    def _commit(self, vault: Vault, marker: Marker, document_id: int) -> bool:
+        """Commit one document; return False if another writer held the index for too long."""
+        try:
+            with self.index(vault).committing(marker):
+                self.put(vault, document_id)
+        except IndexBusy:
+            return False
+        return True
+
+
+class LexicalAccess(IndexContract):
+    """Access to the lexical index of a vault."""
 
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the lexical index."""
@@ -202,8 +252,8 @@ class LexicalCommitContract(CommitContract):
         return sorted(by_grain[0])
 
 
-class VectorCommitContract(CommitContract):
-    """Commits of an external vector index."""
+class VectorAccess(IndexContract):
+    """Access to the external vector index of a vault."""
 
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the vector index."""
@@ -218,6 +268,22 @@ class VectorCommitContract(CommitContract):
         hits = vault.vectors.search(EAST, 1000)
         assert vault.vectors.count() == len(hits)
         return sorted(hit.key.document_id for hit in hits)
+
+
+class LexicalCommitContract(LexicalAccess, CommitContract):
+    """Commits of a lexical index."""
+
+
+class LexicalWriterContract(LexicalAccess, WriterContract):
+    """Several writers of a lexical index."""
+
+
+class VectorCommitContract(VectorAccess, CommitContract):
+    """Commits of an external vector index."""
+
+
+class VectorWriterContract(VectorAccess, WriterContract):
+    """Several writers of an external vector index."""
 
 
 def ids(vault: Vault, number: int) -> list[int]:

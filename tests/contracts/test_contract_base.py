@@ -173,6 +173,58 @@ class TestFence(LeaseFenceContract):
         return ParrotLeases()
 '''
 
+CARELESS_INDEX = '''
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.contracts.derived_index import LexicalWriterContract
+from clawmem.ports.records import FragmentKey, Grain, Hit, Marker
+
+
+class CarelessIndex:
+    """Reads a file when a commit begins and writes it when the commit ends, without a lock."""
+
+    def __init__(self, file):
+        self.file, self.state = file, None
+
+    def read(self):
+        return json.loads(self.file.read_text()) if self.file.exists() else [[], None]
+
+    @contextmanager
+    def committing(self, marker=None):
+        self.state = self.read()
+        yield
+        self.file.write_text(json.dumps([self.state[0], marker or self.state[1]]))
+
+    def put(self, entries):
+        self.state[0] += [entry.key for entry in entries if entry.grain is Grain.LINE]
+
+    def marker(self):
+        return (found := self.read()[1]) and Marker(*found)
+
+    def search(self, query, grain, limit, scope=None):
+        return [Hit(FragmentKey(*key), 1.0) for key in self.read()[0]]
+
+    def count(self, grain):
+        return len(self.read()[0])
+
+
+class TestWriter(LexicalWriterContract):
+    @pytest.fixture
+    def reopen(self, tmp_path):
+        records = open_vault(":memory:")
+        yield lambda: replace(records, lexical=CarelessIndex(tmp_path / "index.json"))
+        records.close()
+
+    @pytest.fixture
+    def vault(self, reopen):
+        return reopen()
+'''
+
 pytest_plugins = ["pytester"]
 
 
@@ -185,3 +237,13 @@ def test_wrong_lease_store_fails(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=3, failed=6)
     result.stdout.fnmatch_lines(["*assert Lease(name='index', holder='b', *) is None*"])
     result.stdout.fnmatch_lines(["*another holder gets None*"])
+
+
+def test_an_index_without_a_lock_fails(pytester: pytest.Pytester) -> None:
+    """An index that ignores other writers loses the commit that ended in between."""
+    pytester.makepyfile(test_careless=CARELESS_INDEX)
+
+    result = pytester.runpytest("-p", "no:cacheprovider")
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*assert [[]1[]] == [[]1, 2[]]*"])

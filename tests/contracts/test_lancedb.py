@@ -7,7 +7,12 @@ from index_vaults import LexicalSuites, OverIndex, VectorSuites
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.base import ALL, Capability
-from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
+from clawmem.contracts.derived_index import (
+    LexicalCommitContract,
+    LexicalWriterContract,
+    VectorCommitContract,
+    VectorWriterContract,
+)
 from clawmem.ports.indexes import IndexPlace
 
 
@@ -40,10 +45,16 @@ class TestLexical(LexicalInFolder, LexicalSuites): ...
 class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
 
 
+class TestLexicalWriter(LexicalInFolder, LexicalWriterContract): ...
+
+
 class TestVectors(VectorsInFolder, VectorSuites): ...
 
 
 class TestVectorCommit(VectorsInFolder, VectorCommitContract): ...
+
+
+class TestVectorWriter(VectorsInFolder, VectorWriterContract): ...
 
 
 class TestVectorsByPartitions(VectorsByPartitions, VectorSuites): ...

@@ -12,7 +12,7 @@ from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
-from clawmem.contracts.derived_index import LexicalCommitContract
+from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
 from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
@@ -106,6 +106,9 @@ class TestIndexes(InSqlite, LexicalSuites, OutboxContract, OutboxIndexContract):
 
 
 class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
+
+
+class TestLexicalWriter(InSqlite, LexicalWriterContract): ...
 
 
 class TestVectors(InSqlite, VectorSearchContract): ...

@@ -10,7 +10,7 @@ from acme_memory.lexical_index import JsonLexicalIndex
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
-from clawmem.contracts.derived_index import LexicalCommitContract
+from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
@@ -25,6 +25,7 @@ class TestJsonLexicalIndex(
     LexicalRankingContract,
     LexicalScopeContract,
     LexicalUpkeepContract,
+    LexicalWriterContract,
 ):
     capabilities: ClassVar[frozenset[Capability]] = ALL - LACKING
 
