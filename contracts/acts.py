@@ -23,16 +23,6 @@ class ActContract(VaultContract):
         assert vault.acts.get(first) == PINNED._replace(id=first)
         assert vault.acts.get(second) == SNOOZED._replace(id=second)
 
-    def test_the_last_ones(self, vault: Vault) -> None:
-        """The newest entries are returned first, of all documents or of one, up to the limit."""
-        first, second = vault.acts.add([PINNED, SNOOZED])
-        [third] = vault.acts.add([PINNED._replace(document_id=UNKNOWN)])
-
-        assert [entry.id for entry in vault.acts.latest(9)] == [third, second, first]
-        assert [entry.id for entry in vault.acts.latest(9, 7)] == [second, first]
-        assert [entry.id for entry in vault.acts.latest(1)] == [third]
-        assert vault.acts.latest(0) == vault.acts.latest(-1) == []
-
     def test_when_it_was_done_last(self, vault: Vault) -> None:
         """
         `last` returns for each document the time of the latest entry of the given action, even if the clock went

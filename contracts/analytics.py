@@ -94,17 +94,6 @@ class AnalyticsDocumentContract(Contract):
         counted = dict(zip(COLUMNS[Question.AGES], row, strict=True))
         assert [name for name in COLUMNS[Question.AGES][1:-1] if counted[name]] == [column]
 
-    def test_median_is_one_of_the_values(self, analytics: Analytics) -> None:
-        """The median of two ages is the smaller one, of three the middle one; each collection has its own median."""
-        days = ("2024-06-21T12:00:00.000Z", "2024-06-11T12:00:00.000Z", "2024-06-01T12:00:00.000Z")
-        three = [fact(number, f"{number}.md", day) for number, day in enumerate(days)]
-        two = [fact(9 + n, f"{n}.md", day, collection="work") for n, day in enumerate(days[1:])]
-        analytics.load([*three, *two], [])
-
-        found = answer(analytics, Question.AGES)
-
-        assert [(row[0], row[-1]) for row in found] == [("notes", 20), ("work", 20)]
-
     def test_staleness(self, analytics: Analytics) -> None:
         """
         The report lists per type: documents, ages, documents never recalled, and overdue reviews, including reviews
@@ -125,16 +114,6 @@ class AnalyticsDocumentContract(Contract):
             ("notes", "decision", 1, 100, 0, 1, 0, 0),
             ("notes", "note", 2, 200, 1, 1, 1, 2),
             ("work", "note", 1, 7, 0, 1, 1, 1),
-        )
-
-    def test_inactive(self, analytics: Analytics) -> None:
-        """Inactive documents are counted by collection and reason."""
-        removed = fact(5, "old.md", inactive=InactiveReason.REMOVED)
-        analytics.load([*DOCUMENTS, removed], [])
-
-        assert answer(analytics, Question.INACTIVE) == (
-            ("notes", "removed", 1, 100),
-            ("work", "archived", 1, 100),
         )
 
 
@@ -170,15 +149,6 @@ class AnalyticsRecallContract(Contract):
             ("notes/a.md", "notes", "note", APRIL, 72),
         )
 
-    def test_hits_of_strangers(self, analytics: Analytics) -> None:
-        """A hit on an inactive or unknown document makes its recall an answered one, but counts for no document."""
-        analytics.load(DOCUMENTS, [recall(1, MAY, 4), recall(2, MAY, 999)])
-
-        assert answer(analytics, Question.MOST_RECALLED) == ()
-        assert answer(analytics, Question.USE) == ()
-        [speed] = answer(analytics, Question.SPEED)
-        assert speed[1:3] == (2, 0)
-
     def test_use(self, analytics: Analytics) -> None:
         """
         The report lists per month, collection and type: recalls that returned such a document, and the distinct
@@ -206,17 +176,6 @@ class AnalyticsRecallContract(Contract):
             ("search", 20, 0, 0, 10.0, 19.0, 20.0),
         )
 
-    def test_days(self, analytics: Analytics) -> None:
-        """The report lists the same per day; days end at midnight UTC."""
-        late, early = "2024-05-02T23:59:59.999Z", "2024-05-03T00:00:00.000Z"
-        analytics.load([], [recall(1, late), recall(2, early, took_ms=5.0), recall(3, early, verb="query")])
-
-        assert answer(analytics, Question.DAYS) == (
-            ("2024-05-02", "search", 1, 1, 0, 10.0, 10.0, 10.0),
-            ("2024-05-03", "query", 1, 1, 0, 10.0, 10.0, 10.0),
-            ("2024-05-03", "search", 1, 1, 0, 5.0, 5.0, 5.0),
-        )
-
     def test_degraded(self, analytics: Analytics) -> None:
         """
         The report lists per verb and retriever: how often it was missing, the share of the verb's recalls, and the
@@ -239,15 +198,6 @@ class AnalyticsRecallContract(Contract):
 
 class AnalyticsExportContract(Contract):
     """Export to files. Supply ``analytics``: an EMPTY ``Analytics``."""
-
-    def test_one_file_a_table(self, analytics: Analytics, tmp_path: Path) -> None:
-        """The export writes exactly the files documents, recalls and hits, in this order."""
-        analytics.load(DOCUMENTS, [recall(1, MAY, 1)])
-
-        written = [Path(path) for path in analytics.export(str(tmp_path))]
-
-        assert [path.stem for path in written] == ["documents", "recalls", "hits"]
-        assert sorted(tmp_path.iterdir()) == sorted(written)
 
     def test_a_folder_that_cannot_be_written(self, analytics: Analytics, tmp_path: Path) -> None:
         """An unwritable folder raises `InvalidInput` that names the folder."""

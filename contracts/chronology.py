@@ -24,14 +24,6 @@ class ChronologyContract(VaultContract):
         assert vault.documents.written_before(focus, 9) == [zeroth, first]
         assert vault.documents.written_after(focus, 9) == [third, last]
 
-    def test_of_one_moment_by_id(self, vault: Vault) -> None:
-        """Documents of the same time are ordered by id, and no document is returned as its own neighbour."""
-        first, second, third, fourth = (save(vault, f"{name}.md") for name in "dcba")
-
-        assert vault.documents.written_before(third, 9) == [first, second]
-        assert vault.documents.written_after(third, 9) == [fourth]
-        assert vault.documents.written_before(first, 9) == vault.documents.written_after(fourth, 9) == []
-
     def test_the_nearest(self, vault: Vault) -> None:
         """A limit returns the documents nearest to the focus on each side; a limit below 1 returns none."""
         first, second, third, fourth, fifth = (save(vault, f"{number}.md") for number in range(5))

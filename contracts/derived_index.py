@@ -147,15 +147,6 @@ class CommitContract(IndexContract):
 
         assert (self.documents(vault), self.index(vault).marker()) == (every[1:], HERE)
 
-    def test_a_sound_index_has_no_faults(self, vault: Vault) -> None:
-        """The self-test finds no faults in an empty index or in one with entries."""
-        assert self.index(vault).faults() == []
-        with self.index(vault).committing(HERE):
-            self.put(vault, *ids(vault, 2))
-
-        assert self.index(vault).faults() == []
-        assert self.index(vault).marker() == HERE
-
     @needs(Capability.DURABILITY)
     def test_a_commit_is_seen_by_other_handles(self, vault: Vault, reopen: Callable[[], Vault]) -> None:
         """A handle that was opened earlier sees the entries and markers of later commits."""

@@ -5,7 +5,7 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, document, embed_all, fetch, fragments, id_of, save, sha
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import EmbedState, FragmentKind, InactiveReason, SourceStamp
+from clawmem.ports.records import EmbedState, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 
 REVIVABLE = (InactiveReason.REMOVED, InactiveReason.ARCHIVED, InactiveReason.SUPERSEDED)
@@ -89,12 +89,6 @@ class DocumentIdentityContract(VaultContract):
 
         assert found == {here: fetch(vault, here), gone: fetch(vault, gone)}
         assert vault.documents.many([]) == {}
-
-    def test_many_takes_thousands(self, vault: Vault) -> None:
-        """`many` accepts thousands of ids from an iterator."""
-        saved = save(vault, "a.md")
-
-        assert set(vault.documents.many(iter(range(saved, saved + 40_000)))) == {saved}
 
 
 class DocumentLifecycleContract(VaultContract):
@@ -222,18 +216,3 @@ class DocumentLifecycleContract(VaultContract):
         save(vault, "a.md", "One.\nTwo.")
 
         assert fetch(vault, saved).embed_state is EmbedState.PENDING
-
-    def test_known_texts_are_synced_at_once(self, vault: Vault) -> None:
-        """A document whose texts all have vectors from other documents is synced when saved."""
-        save(vault, "a.md", "One.\nTwo.")
-        embed_all(vault)
-
-        saved = save(vault, "b.md", "Two.\nOne.")
-
-        assert fetch(vault, saved).embed_state is EmbedState.SYNCED
-
-    def test_nothing_to_embed_is_synced(self, vault: Vault) -> None:
-        """A document without any text to embed is synced when saved."""
-        saved = vault.documents.save(document("a.md", "- a"), "- a", fragments("- a", kind=FragmentKind.LINE))
-
-        assert fetch(vault, saved).embed_state is EmbedState.SYNCED

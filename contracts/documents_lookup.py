@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import DAYS, WINDOWS, fetch, id_of, save, sha
+from clawmem.contracts.samples import fetch, id_of, save, sha
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.vault import Vault
 
@@ -87,14 +87,6 @@ class LookupContract(VaultContract):
         assert len(vault.documents.latest(Scope(frozenset({"work", "home"})))) == 6
         assert vault.documents.latest(Scope(frozenset({"nowhere"}))) == []
 
-    def test_list_of_a_time(self, vault: Vault) -> None:
-        """A scope with a time window lists the documents authored in it."""
-        ids = [save(vault, f"{day[:10]}.md", authored_at=day) for day in DAYS]
-
-        for window, expected in WINDOWS:
-            assert sorted(_ids(vault.documents.latest(window))) == [ids[number] for number in expected]
-            assert vault.documents.ids(window) == {ids[number] for number in expected}
-
     def test_ids_of_an_origin(self, vault: Vault) -> None:
         """Documents match if they have one of the origins."""
         own = save(vault, "own.md")
@@ -124,14 +116,6 @@ class LookupContract(VaultContract):
         assert ids(Scope(documents=frozenset({first})), tags=[["queue", "Queue"]]) == {first}
         assert vault.documents.tags() == {"Queue": 1, "billing": 1, "queue": 1}
         assert vault.documents.tags(Scope(documents=frozenset({first}))) == {"queue": 1}
-
-    def test_list_of_the_inactive(self, vault: Vault) -> None:
-        """With `active=False` only inactive documents are listed, otherwise only active ones."""
-        here, gone = save(vault, "a.md"), save(vault, "b.md")
-        vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
-
-        assert _ids(vault.documents.latest()) == [here]
-        assert _ids(vault.documents.latest(active=False)) == [gone]
 
     def test_sources_are_all_of_a_collection(self, vault: Vault) -> None:
         """The sources of a collection are all its documents by path, inactive ones included."""

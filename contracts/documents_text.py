@@ -41,14 +41,6 @@ class BodyContract(VaultContract):
         assert vault.documents.bodies([first, second]) == {first: "Other.", second: "Same."}
         assert vault.documents.fragments(second) == fragments("Same.")
 
-    def test_inactive_body_is_still_there(self, vault: Vault) -> None:
-        """The body of an inactive document can be read."""
-        saved = save(vault, "a.md", "One.")
-        vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
-
-        assert vault.documents.body(saved) == "One."
-        assert vault.documents.bodies([saved]) == {saved: "One."}
-
 
 class FragmentContract(VaultContract):
     """Fragments of a document. Supply ``vault``: an EMPTY ``Vault``."""
@@ -96,15 +88,6 @@ class FragmentContract(VaultContract):
         assert vault.documents.fragments(saved) == fragments("Four.")
         assert set(vault.documents.spans(keys(saved, range(3)))) == {FragmentKey(saved, 0)}
 
-    def test_same_body_other_fragments(self, vault: Vault) -> None:
-        """The fragments are those of the last save, even when the body is the same."""
-        saved = save(vault, "a.md", "One.\nTwo.")
-        other = fragments("One.\nTwo.", kind=FragmentKind.LIST, context="Title")
-
-        vault.documents.save(document("a.md", "One.\nTwo."), "One.\nTwo.", other)
-
-        assert vault.documents.fragments(saved) == other
-
     def test_spans_say_where(self, vault: Vault) -> None:
         """A span is its fragment without text and context, under the requested key."""
         made = fragments("One.\nTwo.")
@@ -125,9 +108,3 @@ class FragmentContract(VaultContract):
 
         assert set(vault.documents.spans(iter(asked))) == set(keys(here, [0, 1]))
         assert vault.documents.spans([]) == {}
-
-    def test_spans_take_thousands(self, vault: Vault) -> None:
-        """`spans` accepts thousands of keys."""
-        saved = save(vault, "a.md", "One.")
-
-        assert set(vault.documents.spans(keys(saved, range(40_000)))) == {FragmentKey(saved, 0)}

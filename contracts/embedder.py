@@ -50,10 +50,6 @@ class EmbedderContract(Contract):
 
         assert bees == again != boats
 
-    def test_no_texts_no_vectors(self, embedder: Embedder) -> None:
-        """An empty list of texts gives an empty list."""
-        assert embedder.embed_documents([]) == []
-
     def test_same_bytes_every_time(self, embedder: Embedder) -> None:
         """The same text gives the same bytes, regardless of the other texts in the batch."""
         together = embedder.embed_documents(TEXTS)

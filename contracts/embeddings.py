@@ -140,13 +140,6 @@ class EmbeddingStorageContract(VaultContract):
         assert hit.score == pytest.approx(1, abs=ROUNDING)
         assert vault.embeddings.count() == 1
 
-    def test_vector_of_a_text_nobody_has(self, vault: Vault) -> None:
-        """The vector of a text that was removed before it was stored is kept as an orphan without a fragment."""
-        vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
-
-        assert vault.embeddings.search(VECTOR_A, 9) == []
-        assert vault.embeddings.counts() == EmbeddingCounts(orphaned=1)
-
     def test_other_model_is_refused(self, vault: Vault) -> None:
         """
         While vectors are stored, those of another model are refused; the error names both models and nothing is

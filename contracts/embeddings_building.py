@@ -157,17 +157,6 @@ class EmbeddingTakeOverContract(VaultContract):
         assert (state(vault, lost), state(vault, won)) == (EmbedState.FAILED, EmbedState.SYNCED)
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1, failed=1)
 
-    def test_beginning_again_begins_empty(self, vault: Vault) -> None:
-        """Beginning a space replaces the one begun before, even for the same model, and starts without vectors."""
-        served(vault, "One.")
-        for fingerprint in (OTHER, OTHER, "model-c"):
-            vault.embeddings.begin(fingerprint)
-            assert pending_of_build(vault) == ["One."]
-            vault.embeddings.store(fingerprint, {sha("One."): SHORT_A}, building=True)
-
-        assert vault.embeddings.take_over() is True
-        assert vault.embeddings.fingerprint() == "model-c"
-
     def test_giving_up(self, vault: Vault) -> None:
         """An abandoned space is deleted with its failures, and the serving one is unchanged."""
         number = served(vault, "One.")

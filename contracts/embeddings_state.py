@@ -56,16 +56,6 @@ class EmbeddingStateContract(VaultContract):
         assert pending_texts(vault) == ["Two."]
         assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
 
-    def test_success_after_failure(self, vault: Vault) -> None:
-        """A vector for a text that failed for good makes its document synced."""
-        saved = save(vault, "a.md", "One.")
-        give_up(vault, "One.")
-
-        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
-
-        assert state(vault, saved) is EmbedState.SYNCED
-        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
-
     def test_counts_are_of_texts(self, vault: Vault) -> None:
         """Each text of active documents is counted once by its state; orphaned vectors are counted separately."""
         save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
@@ -88,18 +78,6 @@ class EmbeddingStateContract(VaultContract):
         assert vault.embeddings.clean() == 0
         assert_vectors(vault.embeddings.of_document(here), [vector_of(here, 0, VECTOR_A)])
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
-
-    def test_clean_forgets_failures_nobody_has(self, vault: Vault) -> None:
-        """Cleaning deletes the failures of unused texts; a failed text in use stays failed."""
-        save(vault, "a.md", "One.")
-        gone = save(vault, "b.md", "Two.")
-        give_up(vault, "One.", "Two.")
-        vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-        assert vault.embeddings.clean() == 0
-
-        save(vault, "b.md", "Two.")
-        assert pending_texts(vault) == ["Two."]
 
     def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
         """After cleaning deleted the last vector there is no model, and any other may begin, with any length."""

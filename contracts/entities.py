@@ -100,15 +100,6 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "jos ega") == []
         assert found(vault, "vega smith") == []
 
-    @pytest.mark.parametrize("text", ["", "  ", '"*"', "-- ()", "\x00", 'ann" OR "bob', "ann*bob", "NOT bob"])
-    def test_operators_are_words(self, vault: Vault, text: str) -> None:
-        """
-        Operators of the search engine are ordinary words; punctuation alone matches nothing and raises no error.
-        """
-        mentioning(vault, "a.md", ANN, BOB)
-
-        assert found(vault, text) == []
-
     def test_the_most_mentioned_first(self, vault: Vault) -> None:
         """Matches are ordered by number of mentions, then by id, up to the limit."""
         al, ali, alma = map(entity, ("Al", "Ali", "Alma"))
@@ -145,19 +136,6 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "ann") == []
         assert found(vault, "bob") == [("Bob", 1)]
 
-    def test_what_comes_back_mentions_again(self, vault: Vault) -> None:
-        """A reactivated document has its mentions and counts again; they can be set while it is inactive."""
-        kept = mentioning(vault, "a.md", ANN)
-        vault.documents.deactivate([kept], InactiveReason.REMOVED)
-        vault.entities.set_mentions(kept, [ANN, BOB])
-        assert found(vault, "bob") == []
-
-        save(vault, "a.md", "Text of a.md")
-        save(vault, "a.md", "Another text.")
-
-        assert found(vault, "ann") == [("Ann", 1)]
-        assert [entity.name for entity in vault.entities.mentions(kept)] == ["Ann", "Bob"]
-
 
 class EntityForgettingContract(VaultContract):
     """Deletion of entities with forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
@@ -193,18 +171,6 @@ class EntityNeighbourContract(VaultContract):
 
         assert neighbours(vault, seed) == [(pair, 1), (alone, 1)]
         assert [neighbours(vault, seed, limit=limit) for limit in (-1, 0, 1)] == [[], [], [(pair, 1)]]
-
-    def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
-        """A neighbour has the count of its most frequent pair, and higher counts come first."""
-        seed = mentioning(vault, "seed.md", ANN, DEE)
-        pairs = [mentioning(vault, f"{n}.md", ANN, BOB) for n in range(3)]
-        rare = mentioning(vault, "rare.md", DEE, CYD)
-        bob = mentioning(vault, "bob.md", BOB, CYD)
-
-        near = dict(neighbours(vault, seed))
-
-        assert near == {**dict.fromkeys([*pairs, bob], 3), rare: 1}
-        assert neighbours(vault, seed)[-1] == (rare, 1)
 
     def test_seeds_are_not_their_own_neighbours(self, vault: Vault) -> None:
         """The given documents are never returned, even if they are reached from one another."""

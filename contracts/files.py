@@ -42,16 +42,6 @@ class FileScanContract(Contract):
         assert [stamp.size for stamp in stamps] == [6, 0]
         assert all(type(stamp.mtime_ns) is int and stamp.mtime_ns > 0 for stamp in stamps)
 
-    def test_wanted_is_asked_with_relative_paths(self, files: FileSource, place: Place) -> None:
-        """`wanted` is called once for each file with its path relative to the root, with forward slashes."""
-        root = place({"a.md": b"", "b/c.md": b"", "b/d.txt": b""})
-        asked: list[str] = []
-
-        found = files.scan(root, enter=always, wanted=noting(asked, lambda path: path.endswith(".md")))
-
-        assert sorted(asked) == ["a.md", "b/c.md", "b/d.txt"]
-        assert paths(found) == ["a.md", "b/c.md"]
-
     def test_dotted_names_are_asked_first(self, files: FileSource, place: Place) -> None:
         """In each folder, files and folders whose names begin with a dot are asked for before the others."""
         root = place({"!a.md": b"", ".z": b"", ".y/b.md": b"", "c/!d.md": b"", "c/.e": b""})
@@ -72,10 +62,6 @@ class FileScanContract(Contract):
 
         assert sorted(entered) == ["keep", "keep/skip", "skip"]
         assert sorted(wanted) == paths(found) == ["keep/a.md", "keep/skip/d.md"]
-
-    def test_empty_folder_is_there(self, files: FileSource, place: Place) -> None:
-        """An empty folder has no files but exists, so its former files are known to be deleted."""
-        assert scan(files, place({})) == Scan(files=(), root_exists=True, unreadable=())
 
     @pytest.mark.parametrize("below", ["/missing", "/a.md"])
     def test_root_that_is_no_folder(self, files: FileSource, place: Place, below: str) -> None:
@@ -131,13 +117,6 @@ class FileAboveContract(Contract):
             (f"{outer}/top/a/b", b"2"),
             (f"{outer}/top", b"1"),
         ]
-
-    def test_nothing_without_the_mark_above(self, files: FileSource, place: Place) -> None:
-        """If no folder has the mark, or only the folder itself, nothing is returned."""
-        outer = place({"rule": b"0", "a/rule": b"1", "a/b/x": b"", "c/.no-such-mark/x": b""})
-
-        assert files.read_above(f"{outer}/a/b", "rule", up_to=".no-such-mark") == []
-        assert files.read_above(f"{outer}/c", "rule", up_to=".no-such-mark") == []
 
 
 class FileLinkContract(Contract):

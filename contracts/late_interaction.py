@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.models import LateInteraction, WordSimilarities
+from clawmem.ports.models import LateInteraction
 
 NEARLY = 1e-6  # tolerance for values of 1 in single precision
 QUESTION = ("kettle", "whistle", "steam")
@@ -75,25 +75,12 @@ class LateInteractionContract(Contract):
         assert together.nearest[: len(TEXTS)] == tuple(matches.nearest[0] for matches in alone)
         assert {together.weights} == {matches.weights for matches in alone}
 
-    def test_words_that_come_again_change_nothing(self, late: LateInteraction) -> None:
-        """Repeating the words of a text does not change its similarities."""
-        often = [text * 3 for text in TEXTS]
-
-        assert late.compare(QUESTION, often).nearest == late.compare(QUESTION, TEXTS).nearest
-
     def test_what_is_not_known_is_near_to_nothing(self, late: LateInteraction) -> None:
         """A text without words has similarity 0 to every word."""
         matches = late.compare(QUESTION, [(), TEXTS[0], (), ()])
 
         assert [matches.nearest[n] for n in (0, 2, 3)] == [(0.0,) * len(QUESTION)] * 3
         assert matches.nearest[1] == late.compare(QUESTION, TEXTS[:1]).nearest[0]
-
-    def test_nothing_to_compare(self, late: LateInteraction) -> None:
-        """Without words there are no weights and one empty row per text; without texts there are only weights."""
-        assert late.compare((), TEXTS) == WordSimilarities((), ((), (), ()))
-        assert late.compare((), ()) == WordSimilarities((), ())
-        weighed = late.compare(QUESTION, ())
-        assert weighed == late.compare(QUESTION, TEXTS)._replace(nearest=())
 
     @pytest.mark.parametrize("word", ODD_WORDS.values(), ids=ODD_WORDS)
     def test_any_word_can_be_compared(self, late: LateInteraction, word: str) -> None:

@@ -46,13 +46,6 @@ def _twice(leases: LeaseStore) -> tuple[Lease, Lease]:
 class LeaseAcquireContract(Contract):
     """Acquisition of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
 
-    def test_free_name_is_granted(self, leases: LeaseStore) -> None:
-        """A free name is granted until `now_ms + ttl_ms`, with the requested name and holder."""
-        lease = leases.acquire("index", "a", now_ms=T0, ttl_ms=100)
-
-        assert lease is not None
-        assert (lease.name, lease.holder, lease.expires_ms) == ("index", "a", T0 + 100)
-
     def test_second_holder_waits(self, leases: LeaseStore) -> None:
         """While one holder's lease is live, up to its last millisecond, another holder gets None."""
         acquired(leases, "a", ttl_ms=100)
@@ -85,16 +78,6 @@ class LeaseAcquireContract(Contract):
             leases.release(given[-1])
 
         assert len({lease.token for lease in given}) == 40
-
-    def test_names_are_independent(self, leases: LeaseStore) -> None:
-        """A lease on one name does not block another name."""
-        index = acquired(leases, "a")
-
-        embed = leases.acquire("embed", "b", now_ms=T0, ttl_ms=100)
-
-        assert embed is not None
-        leases.check(index, now_ms=T0)
-        leases.check(embed, now_ms=T0)
 
 
 class LeaseRenewContract(Contract):
@@ -166,14 +149,6 @@ class LeaseReleaseContract(Contract):
 
         leases.check(mine, now_ms=T0 + 199)
         assert leases.acquire("index", "c", now_ms=T0 + 199, ttl_ms=100) is None
-
-    def test_release_twice_or_of_nothing(self, leases: LeaseStore) -> None:
-        """Releasing a lease twice, or one that never existed, raises nothing."""
-        lease = acquired(leases, "a")
-
-        leases.release(lease)
-        leases.release(lease)
-        leases.release(Lease("unknown", "a", UNKNOWN, expires_ms=T0))
 
 
 class LeaseHistoryContract(Contract):

@@ -67,12 +67,6 @@ class LexicalMatchingContract(VaultContract):
         for number, terms in enumerate(SEPARATED.values()):
             assert found_by(vault, *terms.split(), every=True) == [number], terms
 
-    def test_a_part_of_a_word_is_no_word(self, vault: Vault) -> None:
-        """A word does not match by its beginning, its middle or its end."""
-        vault.lexical.put([entry(1, "harbour")])
-
-        assert [found_by(vault, part) for part in ("harb", "arbou", "bour")] == [[], [], []]
-
     @needs(Capability.STEMMING)
     def test_inflections_meet(self, vault: Vault) -> None:
         """English words match by their stem, in both directions."""
@@ -148,16 +142,6 @@ class LexicalMatchingContract(VaultContract):
 
         for term in ('"budget"', "budget*", "(budget)", "budget:", "-budget", "+budget", "^budget"):
             assert found_by(vault, term) == [1], term
-
-    def test_operators_are_words(self, vault: Vault) -> None:
-        """Words that are operators or field names of some engine are ordinary words."""
-        words = ("and", "or", "not", "near", "title", "to")
-        vault.lexical.put([entry(number, f"harbour {word} lantern") for number, word in enumerate(words)])
-
-        for number, word in enumerate(words):
-            for term in (word, word.upper()):
-                assert found_by(vault, term) == [number], term
-                assert found_by(vault, term, "harbour", every=True) == [number], term
 
     def test_asked_again_and_again(self, vault: Vault) -> None:
         """Repeated queries have equal results, and new results after every change of the index."""

@@ -84,12 +84,6 @@ class LexicalRankingContract(VaultContract):
         assert [hit.key for hit in hits] == sorted(FragmentKey(*pair) for pair in shuffled)
         assert [hit.score for hit in hits] == pytest.approx([hits[0].score] * 5)
 
-    def test_ties_are_cut_by_key(self, vault: Vault) -> None:
-        """A limit among equal scores keeps the smaller keys."""
-        vault.lexical.put([entry(number, "budget plain") for number in range(30, 0, -1)])
-
-        assert found_by(vault, "budget", limit=4) == [1, 2, 3, 4]
-
     @needs(Capability.BM25)
     def test_scores_are_bm25(self, vault: Vault) -> None:
         """Scores equal the port's formula, computed by hand, for words in text and title, together and separately."""
@@ -157,12 +151,6 @@ class LexicalScopeContract(VaultContract):
         assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [
             [number] for number in ids
         ]
-
-    def test_a_collection_name_is_no_word(self, vault: Vault) -> None:
-        """An entry is not found by the name of its collection."""
-        put(vault, "budget", "harbour")
-
-        assert found_by(vault, "harbour") == []
 
     @needs(Capability.BM25)
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:

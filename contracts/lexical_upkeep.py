@@ -22,20 +22,6 @@ class LexicalUpkeepContract(VaultContract):
         assert [found_by(vault, word) for word in ("spring", "old", "autumn", "new")] == [[], [], [1], [1]]
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
-    @needs(Capability.BM25)
-    def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
-        """An index that was rewritten many times ranks like one that was written once."""
-        final = [entry(1, "budget plain"), entry(2, "budget budget plain"), *filler()]
-        vault.lexical.put(final)
-        once = hits_of(vault, any_of("budget"))
-
-        for _ in range(5):
-            vault.lexical.put([entry(1, "budget " * 50), entry(2, "else")])
-            vault.lexical.remove(2)
-        vault.lexical.put(final)
-
-        assert_alike(hits_of(vault, any_of("budget")), once)
-
     def test_wordless_entry_counts(self, vault: Vault) -> None:
         """An entry without any word is counted, matches nothing, and does not affect other entries."""
         vault.lexical.put([entry(1, ""), entry(2, "---")])
@@ -87,14 +73,6 @@ class LexicalUpkeepContract(VaultContract):
         assert held == [2, len(filler()), 0]
         assert vault.lexical.holding(Term("BUDGET"), Grain.LINE) == 1
         assert vault.lexical.holding(Term("—"), Grain.PASSAGE) == 0
-
-    def test_holding_forgets_what_was_removed(self, vault: Vault) -> None:
-        """A replaced or removed entry is no longer counted."""
-        vault.lexical.put([entry(1, "budget"), entry(2, "budget"), entry(3, "budget")])
-        vault.lexical.put([entry(1, "spring")])
-        vault.lexical.remove(2)
-
-        assert vault.lexical.holding(Term("budget"), Grain.PASSAGE) == 1
 
     def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
         """Clearing empties every granularity, statistics included; entries added again rank as before."""

@@ -41,13 +41,6 @@ class ModelAnswersContract(Contract):
 
         assert answers.get(*other) is None
 
-    @pytest.mark.parametrize("odd", ["", "half \ud83d a bee", "nul \x00", "a" * 100_000])
-    def test_any_question(self, answers: ModelAnswers, odd: str) -> None:
-        """Any text is a valid question."""
-        answers.keep(MODEL, "rerank", {odd: "0.5"}, at=MONDAY)
-
-        assert answers.get(MODEL, "rerank", odd) == "0.5"
-
     def test_the_last_answer_counts(self, answers: ModelAnswers) -> None:
         """A second answer replaces the first one and its time."""
         answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)

@@ -17,10 +17,6 @@ def failure(role: ModelRole = ModelRole.RERANKER, failed_at: str = MONDAY) -> Mo
 class ModelFailuresContract(Contract):
     """Log of model failures. Supply ``failures``: an EMPTY ``ModelFailures``."""
 
-    def test_none_yet(self, failures: ModelFailures) -> None:
-        """An empty log returns no failures."""
-        assert failures.latest() == {}
-
     def test_everything_is_kept(self, failures: ModelFailures) -> None:
         """A failure is returned unchanged, with any characters in its reason."""
         given = ModelFailure(

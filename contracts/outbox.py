@@ -148,14 +148,6 @@ class OutboxIndexContract(VaultContract):
         assert vault.outbox.knows(second.since)
         assert list(vault.outbox.indexes()) == [second, third]
 
-    def test_progress_is_remembered(self, vault: Vault) -> None:
-        """The progress of a building index is stored for that index only."""
-        first, second = (vault.outbox.register(Role.LEXICAL, "tantivy") for _ in range(2))
-
-        vault.outbox.built(first, 42)
-
-        assert [record.built_to for record in vault.outbox.indexes()] == [42, second.built_to]
-
     def test_serving_retires_the_predecessor(self, vault: Vault) -> None:
         """The new serving index of a role retires the former one; other roles and building indexes are unchanged."""
         old = vault.outbox.register(Role.LEXICAL, "tantivy")

@@ -32,15 +32,6 @@ class ReceiptContract(VaultContract):
         assert vault.receipts.get(empty) == StoredReceipt(empty, MONDAY, b"")
         assert vault.receipts.counts() == ReceiptCounts(1, 0)
 
-    def test_newest_first(self, vault: Vault) -> None:
-        """Receipts are returned newest first by time, then by id, up to the limit."""
-        days = (TUESDAY, MONDAY, WEDNESDAY, TUESDAY)
-        first, second, third, fourth = (vault.telemetry.record(recall(day), b"x") for day in days)
-
-        assert receipt_ids(vault) == [third, fourth, first, second]
-        assert [receipt.id for receipt in vault.receipts.latest(2)] == [third, fourth]
-        assert vault.receipts.latest(0) == vault.receipts.latest(-1) == []
-
     def test_some_are_forgotten(self, vault: Vault) -> None:
         """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""
         first, second = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))

@@ -224,14 +224,6 @@ class RelationReadContract(VaultContract):
 
         assert ends(outbound(vault, a, b)) == [(a, b, "causal")]
 
-    def test_what_is_not_served_takes_no_place(self, vault: Vault) -> None:
-        """Relations to inactive documents do not count against the limit."""
-        a, b, c = documents(vault, 3)
-        vault.relations.put([Relation(a, b, CAUSAL, 0.9), Relation(a, c, CAUSAL, 0.5)])
-        vault.documents.deactivate([b], InactiveReason.ARCHIVED)
-
-        assert ends(vault.relations.outbound([a], limit=1)) == [(a, c, "causal")]
-
     def test_scope_is_honoured_before_the_cut(self, vault: Vault) -> None:
         """The other end must be in scope, by collection and by time; the given document may be outside."""
         near = save(vault, "a.md", "One.", authored_at=DAYS[0])

@@ -22,14 +22,6 @@ class SessionContract(VaultContract):
         assert vault.sessions.get("s1") == given
         assert vault.sessions.get("s2") is None
 
-    def test_saving_replaces(self, vault: Vault) -> None:
-        """Saving replaces all fields of an existing session."""
-        vault.sessions.save(Session("s1", EIGHT, NINE, "handoffs/s1.md", "Moved.", ("a.py",), "desk"))
-
-        vault.sessions.save(Session("s1", NINE))
-
-        assert vault.sessions.recent(10) == [Session("s1", NINE)]
-
     def test_newest_first(self, vault: Vault) -> None:
         """Sessions are returned newest start first, ties by id."""
         for name, start in (("b", EIGHT), ("c", NINE), ("a", EIGHT), ("d", ELEVEN)):
@@ -37,15 +29,6 @@ class SessionContract(VaultContract):
 
         assert [found.id for found in vault.sessions.recent(10)] == ["d", "c", "a", "b"]
         assert [found.id for found in vault.sessions.recent(2)] == ["d", "c"]
-
-    def test_before_a_moment(self, vault: Vault) -> None:
-        """With `before` only sessions that began earlier are returned, and the limit applies to these."""
-        for name, start in (("a", EIGHT), ("b", NINE), ("c", TEN), ("d", ELEVEN)):
-            vault.sessions.save(Session(name, start))
-
-        assert [found.id for found in vault.sessions.recent(10, TEN)] == ["b", "a"]
-        assert [found.id for found in vault.sessions.recent(1, TEN)] == ["b"]
-        assert vault.sessions.recent(10, EIGHT) == []
 
     def test_both_ends_belong_to_a_session(self, vault: Vault) -> None:
         """A session contains every moment from its start to its end, inclusive, and none a millisecond outside."""
@@ -56,13 +39,6 @@ class SessionContract(VaultContract):
             None,
             None,
         ]
-
-    def test_an_open_session_has_no_end(self, vault: Vault) -> None:
-        """An open session contains every moment since its start."""
-        vault.sessions.save(Session("s1", NINE))
-
-        assert _covering(vault, EIGHT) is None
-        assert _covering(vault, ELEVEN) == "s1"
 
     def test_of_several_the_one_that_began_last(self, vault: Vault) -> None:
         """

@@ -43,13 +43,6 @@ class TelemetryRecordContract(Contract):
         assert recall_id > 0
         assert [*telemetry.recalls()] == [given._replace(id=recall_id)]
 
-    def test_ids_grow(self, telemetry: Telemetry) -> None:
-        """Each recall has a larger id than those before, even for repeated queries."""
-        ids = [telemetry.record(recall(MONDAY, 1)) for _ in range(3)]
-
-        assert ids == sorted(set(ids))
-        assert len([*telemetry.recalls()]) == 3
-
     def test_hits_by_rank(self, telemetry: Telemetry) -> None:
         """Hits are returned by rank, regardless of their input order; a document may have several ranks."""
         hits = (RecallHit(5, 3, 0.1), RecallHit(9, 1, 0.3), RecallHit(5, 2, 0.2))
@@ -82,14 +75,6 @@ class TelemetryReadContract(Contract):
         assert times(telemetry, until=TUESDAY) == [MONDAY]
         assert times(telemetry, WEDNESDAY, MONDAY) == []
 
-    def test_of_session(self, telemetry: Telemetry) -> None:
-        """A session has its own recalls, in the order of `recalls`."""
-        for day, session in ((TUESDAY, "s1"), (MONDAY, "s1"), (MONDAY, "s2"), (MONDAY, None)):
-            telemetry.record(recall(day, 1, 2)._replace(session_id=session))
-
-        assert [recall.asked_at for recall in telemetry.of_session("s1")] == [MONDAY, TUESDAY]
-        assert [len(recall.hits) for recall in telemetry.of_session("s2")] == [2]
-
     def test_mark_referenced(self, telemetry: Telemetry) -> None:
         """Referenced hits are marked once, in their own recall; ids that are not among its hits are ignored."""
         first, second = (telemetry.record(recall(MONDAY, 7, 8, 9)) for _ in range(2))
@@ -110,14 +95,3 @@ class TelemetryReadContract(Contract):
         assert telemetry.trim(WEDNESDAY, at_most=2) == 1
         assert telemetry.trim(WEDNESDAY, at_most=2) == 0
         assert times(telemetry) == [WEDNESDAY]
-
-    def test_count(self, telemetry: Telemetry) -> None:
-        """Stored recalls are counted, not their hits; trimmed ones are not counted."""
-        assert telemetry.count() == 0
-
-        for day in (MONDAY, TUESDAY):
-            telemetry.record(recall(day, 1, 2, 3))
-
-        assert telemetry.count() == 2
-        telemetry.trim(TUESDAY)
-        assert telemetry.count() == 1

@@ -121,15 +121,6 @@ class TripleStatementContract(VaultContract):
             assert read(vault.triples.recorded(LEDGER.id, limit, ended=False)) == ordered[: max(limit, 0)]
             assert read(vault.triples.recorded(LEDGER.id, limit)) == ordered[: max(limit, 0)]
 
-    def test_said_again_is_not_new(self, vault: Vault) -> None:
-        """A statement that a document repeats is stored once, with its first valid day."""
-        saved = save(vault, "a.md")
-        given = says(saved, LEDGER, "uses", POSTGRES)
-
-        assert vault.triples.add([given, given]) == 1
-        assert vault.triples.add([replace(given, valid_from=APRIL, confidence=0.7)]) == 0
-        assert vault.triples.recorded(LEDGER.id, MANY, ended=False) == [given]
-
     def test_said_by_several_is_one(self, vault: Vault) -> None:
         """
         The same statement of several documents is returned once, with the highest confidence, until the last one is

@@ -86,12 +86,6 @@ class VectorSearchContract(VaultContract):
         for limit, expected in ((-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
             assert found(vault, EAST, limit) == ids[:expected], limit
 
-    def test_zero_question(self, vault: Vault) -> None:
-        """A query vector of all zeros matches nothing."""
-        put_all(vault, [EAST])
-
-        assert vault.vectors.search(raw_vector(0, 0, 0, 0), 10) == []
-
     def test_question_of_another_length(self, vault: Vault) -> None:
         """A query vector whose length differs from the stored vectors is refused."""
         put_all(vault, [EAST])
