@@ -269,7 +269,7 @@ class UseCases(containers.DeclarativeContainer):
     # collections of files
     folders: list[Folder] = use_case("indexing.collections:configured_folders")
     leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
-    forgotten_places = use_case("lifecycle.proof:ForgottenPlaces")
+    forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
     update_alone = function(
         "indexing.update:UpdateCollection",
         stores=use_case(
@@ -355,7 +355,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     prove: Prove = use_case(
         "lifecycle.proof:Prove",
-        pipelines=Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
+        pipelines=Dict(search=search.provider, query=query_without_models.provider),
         places=Factory(lambda vault: [*map(str, files_of_vault(vault))], option.vault),
     )
 

@@ -461,7 +461,7 @@ def _forgotten_parts(services: Services, documents: Sequence[Document], source: 
             step(done, total)
 
         try:
-            return services.forgetting.in_parts(documents, services.caller, f"source {source}", count)
+            return services.forgetting(documents, services.caller, f"source {source}", progress=count)
         except KeyboardInterrupt as interruption:
             next_step = "Run the same command again to continue."
             if forgotten == len(documents):

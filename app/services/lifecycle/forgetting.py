@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.receipts import unpack_if_readable
-from clawmem.domain.documents.identity import DOCID_LENGTH
+from clawmem.domain.documents.identity import DOCID_LENGTH, document_without_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.marks import (
     identifying_words,
@@ -21,16 +21,15 @@ from clawmem.domain.lifecycle.marks import (
 )
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.journal import Act, ActEntry
+from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
+from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 
-Note = Callable[[Sequence[Document], str], object]
-
-PART = (
-    200  # documents of a transaction that forgets many; each part looks at every document that is not served
-)
+PART = 200  # documents per transaction; each part looks at every document that is not served
+BY = "forget record"  # author of the acts in a recreated vault
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LAST_DAY = "9999-12-31T23:59:59.999Z"
@@ -87,68 +86,46 @@ class Forgetting:
     publisher: Publisher
     derived: DerivedMemories
     clock: Clock
-    note: Note = lambda documents, at: None
+    note: Callable[[Sequence[Document], str], object] = lambda documents, at: None
 
     def __call__(
-        self, documents: Sequence[Document], by: str, why: str = "", act: Act = Act.FORGET
+        self,
+        documents: Sequence[Document],
+        by: str,
+        why: str = "",
+        act: Act = Act.FORGET,
+        progress: Progress = lambda done, total: None,
     ) -> ForgetReport:
         """
         Forget *documents*, served or archived, and erase their bytes from the vault where possible.
 
         Their paths stay in the records, so that neither their files nor other files with the same text are indexed
         again. Earlier versions and locations of them are forgotten as well, other served notes with the same text are
-        not. Memories derived from them are rebuilt without them, or forgotten as well.
-
-        Raises:
-            VaultError: nothing was forgotten.
-        """
-        report = self._forget(documents, by, why, act)
-        return _joined([report], self.scrub() if documents else "")
-
-    def in_parts(
-        self, documents: Sequence[Document], by: str, why: str, progress: Progress = lambda done, total: None
-    ) -> ForgetReport:
-        """
-        Forget many *documents* as a call does, in transactions of `PART` documents each.
+        not. Memories derived from them are rebuilt without them, or forgotten as well. Each transaction forgets `PART`
+        documents.
 
         Raises:
             VaultError, KeyboardInterrupt: the parts before are forgotten; a call with the rest of *documents* erases
                 their bytes too.
         """
-        parts: list[ForgetReport] = []
-        gone: set[int] = set()
-        for start in range(0, len(documents), PART):
-            part = [note for note in documents[start : start + PART] if note.id not in gone]
-            parts.append(self._forget(part, by, why, Act.FORGET))
-            gone |= {note.id for note in parts[-1].documents}
-            progress(min(start + PART, len(documents)), len(documents))
-        return _joined(parts, self.scrub())
-
-    def _forget(self, documents: Sequence[Document], by: str, why: str, act: Act) -> ForgetReport:
-        """Forget *documents*, and leave their bytes in free space."""
-        if not documents:
-            return ForgetReport(())
-        sources = self._with_replaced([*documents, *self._earlier(documents)])
-        bodies = {self.vault.documents.body(note.id) or "" for note in sources}
-        plan = self.derived.plan(sources)
-        every = [*sources, *plan.removed]
-        ids = [document.id for document in every]
-        traces = self._traces(every, plan.rebuilt)
-        because, now = f"derived from {documents[0].display_path}", iso_utc(self.clock.now_ms())
-        with self.vault.transactions.writing():
-            self.derived.apply(plan)
-            self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
-            self.publisher.withdraw(ids, InactiveReason.FORGOTTEN)
-            for removed, reason in ((sources, why), (plan.removed, because)):
-                self.vault.acts.add(
-                    ActEntry(note.id, act, by, now, reason, note.hash[:DOCID_LENGTH]) for note in removed
-                )
-        merged = [number for members in plan.merged.values() for number in members]
-        traces = self._narrowed(traces, [*(note.id for note in plan.rebuilt), *plan.released, *merged])
-        not_noted = _failure(lambda: self.note(every, now))  # the next update repeats it
-        not_cleared = _failure(lambda: self._clear(frozenset(ids), traces.words))
-        left = " ".join(filter(None, (not_noted, not_cleared)))
-        return ForgetReport(tuple(every), traces, left, plan.rebuilt)
+        texts: dict[int, str] = {}
+        forgotten: dict[int, Document] = {}
+        rebuilt: dict[int, Document] = {}
+        left: list[str] = []
+        traces = Traces()
+        try:
+            for start in range(0, len(documents), PART):
+                part = [note for note in documents[start : start + PART] if note.id not in forgotten]
+                left.append(self._forget(part, by, why, act, forgotten, rebuilt, texts))
+                progress(min(start + PART, len(documents)), len(documents))
+        finally:
+            if forgotten:
+                traces = self._traces(list(texts.values()), forgotten.values())
+                left.append(_failure(lambda: self._clear(forgotten.keys(), traces.words)))
+        left.append(self.scrub() if forgotten else "")
+        reasons = " ".join(dict.fromkeys(filter(None, left)))
+        again = tuple(note for note in rebuilt.values() if note.id not in forgotten)
+        return ForgetReport(tuple(forgotten.values()), traces, reasons, again)
 
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
@@ -166,6 +143,41 @@ class Forgetting:
             tuple(derived_documents(self.vault, [document.id])),
         )
 
+    def _forget(
+        self,
+        documents: Sequence[Document],
+        by: str,
+        why: str,
+        act: Act,
+        forgotten: dict[int, Document],
+        rebuilt: dict[int, Document],
+        texts: dict[int, str],
+    ) -> str:
+        """
+        Forget *documents*, and leave their bytes in free space; return why they could not be recorded outside.
+
+        Add them to *forgotten*, their texts to *texts*, and derived memories without them to *rebuilt*.
+        """
+        sources = self._with_replaced([*documents, *self._earlier(documents)])
+        bodies = {self.vault.documents.body(note.id) or "" for note in sources}
+        plan = self.derived.plan(sources)
+        every = {note.id: note for note in (*sources, *plan.removed)}
+        texts |= {number: self._text(document) for number, document in every.items()}
+        now = iso_utc(self.clock.now_ms())
+        with self.vault.transactions.writing():
+            self.derived.apply(plan)
+            self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
+            self.publisher.withdraw([*every], InactiveReason.FORGOTTEN)
+            for document in every.values():
+                reason = why
+                if document in plan.removed:
+                    reason = f"derived from {documents[0].display_path}"
+                docid = document.hash[:DOCID_LENGTH]
+                self.vault.acts.add([ActEntry(document.id, act, by, now, reason, docid)])
+        forgotten |= every
+        rebuilt |= {document.id: document for document in plan.rebuilt}
+        return _failure(lambda: self.note([*every.values()], now))  # the next update repeats it
+
     def _earlier(self, documents: Sequence[Document]) -> list[Document]:
         """
         Return the documents, not served any more, that are *documents* at another place or in an earlier version.
@@ -174,18 +186,16 @@ class Forgetting:
         """
         hashes = {document.hash for document in documents if document.body_length}
         titled = {document.title.casefold(): self._text(document) for document in documents}
-
-        def is_earlier(document: Document) -> bool:
-            if document.hash in hashes:
-                return document.inactive is not InactiveReason.FORGOTTEN
+        earlier: list[Document] = []
+        for document in self.vault.documents.latest(active=False):
             text = titled.get(document.title.casefold(), "")
-            return (
-                bool(text)
-                and document.inactive is InactiveReason.REMOVED
-                and is_earlier_version(self.vault.documents.body(document.id) or "", text)
-            )
-
-        return [*filter(is_earlier, self.vault.documents.latest(active=False))]
+            if document.hash in hashes:
+                is_earlier = document.inactive is not InactiveReason.FORGOTTEN
+            else:
+                body = self.vault.documents.body(document.id) or "" if text else ""
+                is_earlier = document.inactive is InactiveReason.REMOVED and is_earlier_version(body, text)
+            earlier += [document] if is_earlier else []
+        return earlier
 
     def _with_replaced(self, documents: Sequence[Document]) -> list[Document]:
         """Return *documents* and all documents that they replaced: a merged document repeats those it replaced."""
@@ -201,69 +211,51 @@ class Forgetting:
             waiting += self.vault.documents.many(replaced).values()
         return list(every.values())
 
-    def _clear(self, ids: frozenset[int], marks: Sequence[str]) -> None:
+    def _clear(self, ids: Iterable[int], marks: Sequence[str]) -> None:
         """Clear what stands outside of the transaction."""
-        receipts = self.vault.receipts.latest(_EVERY)
+        gone, receipts = frozenset(ids), self.vault.receipts.latest(_EVERY)
         self.vault.receipts.forget(
-            receipt.id for receipt in receipts if tells_of(receipt.content, ids, marks)
+            receipt.id for receipt in receipts if names_forgotten(receipt.content, gone, marks)
         )
         self.vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
 
-    def _traces(self, documents: Sequence[Document], rebuilt: Sequence[Document]) -> Traces:
-        """Return the traces of *documents*. The documents to be *rebuilt* may still repeat these traces."""
-        texts = [self._text(document) for document in documents]
-        concerned = [*documents, *rebuilt]
-        served = [set(words(self._text(note))) for note in concerned if note.inactive is None]
-        # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
+    def _traces(self, texts: Sequence[str], forgotten: Iterable[Document]) -> Traces:
+        """Return the words and sentences of the *texts* of *forgotten* documents, without those of other documents."""
         away = self.vault.documents.latest(active=False)
-        places = frozenset(
-            (
-                *(f"{collection}/{path}" for collection, path in self.vault.documents.places()),
-                *(document.display_path for document in away),
-            )
-        )
+        # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
+        places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
+        places |= {document.display_path for document in away}
+        unserved = {document.id: self._text(document) for document in away}
+        unserved_words = {word for text in unserved.values() for word in words(text)}
+        ids = {document.id for document in forgotten}
+
+        def served_with(phrase: str) -> set[str]:
+            """Return the paths of served documents that contain *phrase*; an external index may lag."""
+            query = LexicalQuery((Term(phrase),))
+            hits = self.vault.lexical.search(query, Grain.DOCUMENT, len(ids) + _OTHERS)
+            known = self.vault.documents.many({hit.key.document_id for hit in hits} - ids).values()
+            return {document.display_path for document in known if document.inactive is None}
 
         def is_theirs(word: str) -> bool:
-            """Whether the index, which contains served documents, has *word* from *served* alone."""
-            own = sum(word.casefold() in words_of_one for words_of_one in served)
-            return self.vault.lexical.holding(Term(word), Grain.DOCUMENT) <= own
+            return word.casefold() not in unserved_words and not served_with(word)
 
-        sentences = [sentence for text in texts for sentence in sentences_of(text, places)]
-        elsewhere = {sentence: self._said_elsewhere(sentence, concerned) for sentence in sentences}
+        paths = frozenset(places)
+        elsewhere = {
+            sentence: served_with(" ".join(words(sentence)))
+            for text in texts
+            for sentence in sentences_of(text, paths)
+        }
+        sentences = [sentence for sentence, served in elsewhere.items() if not served]
         return Traces(
             tuple(identifying_words(texts, " ".join(places), is_theirs)),
-            tuple(sentence for sentence, paths in elsewhere.items() if not paths),
-            tuple(sorted({path for paths in elsewhere.values() for path in paths})),
+            tuple(sentences),
+            tuple(sorted(set().union(*elsewhere.values()))),
+            tuple(
+                document
+                for document in away
+                if any(sentence in unserved[document.id] for sentence in sentences)
+            ),
         )
-
-    def _narrowed(self, traces: Traces, kept: Iterable[int]) -> Traces:
-        """
-        Return *traces* without the words and sentences of *kept* documents, and without words of unserved documents.
-
-        Unserved documents that contain one of the sentences are added.
-        """
-        marks, sentences, said_in = list(traces.words), list(traces.sentences), set(traces.said_in)
-        kept_in: list[Document] = []
-        for document in self.vault.documents.many(kept).values():
-            text = self._text(document)
-            marks = _unused(marks, text)
-            if repeated := {sentence for sentence in sentences if sentence in text}:
-                sentences = [sentence for sentence in sentences if sentence not in repeated]
-                said_in.add(document.display_path)
-        for document in self.vault.documents.latest(active=False):
-            text = self._text(document)
-            marks = _unused(marks, text)
-            if any(sentence in text for sentence in sentences):
-                kept_in.append(document)
-        return Traces(tuple(marks), tuple(sentences), tuple(sorted(said_in)), tuple(kept_in))
-
-    def _said_elsewhere(self, sentence: str, documents: Sequence[Document]) -> set[str]:
-        """Return the paths of served documents other than *documents* that contain *sentence*."""
-        phrase = LexicalQuery((Term(" ".join(words(sentence))),))
-        hits = self.vault.lexical.search(phrase, Grain.DOCUMENT, len(documents) + _OTHERS)
-        others = {hit.key.document_id for hit in hits} - {document.id for document in documents}
-        known = self.vault.documents.many(others).values()
-        return {document.display_path for document in known if document.inactive is None}
 
     def _text(self, document: Document) -> str:
         return f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
@@ -278,29 +270,7 @@ def _failure(step: Callable[[], object]) -> str:
     return ""
 
 
-def _unused(marks: Sequence[str], text: str) -> list[str]:
-    own = set(words(text))
-    return [mark for mark in marks if mark.casefold() not in own]
-
-
-def _joined(parts: Sequence[ForgetReport], left: str) -> ForgetReport:
-    """Return the report of several *parts*; documents that a later part forgot hold no traces of an earlier one."""
-    every = {note.id: note for part in parts for note in part.documents}
-    paths = {note.display_path for note in every.values()}
-    traces = Traces(
-        tuple(dict.fromkeys(word for part in parts for word in part.traces.words)),
-        tuple(dict.fromkeys(text for part in parts for text in part.traces.sentences)),
-        tuple(sorted({path for part in parts for path in part.traces.said_in} - paths)),
-        tuple(
-            {note.id: note for part in parts for note in part.traces.kept_in if note.id not in every}.values()
-        ),
-    )
-    rebuilt = {note.id: note for part in parts for note in part.rebuilt if note.id not in every}
-    reasons = dict.fromkeys(filter(None, (*(part.left for part in parts), left)))
-    return ForgetReport(tuple(every.values()), traces, " ".join(reasons), tuple(rebuilt.values()))
-
-
-def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
+def names_forgotten(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
     """Whether a receipt names one of *ids* or contains one of *marks*; True if it is unreadable."""
     receipt = unpack_if_readable(content)
     if receipt is None:
@@ -309,3 +279,99 @@ def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
     named |= {drop.document_id for stage in receipt.stages for drop in stage.drops}
     question = set(words(receipt.question))
     return not ids.isdisjoint(named) or any(mark.casefold() in question for mark in marks)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenPlaces:
+    """
+    Forgetting that outlasts the vault: a recreated, repaired or restored vault forgets the same documents again.
+
+    A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
+    """
+
+    documents: DocumentStore
+    acts: ActJournal
+    transactions: Transactions
+    publisher: Publisher
+    forget_log: ForgetLog
+
+    def note(self, documents: Sequence[Document], at: str) -> None:
+        """
+        Record in the log that *documents* were forgotten.
+
+        Raises:
+            VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
+        """
+        if self.forget_log.read().is_damaged:
+            self.agree()
+        elif documents:
+            self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
+
+    def agree(self, *, lost_records: bool = False) -> int:
+        """
+        Forget the documents that the log names, and complete the log; return the number of newly forgotten documents.
+
+        A damaged file is written again from the vault. A copy of it stays unless the vault surely knows everything that
+        the file held: see `warnings`.
+
+        Args:
+            lost_records: Whether the vault was repaired and records of it are lost.
+
+        Raises:
+            VaultError: possibly only a part was done; the call can be repeated.
+        """
+        record = self.forget_log.read()
+        known = {place: self.documents.at(place.collection, place.path) for place in record.places}
+        waiting = {
+            place: document
+            for place, document in known.items()
+            if document is None or document.inactive is not InactiveReason.FORGOTTEN
+        }
+        away = self.documents.latest(active=False)
+        is_new = not away and not self.documents.following(0, 1)
+        if waiting:
+            with self.transactions.writing():
+                for place, document in waiting.items():
+                    empty = document_without_file(place.collection, place.path, "", "", place.at, place.at)
+                    number = document.id if document else self.documents.save(empty, "", ())
+                    self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
+                    self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
+        if record.is_damaged and (lost_records or waiting or is_new):
+            self.forget_log.set_aside()
+        missing = _missing(record, away)
+        if missing or record.is_damaged:
+            self._add([*record.places, *missing])
+        return len(waiting)
+
+    def warnings(self) -> list[str]:
+        """Return a sentence if forgotten documents may come back because the file is or was damaged, or lacks some."""
+        log, record = self.forget_log.location, self.forget_log.read()
+        sentences = [
+            f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
+            f"then delete {copy}."
+            for copy in self.forget_log.damaged_copies()
+        ]
+        if record.is_damaged or _missing(record, self.documents.latest(active=False)):
+            state = "is damaged" if record.is_damaged else "lacks some of the forgotten notes"
+            sentences.append(
+                f"{log} {state}: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
+            )
+        return sentences
+
+    def _add(self, places: Sequence[ForgottenPlace]) -> None:
+        with self.transactions.writing():  # so that one process writes the file at a time
+            every: dict[tuple[str, str], ForgottenPlace] = {}
+            for place in (*self.forget_log.read().places, *places):
+                every.setdefault((place.collection, place.path), place)
+            self.forget_log.write(every.values())
+
+
+def _missing(record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
+    """Return the forgotten documents among *away* that *record* lacks."""
+    written = {(place.collection, place.path) for place in record.places}
+    return [
+        ForgottenPlace(document.collection, document.path, document.modified_at)
+        for document in away
+        if document.inactive is InactiveReason.FORGOTTEN
+        and (document.collection, document.path) not in written
+    ]
