@@ -14,7 +14,7 @@ from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.models import ModelFailures, ModelRole
 from clawmem.ports.vault import Vault
 
-LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
+LONGEST_WAIT_S = 5.0  # generous for a busy machine; the vault's own writers would wait ten
 
 
 class TestSqliteModelFailures(ModelFailuresContract):

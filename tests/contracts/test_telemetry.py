@@ -23,7 +23,7 @@ from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import Vault
 
-LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
+LONGEST_WAIT_S = 5.0  # generous for a busy machine; the vault's own writers would wait ten
 
 
 class InSqlite:

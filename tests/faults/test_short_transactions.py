@@ -235,7 +235,7 @@ class TestInterruptedCommands:
         assert world.verify() == []
 
     def test_a_pin_while_a_large_folder_is_read(self, world: World, environ: dict[str, str]) -> None:
-        """`pin` and `diary write` of other processes are done within a second of work of theirs."""
+        """`pin` and `diary write` of other processes are done while it is read."""
         world.write("000.md", "# The first\n")
         world.update()
         world.vault.close()
@@ -250,7 +250,7 @@ class TestInterruptedCommands:
         assert process.poll() is None
         process.kill()
         process.communicate(timeout=60)
-        assert max(waits) < 1.0
+        assert max(waits) < 5.0  # a writer that waits in vain gives up after ten seconds
 
 
 MANY = 800

@@ -160,7 +160,7 @@ class TestFaults:
 
         answer = deep(home, make(servers, bad), profile=HASTY, receive=offered.append)
 
-        assert time.monotonic() - began < HASTY.deadline_s
+        assert time.monotonic() - began < 30  # a server that hangs answers after a minute
         assert answer.block == alone.block
         assert offered == [alone.block]
         assert answer.answer.trace.degraded.keys() == {leg}

@@ -11,7 +11,6 @@ from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.surfacing.turns import turns_of
-from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
 
@@ -121,8 +120,8 @@ class TestFaults:
     def test_a_model_that_hangs(self, home: Home) -> None:
         """Words answer within the deadline, and the receipt says what was missing."""
         began = time.monotonic()
-        said = home.ask(embedder=Stuck(home.embedder, 1.5))
+        said = home.ask(embedder=Stuck(home.embedder, 5.0))
 
-        assert time.monotonic() - began < PROFILES["balanced"].deadline_s
+        assert time.monotonic() - began < 5
         assert "storage box in Helsinki" in said.block
         assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
