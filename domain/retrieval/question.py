@@ -19,7 +19,6 @@ from clawmem.domain.retrieval.intent import (
     time_intent,
 )
 from clawmem.domain.retrieval.query_forms import QueryForms, content_words, query_forms
-from clawmem.domain.retrieval.requested import QuestionDemands, requested
 from clawmem.domain.retrieval.versions import WantedVersion, begins_then, wanted_version
 from clawmem.domain.text.dates import TimeRange, temporal_range
 from clawmem.domain.text.vocabulary import MONTHS, NEWEST, NUMBERS, SEASONS, WEEKDAYS, function_words
@@ -216,12 +215,6 @@ class Question:
     def speakers(self) -> frozenset[str]:
         """Names that may be speakers in the text."""
         return named_speakers(words(self.text))
-
-    @cached_property
-    def demands(self) -> QuestionDemands:
-        """Contents that a text must have to answer."""
-        time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""
-        return requested(self.text, self.forms.words, time)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

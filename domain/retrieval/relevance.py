@@ -14,17 +14,16 @@ from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_model import COUNTED_ENTRIES, LEAST_SHARE, MOST_SPECIFIC
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
-from clawmem.domain.retrieval.requested import Shortfall
 from clawmem.domain.text.words import words
 
 # From which probability of an answer on a prompt gets a block: a block that is not needed does less harm than a result
 # that is called likely and does not answer. `tools/bench/fit_confidence.py` prints what it costs.
-DEFAULT_FLOOR = 0.365
+DEFAULT_FLOOR = 0.27
 
 # Bounds of the likelihoods. A "likely" result answers more often than not; an "unlikely" one answers in fewer than one
 # of ten cases of the fitted data.
 LIKELY = 0.5
-POSSIBLE = 0.1
+POSSIBLE = 0.07
 
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
 
@@ -103,23 +102,20 @@ class Evidence(NamedTuple):
     Evidence that a question has an answer.
 
     Attributes:
-        coverage: Share of the question that the best passage covers, in [0, 1]: of its words, weighted by how telling
-            they are in general, each as far as the passage has it or a similar word.
-        specificity: Weight of all its words, in general; 0 for a question of function words only.
+        shared: Share of the question's words that the best passage has, in [0, 1], weighted by how rare they are.
+        miss: Weight of the most telling word that the best passage lacks, not negative.
+        specificity: Weight of all words of the question, in general; 0 for a question of function words only.
         entries: Number of indexed lines and passages: the more, the better the best hit by chance.
         cosine: Cosine of the nearest passage; ``None`` without a vector search.
-        whole: Whether the question is a name or a few bare words, and one text contains all of them.
         is_task: Whether the question asks for work or general knowledge; see `is_task`.
-        unmet: What the best passage lacks of the question.
     """
 
-    coverage: float
+    shared: float
+    miss: float
     specificity: float
     entries: int
     cosine: float | None = None
-    whole: bool = False
     is_task: bool = False
-    unmet: Shortfall = Shortfall()
 
 
 class ResultPlace(NamedTuple):
@@ -147,8 +143,8 @@ def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> fl
     """
     Return the probability, in [0, 1), that any of the results answers the question.
 
-    It increases with ``coverage``, ``specificity`` and ``cosine`` and decreases with ``entries`` and what is unmet. It
-    is 0 for a question of function words only.
+    It increases with ``shared``, ``specificity`` and ``cosine`` and decreases with ``miss`` and ``entries``. It is 0
+    for a question of function words only.
 
     Args:
         evidence: Evidence for the question.
@@ -168,12 +164,9 @@ def answer_features(evidence: Evidence) -> tuple[float, ...]:
     least, most = COUNTED_ENTRIES
     return (
         evidence.cosine or 0.0,
-        evidence.coverage,
+        evidence.shared,
+        -min(evidence.miss, MOST_SPECIFIC) / MOST_SPECIFIC,
         min(evidence.specificity, MOST_SPECIFIC) / MOST_SPECIFIC,
-        float(evidence.whole),
-        -evidence.unmet.names,
-        -evidence.unmet.number,
-        -evidence.unmet.slot,
         -math.log(min(most, max(least, evidence.entries))),
         -float(evidence.is_task),
     )

@@ -10,16 +10,13 @@ MOST_SPECIFIC = 30.0  # weight of two telling words; more say no more
 
 
 class AnsweredWeights(NamedTuple):
-    """Weights of the evidence that a question has an answer; those of ``names`` to ``task`` are subtracted."""
+    """Weights of the evidence that a question has an answer; those of ``miss``, ``entries`` and ``task`` are subtracted."""
 
     bias: float
     cosine: float
-    coverage: float
+    shared: float
+    miss: float
     specificity: float
-    whole: float
-    names: float
-    number: float
-    slot: float
     entries: float
     task: float
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.text.words import normalise, words
+from clawmem.domain.text.words import normalise, plain, words
 
 LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
@@ -115,6 +115,7 @@ def _signs(text: str) -> list[str]:
 
 
 STEM = 4  # letters that two forms of a word share at least
+_INITIALS = 2  # letters that forms of a word share
 _MOST_ENDING = 3  # letters that a form may have after the stem
 
 
@@ -125,3 +126,16 @@ def is_same_word(one: str, other: str) -> bool:
         return len(shorter) > STEM - 2 and shorter.removesuffix("s") == longer.removesuffix("s")
     shared = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     return shared >= max(STEM, len(shorter) - 2) and len(longer) - shared <= _MOST_ENDING
+
+
+def has_words(asked: Sequence[str], text: str) -> list[bool]:
+    """Return for each word of *asked* whether *text* has it or a form of it; diacritics do not count."""
+    by_initials: dict[str, set[str]] = {}
+    for word in map(plain, words(text)):
+        by_initials.setdefault(word[:_INITIALS], set()).add(word)
+
+    def is_there(word: str) -> bool:
+        alike = by_initials.get(word[:_INITIALS], set())
+        return word in alike or any(is_same_word(word, other) for other in alike)
+
+    return [is_there(plain(word)) for word in asked]

@@ -37,7 +37,6 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
     results_to_show,
 )
-from clawmem.domain.retrieval.requested import Shortfall
 from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.text.dates import temporal_range
@@ -124,8 +123,7 @@ def _cooccurrence(given: dict[str, Any]) -> Any:
 
 
 def _relevance(given: dict[str, Any]) -> dict[str, float]:
-    unmet = Shortfall(*given["evidence"].pop("unmet", ()))
-    anything = answer_probability(Evidence(**given["evidence"], unmet=unmet), given.get("fingerprint"))
+    anything = answer_probability(Evidence(**given["evidence"]), given.get("fingerprint"))
     this_one = place_probability(ResultPlace(**given["place"]))
     return {"answered": anything, "placed": this_one, "confidence": anything * this_one}
 

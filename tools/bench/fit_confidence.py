@@ -45,7 +45,6 @@ from clawmem.domain.retrieval.relevance import (
     place_features,
 )
 from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
-from clawmem.domain.retrieval.requested import Shortfall
 
 Floats = npt.NDArray[np.float64]
 Fact = Mapping[str, Any]
@@ -71,7 +70,7 @@ SAMPLE = (
 # What a question counts besides. An unrelated block disturbs the work on code; many of the unanswerable questions are about
 # notes that a reader would want to see.
 # Added to the fitted biases: a result is called likely where it answers more often than not among near questions too.
-LENIENCY = -0.35
+LENIENCY = -0.7
 COUNTS = {"coding without": 4.0, "unanswerable without": 0.75, "judged with": 2.0}
 
 
@@ -101,7 +100,9 @@ def main() -> None:
         )
         answered[FAMILIES[name]] = report(name, facts, LENIENCY)
         if name == "static":
-            by_words = report("words alone", [{**fact, "evidence": fact["by_words"]} for fact in facts])
+            by_words = report(
+                "words alone", [{**fact, "evidence": fact["by_words"]} for fact in facts], LENIENCY
+            )
             placed = {
                 unit: fit_places([fact for fact in facts if fact["unit"] == unit])
                 for unit in ("document", "line")
@@ -175,8 +176,8 @@ def ask_vault(
                 "unit": unit,
                 "kind": kind,
                 "answered": judge is not None,
-                "evidence": {**evidence._asdict(), "unmet": list(evidence.unmet)},
-                "by_words": {**by_words._asdict(), "unmet": list(by_words.unmet)},
+                "evidence": evidence._asdict(),
+                "by_words": by_words._asdict(),
                 "places": [place._asdict() for place in places],
                 "judged": [int(judge is not None and judge(c)) for c in work_found.candidates[:TOP]],
             }
@@ -284,12 +285,7 @@ def fit_answered(facts: Sequence[Fact]) -> Floats:
 
 def features(facts: Sequence[Fact]) -> Floats:
     """Return a row of features for each question."""
-    return np.array(
-        [
-            answer_features(Evidence(**{**f["evidence"], "unmet": Shortfall(*f["evidence"]["unmet"])}))
-            for f in facts
-        ]
-    )
+    return np.array([answer_features(Evidence(**fact["evidence"])) for fact in facts])
 
 
 def answered_of(facts: Sequence[Fact]) -> Floats:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate, islice
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.domain.retrieval.grains import PRECISE, VECTOR
+from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance import (
     Evidence,
     ResultPlace,
@@ -21,8 +21,8 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
 )
 from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
-from clawmem.domain.retrieval.requested import Shortfall, least_unmet, unmet
 from clawmem.domain.text.dates import is_within
+from clawmem.domain.text.likeness import has_words
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError
@@ -35,7 +35,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 LEAST_VAULT = (
     5_000  # documents that a vault counts at least, so that no word is common in a vault of ten notes
 )
-PASSAGE, NEAR = 800, 300  # characters before and after a line, for words and for fillers of a slot
+PASSAGE = 800  # characters before and after a line
 
 
 class Passages(NamedTuple):
@@ -43,13 +43,15 @@ class Passages(NamedTuple):
     Comparison of the passages of the best candidates with the question, by their fragments.
 
     ``coverage`` is the share of the question's words that a passage has, weighted by how telling they are in general;
-    ``specificity`` the weight of all words, 0 for function words only; ``unmet`` what a passage lacks of the question.
+    similar words count in part if a model compares them. ``shared`` counts equal words only. ``miss`` is the weight of
+    the most telling word that the best passage lacks, ``specificity`` that of all words, 0 for function words only.
     ``by_meaning`` tells whether similar words count, ``failure`` why they do not although there is a model.
     """
 
     coverage: Mapping[FragmentKey, float]
+    shared: Mapping[FragmentKey, float]
+    miss: float
     specificity: float
-    unmet: Mapping[FragmentKey, Shortfall]
     by_meaning: bool = False
     failure: str = ""
 
@@ -135,13 +137,12 @@ def evidence_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work, pa
         work.legs.get(VECTOR) if passages.by_meaning else None
     )  # a cosine is fitted with words by meaning
     return Evidence(
-        coverage=max(passages.coverage.values(), default=0.0),
+        shared=max(passages.shared.values(), default=0.0),
+        miss=passages.miss,
         specificity=passages.specificity,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        whole=bool(work.legs.get(PRECISE)),
         is_task=is_task(request.question.text),
-        unmet=least_unmet(passages.unmet.values()),
     )
 
 
@@ -166,54 +167,57 @@ def passages_of(
     lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
-    candidates = work.candidates[:COMPARED]
-    terms = request.question.forms.relaxed.terms[:WORDS_LOOKED_UP]
+    question = request.question
     rarities = word_rarities(lexical, request)
-    texts = _texts_of(work, candidates)
-    question, named = request.question, request.question.named_time
-    documents = work.texts.documents(c.document_id for c in candidates)
-    asked = question.demands.of_first(len(terms))
-    lacks = {}
-    for c in candidates:
-        if c.best not in texts:
-            continue
-        document = documents[c.document_id]
-        passage, near = texts[c.best]
-        is_in_time = named is not None and is_within(document.authored_at, named)
-        lacks[c.best] = unmet(
-            asked, rarities, f"{passage} {document.authored_at[:10]}", near, is_in_time=is_in_time
-        )
-    coverage = {key: 1 - lack.words for key, lack in lacks.items()}
+    asked = question.forms.words[: len(rarities)]
+    total = math.fsum(rarities) or 1.0
+    texts = _texts_of(request, work)
+    shared, misses = {}, []
+    for key, text in texts.items():
+        lacking = [rarity for rarity, has in zip(rarities, has_words(asked, text), strict=True) if not has]
+        shared[key] = 1 - math.fsum(lacking) / total
+        misses.append(max(lacking, default=0.0))
+    equal_words = Passages(shared, shared, min(misses, default=math.inf), math.fsum(rarities))
     if STOP_WORDS.issuperset(words(question.text)):
-        return Passages(coverage, 0.0, lacks, by_meaning=late is not None)
-    equal_words = Passages(coverage, math.fsum(rarities), lacks)
+        return equal_words._replace(specificity=0.0, by_meaning=late is not None)
     if late is None:
         return equal_words
     try:
-        similarities = late.compare(question.forms.words, [words(passage) for passage, _ in texts.values()])
-        shares = (
-            math.fsum(w * n for w, n in zip(similarities.weights, row, strict=True))
-            for row in similarities.nearest
-        )
-        coverage = dict(zip(texts, shares, strict=True))
+        similarities = late.compare(question.forms.words, [words(text) for text in texts.values()])
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         return equal_words._replace(failure=reason_of(error))
-    return Passages(coverage, similarities.weight, lacks, by_meaning=True)
+    coverage, misses = {}, []
+    for key, row in zip(texts, similarities.nearest, strict=True):
+        weighted = list(zip(similarities.weights, row, strict=True))
+        coverage[key] = math.fsum(weight * near for weight, near in weighted)
+        misses.append(max((weight * (1 - near) for weight, near in weighted), default=0.0))
+    miss = min(misses, default=math.inf) * similarities.weight
+    return Passages(coverage, shared, miss, similarities.weight, by_meaning=True)
 
 
-def _texts_of(work: Work, candidates: Sequence[Candidate]) -> dict[FragmentKey, tuple[str, str]]:
-    """Return the passage and the nearer text around the line of each candidate, with the names of its note."""
+def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
+    """
+    Return the text around the line of each of the first candidates, with the names and the date of its note.
+
+    A note of the time that the question names has the words of that time.
+    """
+    candidates, named = work.candidates[:COMPARED], request.question.named_time
     documents = work.texts.documents(c.document_id for c in candidates)
     bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
     texts = {}
     for c in candidates:
         if (document := documents.get(c.document_id)) is None:
             continue
-        body, span = bodies.get(c.document_id, ""), spans.get(c.best)
+        span = spans.get(c.best)
         start, end = (span.start, span.end) if span else (0, 0)
-        names = " ".join((*searchable_names(document), *document.tags, *document.front_matter.split()))
-        passage, near = (f"{body[max(0, start - reach) : end + reach]}\n{names}" for reach in (PASSAGE, NEAR))
-        texts[c.best] = passage, near
+        parts = [
+            bodies.get(c.document_id, "")[max(0, start - PASSAGE) : end + PASSAGE],
+            " ".join((*searchable_names(document), *document.tags, *document.front_matter.split())),
+            document.authored_at[:10],
+        ]
+        if named is not None and is_within(document.authored_at, named):
+            parts.append(request.question.text[named.start : named.end])
+        texts[c.best] = "\n".join(parts)
     return texts
 
 

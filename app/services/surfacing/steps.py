@@ -46,7 +46,7 @@ NOTE_SHARE, NOTE_STEP = (
     0.8,
     0.02,
 )  # least relevance of the first note's best line, as a share of the best line of all
-LEAST_OF_LONG = 0.04  # confidence of a longer note: its answer may be elsewhere than in the found line
+LEAST_OF_LONG = 0.025  # confidence of a longer note: its answer may be elsewhere than in the found line
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 READ_BY_MODEL = 15  # best candidates that a reranker reads
 

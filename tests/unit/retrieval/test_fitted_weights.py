@@ -14,7 +14,6 @@ from weights_file import ROOT, fitted_weights, text_of_module
 from clawmem.domain.retrieval import relevance
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.retrieval.relevance_model import AnsweredWeights
-from clawmem.domain.retrieval.requested import Shortfall
 
 STATIC = "wordllama:l2_supercat"
 
@@ -48,13 +47,12 @@ def sample(number: int) -> dict[str, object]:
     """Return what was found for an invented question; every other one has an answer."""
     draw, answered = random.Random(number), number % 2 == 0
     evidence = {
-        "coverage": draw.uniform(0.4, 1) if answered else draw.uniform(0, 0.7),
+        "shared": draw.uniform(0.4, 1) if answered else draw.uniform(0, 0.7),
+        "miss": draw.uniform(0, 15) if answered else draw.uniform(5, 30),
         "specificity": draw.uniform(5, 60),
         "entries": draw.randint(20, 9_000),
         "cosine": draw.uniform(0.2, 0.8),
-        "whole": draw.random() < 0.2,
         "is_task": not answered and draw.random() < 0.5,
-        "unmet": [draw.uniform(0, 0.6), draw.choice([0, 1]), 0, 0 if answered else draw.choice([0, 1])],
     }
     about = {"collection": "invented", "unit": "document", "kind": "judged", "answered": answered}
     return {**about, "evidence": evidence, "judged": [1]}
@@ -62,5 +60,4 @@ def sample(number: int) -> dict[str, object]:
 
 def evidence_of(fact: dict[str, object]) -> Evidence:
     """Return the evidence of a fact."""
-    fields = dict(fact["evidence"])  # type: ignore[call-overload]
-    return Evidence(**{**fields, "unmet": Shortfall(*fields["unmet"])})
+    return Evidence(**fact["evidence"])  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,20 +18,16 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
 )
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
-from clawmem.domain.retrieval.requested import Shortfall
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])
 EVIDENCE = st.builds(
     Evidence,
-    coverage=st.floats(0, 1),
+    shared=st.floats(0, 1),
+    miss=st.floats(0, 100) | st.just(math.inf),
     specificity=st.floats(0, 200),
     entries=st.integers(0, 10**9),
     cosine=st.none() | st.floats(-1, 1),
-    whole=st.booleans(),
     is_task=st.booleans(),
-    unmet=st.builds(
-        Shortfall, st.floats(0, 1), st.floats(0, 2), st.floats(0, 1), st.sampled_from([0.0, 1.0, 4.0])
-    ),
 )
 
 
@@ -44,13 +42,13 @@ def test_it_is_a_probability(evidence: Evidence, fingerprint: str | None) -> Non
 def test_more_evidence_never_makes_it_less_likely(
     evidence: Evidence, fingerprint: str | None, more: float, entries: int
 ) -> None:
-    """More coverage, a more telling question, fewer entries to hit by chance: none of it lowers the probability."""
+    """More equal words, a more telling question, fewer entries to hit by chance: none of it lowers the probability."""
     before = answer_probability(evidence, fingerprint)
 
     for better in (
-        evidence._replace(coverage=evidence.coverage + more),
+        evidence._replace(shared=evidence.shared + more),
         evidence._replace(specificity=evidence.specificity + more),
-        evidence._replace(unmet=Shortfall()),
+        evidence._replace(miss=0.0),
         evidence._replace(entries=max(0, evidence.entries - entries)),
         evidence._replace(is_task=False),
     ):
@@ -105,8 +103,8 @@ def test_no_weight_turns_its_sign(weights: tuple[float, ...]) -> None:
 def test_the_floor_lies_where_more_speaks_for_than_against(entries: int) -> None:
     """Strong evidence passes it, and weak evidence stays below it, in every model and a vault of any size."""
     for fingerprint in (None, *ANSWERED):
-        strong = Evidence(coverage=1.0, specificity=60.0, entries=entries, cosine=0.6)
-        weak = Evidence(coverage=0.05, specificity=20.0, entries=entries, cosine=0.1)
+        strong = Evidence(shared=1.0, miss=0.0, specificity=60.0, entries=entries, cosine=0.6)
+        weak = Evidence(shared=0.05, miss=15.0, specificity=20.0, entries=entries, cosine=0.1)
 
         assert answer_probability(strong, fingerprint) > DEFAULT_FLOOR > answer_probability(weak, fingerprint)
 

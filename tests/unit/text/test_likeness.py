@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.text.likeness import restating_line
+from clawmem.domain.text.likeness import has_words, is_same_word, restating_line
 
 LONG = (
     "The boiler in the cellar was serviced by Okafor, who cleaned the burner, set the pressure to 1.4 bar and asked us "
@@ -45,3 +45,30 @@ LONG = (
 def test_a_text_is_restated_by_a_line_a_paragraph_or_a_note(text: str, body: str, line: int | None) -> None:
     """Marks, blanks and capitals do not count; another number does, however long the text is."""
     assert restating_line(text, body) == line
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("roof", "roofs", True),
+        ("heat", "heating", True),
+        ("decision", "decisions", True),
+        ("key", "keys", True),
+        ("lake", "land", False),
+        ("car", "cargo", False),
+        ("port", "portfolio", False),
+    ],
+)
+def test_forms_of_a_word_share_their_stem(one: str, other: str, same: bool) -> None:
+    """Short words must be equal but for a plural s, and endings are short."""
+    assert is_same_word(one, other) is is_same_word(other, one) is same
+
+
+def test_a_text_has_a_word_in_any_form() -> None:
+    """Diacritics do not count, and a word of two letters must be equal."""
+    assert has_words(["café", "ph", "roof", "raft"], "The cafe measured pH; roofs leak.") == [
+        True,
+        True,
+        True,
+        False,
+    ]
