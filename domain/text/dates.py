@@ -97,6 +97,14 @@ class TimeRange(NamedTuple):
     end: int
     recorded_from: str | None = None
 
+    @property
+    def is_day(self) -> bool:
+        """Whether the range is at most one day, which has an hour more where the clocks change."""
+        if self.authored_from is None or self.authored_until is None:
+            return False
+        length = datetime.fromisoformat(self.authored_until) - datetime.fromisoformat(self.authored_from)
+        return length <= ONE_DAY + timedelta(hours=1)
+
 
 def is_within(moment: str, named: TimeRange) -> bool:
     """Whether *moment*, an ISO time, lies in the *named* time."""

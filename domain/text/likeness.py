@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rapidfuzz.distance import Levenshtein
 
@@ -128,14 +128,21 @@ def is_same_word(one: str, other: str) -> bool:
     return shared >= max(STEM, len(shorter) - 2) and len(longer) - shared <= _MOST_ENDING
 
 
-def has_words(asked: Sequence[str], text: str) -> list[bool]:
-    """Return for each word of *asked* whether *text* has it or a form of it; diacritics do not count."""
+def has_words(asked: Sequence[str], text: str, phrases: Iterable[Sequence[str]] = ()) -> list[bool]:
+    """
+    Return for each word of *asked* whether *text* has it or a form of it; diacritics do not count.
+
+    A text that lacks one of *phrases* lacks all of its words.
+    """
+    every = list(map(plain, words(text)))
+    joined = f" {' '.join(every)} "
+    lacking = {word for phrase in phrases if f" {plain(' '.join(phrase))} " not in joined for word in phrase}
     by_initials: dict[str, set[str]] = {}
-    for word in map(plain, words(text)):
+    for word in every:
         by_initials.setdefault(word[:_INITIALS], set()).add(word)
 
     def is_there(word: str) -> bool:
         alike = by_initials.get(word[:_INITIALS], set())
         return word in alike or any(is_same_word(word, other) for other in alike)
 
-    return [is_there(plain(word)) for word in asked]
+    return [word not in lacking and is_there(plain(word)) for word in asked]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import LATE_INTERACTION, reason_of
@@ -167,32 +167,43 @@ def passages_of(
     lexical: LexicalIndex, late: LateInteraction | None, request: RetrievalRequest, work: Work
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
-    question = request.question
-    rarities = word_rarities(lexical, request)
+    question, rarities = request.question, word_rarities(lexical, request)
     asked = question.forms.words[: len(rarities)]
-    total = math.fsum(rarities) or 1.0
     texts = _texts_of(request, work)
-    shared, misses = {}, []
-    for key, text in texts.items():
-        lacking = [rarity for rarity, has in zip(rarities, has_words(asked, text), strict=True) if not has]
-        shared[key] = 1 - math.fsum(lacking) / total
-        misses.append(max(lacking, default=0.0))
-    equal_words = Passages(shared, shared, min(misses, default=math.inf), math.fsum(rarities))
+    absent = {
+        key: {
+            word for word, has in zip(asked, has_words(asked, text, question.phrases), strict=True) if not has
+        }
+        for key, text in texts.items()
+    }
+    weights, total = dict(zip(asked, rarities, strict=True)), math.fsum(rarities)
+    lost = {key: [weights[word] for word in lacking] for key, lacking in absent.items()}
+    shared = {key: 1 - math.fsum(rest) / (total or 1.0) for key, rest in lost.items()}
+    least_miss = min((max(rest, default=0.0) for rest in lost.values()), default=math.inf)
+    equal_words = Passages(shared, shared, least_miss, total)
     if STOP_WORDS.issuperset(words(question.text)):
         return equal_words._replace(specificity=0.0, by_meaning=late is not None)
     if late is None:
         return equal_words
     try:
-        similarities = late.compare(question.forms.words, [words(text) for text in texts.values()])
+        similarities = late.compare(asked, [words(text) for text in texts.values()])
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         return equal_words._replace(failure=reason_of(error))
-    coverage, misses = {}, []
-    for key, row in zip(texts, similarities.nearest, strict=True):
-        weighted = list(zip(similarities.weights, row, strict=True))
-        coverage[key] = math.fsum(weight * near for weight, near in weighted)
-        misses.append(max((weight * (1 - near) for weight, near in weighted), default=0.0))
-    miss = min(misses, default=math.inf) * similarities.weight
-    return Passages(coverage, shared, miss, similarities.weight, by_meaning=True)
+    in_phrases = frozenset(chain.from_iterable(question.phrases))
+    missing = {
+        key: [
+            weight * (1 - (0.0 if word in absent[key] & in_phrases else near))
+            for word, weight, near in zip(asked, similarities.weights, row, strict=True)
+        ]
+        for key, row in zip(texts, similarities.nearest, strict=True)
+    }
+    return Passages(
+        {key: 1 - math.fsum(rest) for key, rest in missing.items()},
+        shared,
+        min((max(rest, default=0.0) for rest in missing.values()), default=math.inf) * similarities.weight,
+        similarities.weight,
+        by_meaning=True,
+    )
 
 
 def _texts_of(request: RetrievalRequest, work: Work) -> dict[FragmentKey, str]:
