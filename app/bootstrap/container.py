@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
-    from clawmem.app.services.imports.importing import ImportMemories
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.openclaw import AgentMemory, SaveSession
     from clawmem.app.services.portability.bundle import RestoredBundle
+    from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
@@ -385,7 +385,7 @@ class UseCases(containers.DeclarativeContainer):
         "conversations.mining:MineConversations", stores=use_case("conversations.mining:ImportStores")
     )
     synthesize_facts: SynthesizeFacts = use_case("conversations.synthesis:SynthesizeFacts")
-    memory_import: Callable[..., ImportMemories] = function("imports.importing:ImportMemories")
+    memory_import: Callable[..., ImportMemories] = function("portability.importing:ImportMemories")
     issue_sync: SyncIssues = use_case("issues:SyncIssues", enrich=Factory(enrich, ask=None))
     agent_memory: Callable[..., AgentMemory] = function(
         "openclaw:AgentMemory", withdraw=function("indexing.collections:withdraw_collection").provider

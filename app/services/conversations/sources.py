@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from clawmem.app.services.imports.importing import tool_of_path
+from clawmem.app.services.portability.importing import tool_of_path
 from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path, source_of_path
 from clawmem.domain.conversations.versions import ConversationState
 from clawmem.domain.documents.address import OWN_COLLECTION

@@ -1,1 +1,1 @@
-"""Bundles and other exports, and the vaults that are made from them."""
+"""Bundles and other exports, vaults made from bundles, and imported memories of other tools."""

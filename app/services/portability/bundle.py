@@ -114,12 +114,11 @@ def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iter
         if table.name == CONTENT and str(row[0]) in notes:
             yield _line([row[0], notes[str(row[0])]])
         else:
-            yield _line(
-                [
-                    {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
-                    for value in row
-                ]
-            )
+            yield _line([_written(value) for value in row])
+
+
+def _written(value: Value) -> object:
+    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
 def _read(value: Any, reader: BundleReader) -> Value:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
-from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
@@ -40,18 +39,13 @@ FOLDER = "imports"
 _HASH_CHARS = 12
 _SLUG_CHARS = 50
 # Words of other tools for kinds of relations; unknown ones say only that two notes are about the same.
-_KINDS = MappingProxyType(
-    {
-        **{kind.value: kind for kind in RelationKind if kind is not RelationKind.LINKS_TO},
-        "supports": RelationKind.SUPPORTING,
-        "extends": RelationKind.SUPPORTING,
-        "derived_from": RelationKind.SUPPORTING,
-        "caused_by": RelationKind.CAUSAL,
-        "causes": RelationKind.CAUSAL,
-    }
-)
+_KINDS = {
+    **{kind.value: kind for kind in RelationKind if kind is not RelationKind.LINKS_TO},
+    **dict.fromkeys(("supports", "extends", "derived_from"), RelationKind.SUPPORTING),
+    **dict.fromkeys(("caused_by", "causes"), RelationKind.CAUSAL),
+}
 _WHY = "imported"
-_LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
+_LEAST = 0.01  # weight and confidence
 
 
 class Outcome(StrEnum):
@@ -101,20 +95,24 @@ class ImportMemories:
             StoreUnreadable: The store cannot be read on; the memories before are imported.
         """
         report = ImportReport(Counter(), Counter(), Counter())
-        seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
         memories: list[ForeignMemory] = []
         ids: Counter[str] = Counter()
         for item in items:
             if isinstance(item, Unmatched):
                 report.unmatched[item.kind] += 1
-            else:
-                ids[item.id] += 1
-                item = item if ids[item.id] == 1 else item._replace(id=f"{item.id} ({ids[item.id]})")
-                memories.append(_without_secrets(item, report))
+                continue
+            ids[item.id] += 1
+            unique = item.id if ids[item.id] == 1 else f"{item.id} ({ids[item.id]})"
+            text = item.text.encode("utf-8", "replace").decode()
+            redacted, title, *tags = redact_parts([text, item.title, *item.tags])
+            memory = item._replace(id=unique, text=redacted, title=title, tags=tuple(tags))
+            report.details["redacted"] += memory[1:] != item._replace(text=text)[1:]
+            memories.append(memory)
+        seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
         numbers: dict[str, int] = {}
 
         def take(memory: ForeignMemory) -> None:
-            path = imported_path(tool, memory)
+            path = _path(tool, memory)
             outcome = self._outcome(path, memory, seen)
             report.outcomes[outcome.value] += 1
             seen.setdefault(body_hash(memory.text), path)
@@ -122,8 +120,8 @@ class ImportMemories:
                 report.details["suspicious"] += has_injection(memory.text)
                 if not dry_run:
                     self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
-            if found := self.documents.at(COLLECTION, path):
-                numbers[memory.id] = found.id
+            if document := self.documents.at(COLLECTION, path):
+                numbers[memory.id] = document.id
 
         if dry_run:
             for memory in memories:
@@ -136,41 +134,39 @@ class ImportMemories:
 
     def _outcome(self, path: str, memory: ForeignMemory, seen: dict[str, str]) -> Outcome:
         digest, known = body_hash(memory.text), self.documents.at(COLLECTION, path)
-        if known is None or known.inactive is None:
-            if known and known.hash == digest:
-                return Outcome.UNCHANGED
-            if is_forgotten_text(self.documents, self.forgotten_texts, memory.text):
-                return Outcome.FORGOTTEN
-            others = [document for document in self.documents.holding(digest) if document.inactive is None]
-            if others or seen.get(digest, path) != path:
-                return Outcome.DUPLICATE
-            return Outcome.UPDATED if known else Outcome.IMPORTED
-        return Outcome.FORGOTTEN
+        if known and known.inactive is not None:
+            return Outcome.FORGOTTEN
+        if known and known.hash == digest:
+            return Outcome.UNCHANGED
+        if is_forgotten_text(self.documents, self.forgotten_texts, memory.text):
+            return Outcome.FORGOTTEN
+        others = [document for document in self.documents.holding(digest) if document.inactive is None]
+        if others or seen.get(digest, path) != path:
+            return Outcome.DUPLICATE
+        return Outcome.UPDATED if known else Outcome.IMPORTED
 
     def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
+        """Store a memory at *path*, with its facts; pin and snooze a new one, later changes are the user's."""
+        now_ms = self.clock.now_ms()
+        authored_ms, until = parse_iso(memory.authored_at), parse_iso(memory.snoozed_until)
+        first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
         number = self.memories.write(
             path,
-            imported_title(memory),
+            title_of(first.lstrip("# ").strip()) or memory.id,
             memory.text,
             memory.content_type,
             memory.confidence,
-            imported_time(memory.authored_at, self.clock.now_ms()),
+            iso_utc(now_ms if authored_ms is None else min(authored_ms, now_ms)),
             tags=tuple(dict.fromkeys(memory.tags)),
             domain=memory.project or None,
             origin=Origin.IMPORTED,
         )
         self._state(number, memory.facts, report)
-        if is_new:  # later changes of these marks are the user's
-            self._mark(number, memory, report)
-
-    def _mark(self, number: int, memory: ForeignMemory, report: ImportReport) -> None:
-        now_ms = self.clock.now_ms()
-        until = parse_iso(memory.snoozed_until)
-        if memory.pinned:
+        if is_new and memory.pinned:
             self.documents.pin(number, True)
             self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), _WHY)])
             report.details["pinned"] += 1
-        if until is not None and until > now_ms:
+        if is_new and until is not None and until > now_ms:
             self.documents.snooze(number, iso_utc(until))
             self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), _WHY)])
             report.details["snoozed"] += 1
@@ -182,9 +178,9 @@ class ImportMemories:
             if not (name_words(fact.subject) and fact.predicate):
                 report.unmatched["fact without a subject"] += 1
                 continue
-            subject = _entity(fact.subject, fact.kind)
+            kind = fact.kind.lower() if fact.kind.lower() in KINDS else CONCEPT
+            subject = Entity(entity_id(fact.subject, kind), fact.subject, kind)
             mentioned[subject.id] = subject
-            said = f"{fact.subject} {fact.predicate} {fact.object}"
             triple = Triple(
                 subject,
                 fact.predicate,
@@ -192,8 +188,8 @@ class ImportMemories:
                 number,
                 fact.valid_from,
                 fact.valid_to,
-                min(1.0, max(_LEAST_CONFIDENCE, fact.confidence)),
-                redact(said),
+                min(1.0, max(_LEAST, fact.confidence)),
+                redact(f"{fact.subject} {fact.predicate} {fact.object}"),
             )
             try:
                 report.details["facts"] += self.triples.add([triple])
@@ -213,26 +209,17 @@ class ImportMemories:
                 if source is None or target is None or source == target:
                     report.unmatched["relation to an item without a counterpart"] += 1
                     continue
-                kind, weight = imported_kind(relation.kind), min(1.0, max(_LEAST_WEIGHT, relation.weight))
-                said = {"reasoning": "", "kind": relation.kind}
-                relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
+                kind = _KINDS.get(relation.kind.lower().replace(" ", "_"), RelationKind.SEMANTIC)
+                weight, details = (
+                    min(1.0, max(_LEAST, relation.weight)),
+                    {"reasoning": "", "kind": relation.kind},
+                )
+                relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
         with self.transactions.writing():
             report.details["relations"] += self.relations.put(relations)
 
 
-def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemory:
-    body = memory.text.encode("utf-8", "replace").decode()
-    text, title, *tags = redact_parts([body, memory.title, *memory.tags])
-    report.details["redacted"] += (text, title, tuple(tags)) != (body, memory.title, memory.tags)
-    return memory._replace(text=text, title=title, tags=tuple(tags))
-
-
-def _entity(name: str, kind: str) -> Entity:
-    known = kind.lower() if kind.lower() in KINDS else CONCEPT
-    return Entity(entity_id(name, known), name, known)
-
-
-def imported_path(tool: str, memory: ForeignMemory) -> str:
+def _path(tool: str, memory: ForeignMemory) -> str:
     """Return the path of a memory, which is the same at every import: ``imports/TOOL/slug-of-its-id-HASH.md``."""
     slug = "-".join("".join(char if char.isalnum() else " " for char in memory.id.lower()).split())
     digest = sha256(f"{tool}\0{memory.id}".encode("utf-8", "replace")).hexdigest()[:_HASH_CHARS]
@@ -244,20 +231,3 @@ def tool_of_path(path: str) -> str:
     folder, _, rest = path.partition("/")
     tool, _, file = rest.partition("/")
     return tool if folder == FOLDER and file else ""
-
-
-def imported_title(memory: ForeignMemory) -> str:
-    """Return the title of a memory, by default its first line, cut between words."""
-    first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)
-    return title_of(first.lstrip("# ").strip()) or memory.id
-
-
-def imported_time(text: str, now_ms: int) -> str:
-    """Return the original time of a memory; the present one if it is missing, no time, or in the future."""
-    ms = parse_iso(text)
-    return iso_utc(now_ms if ms is None else min(ms, now_ms))
-
-
-def imported_kind(word: str) -> RelationKind:
-    """Return the kind of a relation that another tool calls *word*."""
-    return _KINDS.get(word.lower().replace(" ", "_"), RelationKind.SEMANTIC)

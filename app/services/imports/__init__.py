@@ -1,1 +1,0 @@
-"""Memories of other tools as documents of the vault."""
