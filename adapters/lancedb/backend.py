@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shutil
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.indexes import Backend, IndexPlace
 
+# The modules of LanceDB import each other, so a second thread would see them half initialized.
+_IMPORTING = Lock()
+
 
 def _module(name: str) -> Any:
     """Import a module of this package. Raises `ExtraMissing` if LanceDB is not installed."""
     try:
-        return import_module(f"clawmem.adapters.lancedb.{name}")
+        with _IMPORTING:
+            return import_module(f"clawmem.adapters.lancedb.{name}")
     except ModuleNotFoundError as error:
         raise ExtraMissing("lancedb", extra="lancedb") from error
 
