@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -103,18 +102,6 @@ def test_a_damaged_file_does_not_end_the_others(
     assert (again["faults"], again["skipped"]) == ([fault], 1)
 
 
-def test_what_comes_before_the_damage_is_imported(invoke: Invoke, tmp_path: Path) -> None:
-    """Of a file that is cut off in its second conversation, the first one is imported; the whole file adds the rest."""
-    whole = json.dumps(chatgpt([SOUND, OTHER]))
-    (tmp_path / "conversations.json").write_text(whole[:-200], "utf-8")
-
-    report = mined(invoke, tmp_path / "conversations.json")
-    assert (added(report), len(report["faults"])) == (1, 1)
-    (tmp_path / "conversations.json").write_text(whole, "utf-8")
-    report = mined(invoke, tmp_path / "conversations.json")
-    assert (added(report), report["faults"]) == (1, [])
-
-
 def test_names_that_lead_out_of_an_archive_lead_nowhere(invoke: Invoke, tmp_path: Path) -> None:
     """Files with '..' or an absolute path as their name are read in place, and a link is none; nothing is unpacked."""
     link = zipfile.ZipInfo("link.json")
@@ -176,37 +163,6 @@ def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
     assert added(report) == 2
     [fault] = report["faults"]
     assert "is damaged" in fault
-
-
-def test_paths_that_cannot_be_read_do_not_end_the_others(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A missing file and a closed folder are reported; alone, a closed folder is an error."""
-    good = write_zip(tmp_path / "good.zip", {"c.json": json.dumps(chatgpt([SOUND]))})
-    closed, scandir = tmp_path / "closed", os.scandir
-    closed.mkdir()
-
-    def refused(folder: Any) -> Any:
-        if Path(folder) == closed:
-            raise PermissionError(13, "Permission denied", str(folder))
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", refused)
-
-    done = invoke("mine", "--no-embed", good, tmp_path / "nope.zip", closed, "--json")
-    report = json.loads(done.stdout)
-
-    assert (done.exit_code, added(report)) == (0, 1)
-    assert report["faults"] == [f"{tmp_path}/nope.zip: it does not exist.", f"{closed}: permission denied."]
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    refusals = {
-        closed: "permission denied",
-        tmp_path / "pipe.jsonl": "not a regular file",
-        tmp_path / "no": "not exist",
-    }
-    for alone, reason in refusals.items():
-        refused_alone = invoke("mine", "--no-embed", alone)
-        assert (refused_alone.exit_code, reason in refused_alone.stderr) == (2, True), refused_alone.output
 
 
 @pytest.mark.parametrize("session", [claude_code, codex, openclaw])

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
-from command_process import start_process
 from fault_worlds import World
-from killed_notes import configure_notes
 from programs import finish, start_program, wait_until_ready
 
 SECONDS = 3.0
@@ -53,28 +50,6 @@ def test_four_updaters_and_two_searchers(
     fresh.embed()
     assert world.paths() == fresh.paths()
     assert world.state()[1:] == fresh.state()[1:]
-
-
-def test_two_updates_at_once(
-    world: World, worlds: Callable[..., World], environ: dict[str, str], tmp_path: Path
-) -> None:
-    """Two commands over a new vault both succeed; each note is taken in once, by one of them."""
-    for number in range(NOTES):
-        scribble(world, number, random.Random(number))
-    configure_notes(environ, world.root)
-    command = ("update", "--no-embed", "--json")
-    env = {**environ, "INDEX_PATH": str(tmp_path / "new.sqlite")}
-
-    processes = [
-        start_process(*command, environ=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    reports = [json.loads(finish(process))["collections"][0] for process in processes]
-
-    assert sum(report["added"] for report in reports) == NOTES
-    assert [report["added"] + report["unchanged"] for report in reports] == [NOTES, NOTES]
-    world.update()
-    assert worlds("new").state() == world.state()
 
 
 def scribble(world: World, number: int, chance: random.Random) -> None:

@@ -26,32 +26,6 @@ class TestContent:
         assert world.found("sound") == ["good.md"]
         assert world.verify() == []
 
-    @pytest.mark.parametrize(
-        ("encoding", "warning"),
-        [
-            ("utf-16", "read as UTF-16; save it as UTF-8"),
-            ("latin-1", "read as Latin-1 (byte 30 is not UTF-8); save it as UTF-8"),
-        ],
-    )
-    def test_another_encoding(self, world: World, encoding: str, warning: str) -> None:
-        """Its text is the same as in UTF-8, front matter and lines included; a warning names the remedy."""
-        text = "---\r\ntags: [garden]\r\n---\r\n# Kräuter\r\n\r\nSalbei wächst am Zaun.\r\n"
-        world.write("old.md", text.encode(encoding))
-        world.write("new.md", text)
-
-        report = world.update()
-
-        old, new = world.at("old.md"), world.at("new.md")
-        assert (old.title, old.tags, old.hash, old.body_line) == (
-            new.title,
-            new.tags,
-            new.hash,
-            new.body_line,
-        )
-        assert report.problems == [f"{old.display_path}: {warning}."]
-        assert sorted(world.found("wächst")) == ["new.md", "old.md"]
-        assert world.verify() == [] and world.update().unchanged == 2
-
     def test_a_note_that_stops_being_text_keeps_its_last_text(self, world: World) -> None:
         """What the vault has of a file outlives an edit that cannot be read."""
         world.write("a.md", "Sound words.")
@@ -94,19 +68,6 @@ class TestContent:
 
         assert report.added == 1
         assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
-
-    def test_line_ends_and_byte_order_mark_are_no_difference(self, world: World) -> None:
-        """The same note from another system has the same body, title, tags and lines."""
-        text = "---\ntags: [one]\n---\n# Title\n\n- first\n- second\n"
-        world.write("unix.md", text)
-        world.write("dos.md", text.replace("\n", "\r\n"))
-        world.write("marked.md", "\ufeff" + text)
-
-        assert world.update().problems == []
-
-        documents = [world.at(name) for name in ("unix.md", "dos.md", "marked.md")]
-        assert len({(d.hash, d.title, d.tags, d.body_line) for d in documents}) == 1
-        assert sorted(world.found("second")) == ["dos.md", "marked.md", "unix.md"]
 
 
 class TestFrontMatter:

@@ -11,8 +11,7 @@ from fault_worlds import World
 from wired import wired
 
 from clawmem.adapters.files.disk import DiskFiles
-from clawmem.app.services.indexing.folders import nested
-from clawmem.ports.errors import Ambiguous, SourceMissing
+from clawmem.ports.errors import Ambiguous
 from clawmem.ports.records import InactiveReason, Scan
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
@@ -43,23 +42,6 @@ class TestNames:
         world.embed()
         assert world.verify() == []
 
-    def test_a_collection_inside_another(self, world: World) -> None:
-        """What it wants is its own, in whichever order they are read; the other takes it back when it is gone."""
-        world.write("a.md", "Outer zebra.")
-        world.write("sub/b.md", "Inner zebra.")
-        outer, inner = nested([world.folder(), world.folder("inner", world.root / "sub")])
-        world.update()
-        assert world.paths() == ["notes/a.md", "notes/sub/b.md"]
-
-        assert world.update(outer).removed == 1
-        assert world.update(inner).added == 1
-        assert world.update(outer).unchanged == 1
-        assert world.paths() == ["inner/b.md", "notes/a.md"]
-        assert world.verify(outer, inner) == []
-
-        assert world.update().added == 1
-        assert world.paths() == ["inner/b.md", "notes/a.md", "notes/sub/b.md"]
-
 
 class TestLinks:
     @needs_posix
@@ -75,20 +57,6 @@ class TestLinks:
         report = world.update()
 
         assert (report.added, report.problems) == (0, [])
-        assert world.found("zebra") == []
-
-    @needs_posix
-    def test_a_file_that_became_a_link_out(self, world: World, tmp_path: Path) -> None:
-        """Its document is withdrawn as if the file were gone, and says nothing of the target."""
-        world.write("a.md", "Harmless.")
-        world.update()
-        (tmp_path / "secret.md").write_text("The secret zebra.")
-        (world.root / "a.md").unlink()
-        (world.root / "a.md").symlink_to(tmp_path / "secret.md")
-
-        assert world.update(force=True).removed == 1
-
-        assert world.paths() == []
         assert world.found("zebra") == []
 
 
@@ -183,18 +151,6 @@ class TestEdits:
 
         assert world.found("other") == ["a.md"]
         assert world.found("first") == []
-
-    def test_a_settled_file_costs_its_stat_alone(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Once its time is old enough, and was seen so, nothing is read any more."""
-        changed_ns = world.clock.now_ms() * 1_000_000
-        file = world.write("a.md", "words")
-        os.utime(file, ns=(changed_ns, changed_ns))
-        world.update()
-        world.clock.advance(3000)
-        world.update()
-        monkeypatch.setattr(DiskFiles, "read", _never)
-
-        assert world.update().unchanged == 1
 
 
 class TestWithheld:
@@ -294,8 +250,3 @@ class Vanishing(DiskFiles):
         found: Scan = super().scan(*args, **asked)  # type: ignore[arg-type]
         self._victim.unlink(missing_ok=True)
         return found
-
-
-def _never(_files: DiskFiles, _root: str, path: str) -> bytes:
-    assert not path.endswith(".md"), "the note was read"
-    raise SourceMissing(path, "it is gone")

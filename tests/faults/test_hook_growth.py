@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hook_process import KNOWN, ONCE, QUESTION, Client
+from hook_process import ONCE, QUESTION, Client
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.hooks import runner
@@ -84,16 +84,3 @@ def test_many_calls_in_a_row(client: Client, times: int, monkeypatch: pytest.Mon
     prompts = sum(fields.get("prompt") == QUESTION for _, fields in CALLS) * times // len(CALLS)
     assert [turn.session_id for turn in client.turns()] == ["5f0c"] * prompts
     assert client.memories() == ONCE
-
-
-@pytest.mark.parametrize("times", [10, pytest.param(300, marks=pytest.mark.slow)])
-def test_many_processes_in_a_row(client: Client, times: int) -> None:
-    """The same files beside the vault as after the first."""
-    assert KNOWN in client.ask("context-surfacing", prompt=QUESTION).context
-    client.ask("context-surfacing", prompt="hi")
-    before = files(client)
-    for number in range(2, times):
-        client.ask("context-surfacing", prompt=f"{QUESTION} {number}" if number % 5 == 0 else "hi")
-
-    assert files(client) == before
-    assert len(client.turns()) == 1 + sum(number % 5 == 0 for number in range(2, times))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +10,10 @@ from fault_worlds import ServedWorld
 
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
+from clawmem.app.services.indexes.indexer import LEASE_MS
 from clawmem.contracts.samples import any_of
 from clawmem.ports.errors import IndexBusy, LeaseLost
-from clawmem.ports.records import Grain, InactiveReason, Marker, Role, Scope
+from clawmem.ports.records import Grain, InactiveReason, Marker, Role
 from clawmem.ports.storage import Lease
 
 HOUR_MS = 3_600_000
@@ -69,30 +68,6 @@ class TestAtOnce:
         if verb == "search":
             assert "harvest0.md" not in world.found("crop zero")
             assert world.found("axolotl quokka") != []
-
-    def test_within_a_scope(self, undrained: ServedWorld, tmp_path: Path) -> None:
-        """Another collection's new notes stay out of a scope, and a scope finds its own."""
-        world = undrained
-        elsewhere = tmp_path / "letters"
-        elsewhere.mkdir()
-        (elsewhere / "a.md").write_text("# Axolotl\n\nThe axolotl wrote a letter.\n")
-        world.write("new.md", "# Axolotl\n\nThe axolotl lives in a lake.\n")
-        for folder in (world.folder(), world.folder("letters", elsewhere)):
-            world.update(folder)
-        world.embed()
-        names = {document.id: document.collection for document in world.vault.documents.latest()}
-        axolotl = world.embedder.embed_query("axolotl")
-
-        for collection in ("notes", "letters"):
-            scope = Scope(frozenset({collection}))
-            words = world.vault.lexical.search(any_of("axolotl"), Grain.DOCUMENT, 5, scope)
-            meaning = world.vault.vectors.search(axolotl, 50, scope)
-            assert [names[hit.key.document_id] for hit in words] == [collection]
-            assert {names[hit.key.document_id] for hit in meaning} == {collection}
-            assert "axolotl" in str(world.vault.documents.body(meaning[0].key.document_id))
-        until_then = Scope(authored_until="2000-01-01T00:00:00Z")
-        assert world.vault.lexical.search(any_of("axolotl"), Grain.DOCUMENT, 5, until_then) == []
-        assert world.vault.vectors.search(axolotl, 5, until_then) == []
 
 
 class TestMeanwhile:
@@ -217,29 +192,6 @@ class TestClock:
             other.indexes.keep_up()
 
         assert_current(other)
-
-    def test_a_build_that_slept(
-        self, lagging: ServedWorld, another: Callable[[], ServedWorld], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Overtaken by one that ended the build and went elsewhere, it takes nobody's place."""
-        other = another()
-        other.lease_clock.set(lagging.lease_clock.now_ms() + LEASE_MS)
-
-        def overtaken(self: Indexer, *args: Any) -> None:
-            caught_up(self, *args)
-            monkeypatch.setattr(Indexer, "catch_up", caught_up)
-            other.indexes.rebuild(Role.LEXICAL)
-            other.indexes.move("sqlite")
-
-        caught_up = Indexer.catch_up
-        monkeypatch.setattr(Indexer, "catch_up", overtaken)
-        with pytest.raises(LeaseLost):
-            lagging.indexes.rebuild(Role.LEXICAL)
-
-        lagging.indexes.keep_up()
-        assert lagging.indexes.backend == "sqlite"
-        assert lagging.verify() == []
-        assert lagging.found("zebra") == ["a.md"]
 
 
 def hold(world: ServedWorld, role: Role) -> Lease:

@@ -240,16 +240,6 @@ class TestAnOlderVault:
         assert "okapi.md" not in kept.found("okapi")
         assert kept.found("tapir")[0] == "tapir.md"
 
-    def test_an_index_of_the_lost_future(self, kept: IndexedVault, tmp_path: Path) -> None:
-        """The index that a lost future built in the same place is not built upon."""
-        with rolled_back(kept, tmp_path):
-            change_notes(kept.world)
-            kept.world.indexes.rebuild(kept.role)
-
-        assert_heals(kept)
-        assert "okapi.md" not in kept.found("okapi")
-        assert f"{WITHDRAWN}.md" in kept.found(WITHDRAWN)
-
 
 @one_of_each_role
 class TestACrashedBuild:
@@ -296,19 +286,6 @@ class TestACrashedBuild:
         cut_off(building)
 
         goes_on()
-
-    def test_it_is_ahead_of_the_records(self, kept: IndexedVault, building: Path, tmp_path: Path) -> None:
-        """A build that the records remember as half done, and that was ended in a future they lost, begins anew."""
-        kept.world.open()
-        with rolled_back(kept, tmp_path):
-            change_notes(kept.world)
-            kept.world.indexes.generations.replace(kept.role, kept.backend)
-        assert building.exists()
-
-        kept.world.indexes.generations.replace(kept.role, kept.backend)
-
-        assert_clean(kept.world)
-        assert "okapi.md" not in kept.found("okapi")
 
 
 class laid_aside:  # noqa: N801  reads like the functions of contextlib

@@ -60,7 +60,6 @@ def replaced(folder: Path) -> None:
 
 RUINS = (deleted, emptied, cut, zeroed, replaced)
 NEEDS_LANCEDB = pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")
-ENGINES = ["tantivy", pytest.param("lancedb", marks=NEEDS_LANCEDB)]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -190,17 +189,3 @@ def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, tab
     assert invoke("verify").exit_code == 0
     again = invoke("query", QUESTION)
     assert (again.stdout, again.stderr) == (before["query"], "")
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_verify_says_what_it_rebuilt(world: World, invoke: Invoke, engine: str) -> None:
-    """A damage that the update before the comparison repairs is named once, also for programs."""
-    for folder in fill(world, invoke, engine):
-        zeroed(folder)
-
-    done = invoke("verify", "--json")
-    again = invoke("verify")
-
-    assert json.loads(done.stdout)["rebuilt"], done.stdout
-    assert "damaged and rebuilt: " in done.stderr
-    assert "rebuilt" not in again.output and again.exit_code == 0

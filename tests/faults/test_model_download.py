@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from hashlib import sha256
@@ -139,43 +138,6 @@ def test_what_cannot_be_had_says_why_and_what_to_do(
     assert "\n" not in str(caught.value)
     assert not model.is_there()
     assert list(tmp_path.rglob("*.gguf")) == []
-
-
-@pytest.mark.parametrize("kind", ["missing", "no model", "cut off", "another kind", "weights cut off"])
-def test_what_is_no_such_model_is_refused(invoke: Invoke, tiny: Path, tmp_path: Path, kind: str) -> None:
-    """One sentence, and what was there before stays."""
-    assert invoke("models", "add", "embeddinggemma", "--file", tiny).exit_code == 0
-    other = tmp_path / "other.gguf"
-    if kind == "another kind":
-        write_model(Role.GENERATE, other)
-    elif kind != "missing":
-        keep = {"no model": 0, "cut off": 5000, "weights cut off": tiny.stat().st_size - 9}[kind]
-        other.write_bytes(tiny.read_bytes()[:keep] or b"PK\x03\x04 and so on")
-
-    refused = invoke("models", "add", "embeddinggemma", "--file", other)
-
-    assert refused.exit_code == 4, refused.output
-    assert len(refused.stderr.splitlines()) == 1 and "Traceback" not in refused.stderr
-    assert _state(invoke)["there"]
-    assert invoke("models", "check", "embeddinggemma").exit_code == 0
-
-
-def test_one_byte_that_changed_is_found(
-    published: catalogue.PublishedModel, tiny: Path, tmp_path: Path
-) -> None:
-    """`faults` reads the whole file, whatever its time of change says."""
-    model = Model(published, tmp_path / "models")
-    model.add(tiny)
-    assert model.faults() == []
-    path = model.path / "model.gguf"
-    state = path.stat()
-
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
-    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
-
-    assert len(model.faults()) == 1
 
 
 @pytest.mark.slow

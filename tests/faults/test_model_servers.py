@@ -15,7 +15,6 @@ from scripted_server import (
     ScriptedReply,
     ScriptedServer,
     embeddings,
-    message,
     said,
     well_behaved,
 )
@@ -26,7 +25,6 @@ from clawmem.adapters.models import server as model_server
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.http_server import HttpServer
 from clawmem.adapters.models.server import LLAMA_SERVER, Limits
-from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.errors import BadVector, ClawmemError, ModelAnswerInvalid, ModelUnavailable
 
 TIMEOUT_S = 0.6
@@ -34,7 +32,6 @@ SLACK_S = 15.0  # for a busy machine
 PASSWORD, KEY = "hunter2", "made-up-1234567890"
 TOKEN = b64encode(f"me:{PASSWORD}".encode()).decode()
 TEXTS = ["The bees left the hive at noon.", "Two wooden boats.", "Income tax is due in April."]
-VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, "required": ["kind"]}
 
 
 @pytest.fixture(autouse=True)
@@ -207,42 +204,3 @@ class TestRanking:
 
         with pytest.raises(ModelAnswerInvalid):
             bad.asking()["ranking"]()
-
-
-class TestText:
-    @pytest.mark.parametrize(
-        "answer",
-        [
-            {"choices": []},
-            {"choices": None},
-            {"choices": [{"message": None}]},
-            {"choices": [{"message": {"content": None, "refusal": "no"}}]},
-            {"choices": [{"message": {"content": [{"type": "text"}]}}]},
-            {"choices": {"message": {"content": "x"}}},
-        ],
-    )
-    def test_no_message_is_no_answer(self, bad: Bad, answer: Any) -> None:
-        """An answer without a text is refused."""
-        bad.server.answer = reply_of(said(answer))
-
-        with pytest.raises(ModelAnswerInvalid, match="unexpected structure"):
-            bad.asking()["text"]()
-
-    def test_wrong_json_is_asked_for_once_more(self, bad: Bad) -> None:
-        """A model that answers in prose is shown its error, once, under one deadline."""
-        words = iter(["It depends.", '```json\n{"kind": "when"}\n```'])
-        bad.server.answer = lambda asked: (
-            well_behaved(asked) if asked.body is None else said(message(next(words)))
-        )
-        generator = bad.generator()
-
-        answer = json_answer(
-            lambda prompt: generator.generate(prompt, timeout_s=TIMEOUT_S, max_tokens=50, schema=VERDICT),
-            "Why or when?",
-            VERDICT,
-        )
-
-        assert answer == {"kind": "when"}
-        asked = bad.server.questions("/v1/chat/completions")
-        assert "It depends." in asked[1]["messages"][0]["content"]
-        assert len(asked) == 2

@@ -13,13 +13,10 @@ import pytest
 from command_line import Invoke
 from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
-from typer.testing import CliRunner
 
 from clawmem.adapters.sqlite.records import record_tables
 from clawmem.adapters.sqlite.repair import repair_vault
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.interfaces.cli.dialogues import DECLINED
 from clawmem.ports.vault import Vault
 
 REPAIR = "doctor --repair"
@@ -85,25 +82,6 @@ def test_pages_of_documents(home: Home) -> None:
         home.assert_whole()
 
 
-def test_every_search_fails_alike(home: Home) -> None:
-    """Where neither words nor vectors can be searched, no search claims that there is nothing."""
-    with closing(open_vault(str(home.vault), read_only=True)) as vault:
-        sql = (
-            "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'texts')"
-        )
-        roots = [root for (root,) in vault.storage._db.rows(sql) if root]
-    content, chance = bytearray(home.content), random.Random(4)
-    for root in roots:
-        content[(root - 1) * SIZE : root * SIZE] = chance.randbytes(SIZE)
-    home.put(bytes(content))
-
-    searched, asked = (home.invoke(verb, "flamingo parade") for verb in ("search", "query"))
-
-    assert (searched.exit_code, asked.exit_code) == (5, 5)
-    assert asked.stderr == searched.stderr
-    assert "Run: clawmem doctor --repair" in asked.stderr
-
-
 class TestSalvage:
     """What is read is what SQLite reads, and of the rest as much as can be."""
 
@@ -150,20 +128,6 @@ def rows(vault: Vault) -> dict[str, list[str]]:
 
 
 class TestTheCommand:
-    def test_it_asks_first(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Who says no on a terminal has the vault as it was, and heard what would have been lost."""
-        content_page = next(page for page, _ in _pages_of(home, "content"))
-        home.spoil(content_page, zeroed, random.Random())
-        before = home.vault.read_bytes()
-        monkeypatch.setattr("clawmem.app.interfaces.cli.dialogues.may_ask", lambda ctx: True)
-
-        result = CliRunner().invoke(cli, ["doctor", "--repair"], input="n\n")
-
-        assert result.exit_code == DECLINED
-        assert "Text lost, unless a file has it" in result.stdout
-        assert home.vault.read_bytes() == before
-        assert [path.name for path in home.vault.parent.glob("vault.sqlite.*")] == ["vault.sqlite.forgotten"]
-
     def test_the_damaged_file_is_kept(self, home: Home) -> None:
         """To the byte, and like the new one for its owner alone."""
         home.spoil(1, noise, random.Random(1))

@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -25,7 +24,6 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport
 from clawmem.ports.records import InactiveReason, Scan
-from clawmem.ports.vault import Vault
 
 
 class TestTwoPassesAtOnce:
@@ -48,20 +46,6 @@ class TestTwoPassesAtOnce:
         assert disturbed(world, moment, meanwhile).removed == 0
         assert (world.update().unchanged, world.found("latecomer")) == (2, ["late.md"])
         assert world.at("a.md").revision_count == 2
-
-    def test_a_newer_text_is_not_replaced(self, world: World, worlds: Callable[..., World]) -> None:
-        """The other one indexes an edit that this pass has not read."""
-        world.write("a.md", "Zebra.")
-        world.update()
-        world.write("a.md", "Zebra and yak.", hours_ago=1)
-        other = worlds("vault")
-
-        def meanwhile() -> None:
-            world.write("a.md", "Quagga.", hours_ago=0.5)
-            assert other.update().updated == 1
-
-        assert disturbed(world, "read", meanwhile).updated == 0
-        assert world.body("a.md") == "Quagga."
 
     def test_a_note_that_is_forgotten_meanwhile(self, world: World, worlds: Callable[..., World]) -> None:
         """It does not return, whether the pass read an edit of it or sees it for the first time."""
@@ -94,23 +78,6 @@ class TestTwoPassesAtOnce:
         assert report.updated == 1
         assert world.at("a.md").pinned
 
-    def test_a_path_that_changes_at_every_attempt(self, world: World, worlds: Callable[..., World]) -> None:
-        """The pass leaves it to the next one, and says so."""
-        world.write("a.md", "Zebra.")
-        world.update()
-        other, hours = worlds("vault"), [9.0]
-        world.write("a.md", "Zebra and yak.", hours_ago=10)
-
-        def meanwhile() -> None:
-            hours[0] -= 1
-            world.write("a.md", f"Zebra {hours[0]}.", hours_ago=hours[0])
-            other.update()
-
-        report = disturbed(world, "read", meanwhile, times=99)
-
-        assert report.problems == ["a.md is being indexed by another process; the next update reads it."]
-        assert (world.update().problems, world.verify()) == ([], [])
-
 
 class TestShortTransactions:
     """Nobody waits for a pass."""
@@ -134,21 +101,6 @@ class TestShortTransactions:
                     world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)
                 disturbed(world, moment, write, times=99)
         assert len(written) == 1 + 4  # a listing and four files
-
-    @pytest.mark.parametrize("force", [False, True])
-    def test_no_transaction_holds_many_notes(self, world: World, force: bool) -> None:
-        """Whatever the speed of the machine: a batch is the most."""
-        for number in range(3 * BATCH_NOTES):
-            world.write(f"{number:03}.md", f"Note {number}.")
-        if force:
-            world.update()
-        counted = CountedTransactions(world.vault)
-        update_collection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
-            world.folder(), force=force
-        )
-
-        assert sum(counted.per_transaction) == 3 * BATCH_NOTES
-        assert max(counted.per_transaction) <= BATCH_NOTES
 
     def test_a_question_in_the_middle_of_a_pass(self, world: World) -> None:
         """It is answered from whole notes; an interrupted pass keeps its commits, the next one continues."""
@@ -308,30 +260,6 @@ def disturbed(world: World, moment: str, happening: Callable[[], object], *, tim
         return world.update()
     finally:
         world.files = DiskFiles()
-
-
-class CountedTransactions:
-    """Transactions of a vault, with the number of notes that each of them publishes."""
-
-    def __init__(self, vault: Vault) -> None:
-        self.per_transaction: list[int] = []
-        self._transactions = vault.transactions
-        self._save, self._saved = vault.documents.save, 0
-        vault.documents.save = self._count  # type: ignore[method-assign]
-
-    def reading(self) -> AbstractContextManager[None]:
-        return self._transactions.reading()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        self._saved = 0
-        with self._transactions.writing():
-            yield
-        self.per_transaction.append(self._saved)
-
-    def _count(self, *args: Any) -> int:
-        self._saved += 1
-        return self._save(*args)
 
 
 @contextmanager

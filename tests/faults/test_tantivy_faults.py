@@ -7,14 +7,13 @@ import random
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from programs import finish, kill, start_program, wait_until_ready
+from programs import kill, start_program, wait_until_ready
 from tantivy import Index, SchemaBuilder
 
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
@@ -98,37 +97,8 @@ class TestDamage:
 
         assert len(TantivyLexicalIndex(str(folder)).faults()) == 1
 
-    def test_a_grain_that_was_put_back(self, folder: Path, tmp_path: Path) -> None:
-        """A grain that is older than the marker takes the marker's word away, and is named."""
-        shutil.copytree(folder / "line", tmp_path / "older")
-        index = TantivyLexicalIndex(str(folder))
-        with index.committing(Marker("vault-1", 8, "e8")):
-            index.put([entry(2, "budget", grain=grain) for grain in Grain])
-        index.close()
-        shutil.rmtree(folder / "line")
-        (tmp_path / "older").rename(folder / "line")
-
-        index = TantivyLexicalIndex(str(folder))
-
-        assert index.marker() is None
-        assert index.faults() == ["the grain 'line' is older than the index's marker"]
-
 
 class TestLock:
-    def test_waits_for_another_writer(self, folder: Path, elsewhere: FileLock) -> None:
-        """A commit waits while somebody else holds the lock, and goes on when it is free."""
-        index = TantivyLexicalIndex(str(folder), patience_s=10)
-        elsewhere.acquire()
-        release = threading.Timer(0.3, elsewhere.release)
-        release.start()
-        began = time.monotonic()
-
-        index.put([entry(2, "budget")])
-
-        assert time.monotonic() - began > 0.2
-        assert found(index, "budget", Grain.PASSAGE) == {1, 2}
-        release.join()
-
     def test_gives_up_in_time(self, folder: Path, elsewhere: FileLock) -> None:
         """When the lock is not given back the commit fails with a typed error, changes nothing, and can be repeated."""
         index = TantivyLexicalIndex(str(folder), patience_s=0.2)
@@ -143,21 +113,6 @@ class TestLock:
         elsewhere.release()
         index.remove(1)
         assert found(index, "budget", Grain.LINE) == set()
-
-    def test_two_processes_that_commit(self, tmp_path: Path, environ: dict[str, str]) -> None:
-        """Both finish, nobody is refused, and everything of both is there once."""
-        place = str(tmp_path / "lexical")
-        TantivyLexicalIndex(place).close()
-
-        processes = [started(place, environ, first, last) for first, last in ((1, 6), (1001, 1006))]
-        for process in processes:
-            finish(process)
-
-        index = TantivyLexicalIndex(place)
-        for grain in Grain:
-            held = {batch: found(index, f"batch{batch}", grain) for batch in (5, 1005)}
-            assert held == {batch: set(documents_of(batch)) for batch in (5, 1005)}
-        assert index.faults() == []
 
     @pytest.fixture
     def elsewhere(self, folder: Path) -> FileLock:

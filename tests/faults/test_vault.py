@@ -145,17 +145,6 @@ class TestPlaces:
         assert (tmp_path / "file").read_text() == "mine"
 
     @posix
-    def test_a_folder_without_permission(self, unprivileged: Path) -> None:
-        """The folder is named, and untouched."""
-        (unprivileged / "closed").mkdir(mode=0o500)
-
-        for path in ("closed/vault.sqlite", "closed/sub/vault.sqlite"):
-            with pytest.raises(VaultReadOnly) as caught:
-                open_vault(str(unprivileged / path))
-            assert caught.value.code == "VAULT_READ_ONLY"
-        assert list((unprivileged / "closed").iterdir()) == []
-
-    @posix
     def test_a_vault_file_without_permission(self, world: World, unprivileged: Path) -> None:
         """It answers questions; writing is refused, and what it holds stays."""
         world.place, world.root = unprivileged, unprivileged / "notes"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,17 +11,14 @@ from hook_process import ask
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import Declarations
-from clawmem.app.services.lifecycle.archiving import Archiving, Proposals, SweepOutcome, proposals
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.ports.documents import Claims, Succession
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
-from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
 IN_EARNEST = ArchivePolicy(only_previews=False)
@@ -103,42 +99,6 @@ def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, archiving:
     clock.advance(91 * DAY_MS)
     archiving.sweep(policy, by="x")
     assert archiving.due_for_good(policy) == []
-
-
-def surface(
-    vault: Vault, clock: ManualClock, ids: Sequence[int], *, days: int, used: bool, verb: str
-) -> None:
-    """These notes were given in answer to a question, so many days ago."""
-    hits = tuple(RecallHit(number, rank, 0.9, used) for rank, number in enumerate(ids, start=1))
-    asked_at = iso_utc(clock.now_ms() - days * DAY_MS)
-    vault.telemetry.record(Recall(asked_at, verb, f"question{days}", 1.0, 10, hits=hits))
-
-
-def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) -> None:
-    """What prompts call for again and again, and what they never use; nothing that somebody has seen to already."""
-    wanted, ignored, searched, pinned, gone = (
-        note(vault, clock, f"{name}.md", 1, pinned=name == "pinned")
-        for name in ("wanted", "ignored", "searched", "pinned", "gone")
-    )
-    for days in range(0, 10, 2):
-        surface(vault, clock, [wanted, pinned, gone], days=days, used=True, verb=CONTEXT_SURFACING)
-        surface(vault, clock, [ignored], days=0, used=False, verb=CONTEXT_SURFACING)
-        surface(vault, clock, [searched], days=0, used=False, verb="search")
-    vault.documents.deactivate([gone], InactiveReason.REMOVED)
-
-    proposed = proposals(vault.documents, vault.telemetry, clock)
-
-    assert [one.id for one in proposed.pin] == [wanted]
-    assert [one.id for one in proposed.snooze] == [ignored]
-    assert [*sweep_text(report_of(SweepOutcome(True, [], [], proposed)))] == [
-        "0 notes would be archived",
-        "0 notes would be forgotten for good",
-        "wanted again and again, could be pinned: notes/wanted.md",
-        "surfaced often and of no use, could be snoozed: notes/ignored.md",
-    ]
-    vault.documents.snooze(ignored, iso_utc(clock.now_ms() + DAY_MS))
-    vault.documents.pin(wanted, True)
-    assert proposals(vault.documents, vault.telemetry, clock) == Proposals()
 
 
 @pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])

@@ -16,9 +16,7 @@ from clawmem.app.services.retrieval.pipelines import intent_search, query, searc
 from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.routes import MemoryRetrieve
-from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.sessions import Session
 
 ASKED = "where do login sessions live"
 BETWEEN = "2023-06-30"  # after the first decision, before the second
@@ -87,33 +85,6 @@ def test_the_day_counts_to_its_end(home: Home) -> None:
     """As of the very day of a note it is there, as of the day before it is not."""
     assert "postgres.md" in paths(home.ask(as_of="2023-09-20"))
     assert "postgres.md" not in paths(home.ask(as_of="2023-09-19"))
-
-
-def test_what_bears_no_date_is_explained(home: Home) -> None:
-    """A note without a date that was changed since is missing, and that is said; one that was not is there."""
-    answer = home.ask(as_of=BETWEEN)
-
-    assert answer.trace.degraded == {"as of": "left out 1 without a date of their own, changed since"}
-    assert home.ask(until=BETWEEN).trace.degraded == {}
-
-
-def test_the_latest_sessions_of_then(home: Home) -> None:
-    """Those that began later are not there, and of one that went on beyond the day only that it had begun."""
-    days = {
-        "s1": ("2023-05-01T08:00:00.000Z", "2023-05-01T09:00:00.000Z"),
-        "s2": ("2023-06-30T23:00:00.000Z", "2023-07-01T01:00:00.000Z"),
-        "s3": ("2023-07-01T00:00:00.000Z", None),
-    }
-    for name, (start, end) in days.items():
-        home.vault.sessions.save(Session(name, start, end, summary="It is done.", machine="desk"))
-
-    def latest(**when: str) -> list[tuple[str, str]]:
-        request = read_request(ASKED, now_ms=START_MS, **when)  # type: ignore[arg-type]
-        found = home.retrieve(request, Route.TIMELINE).sessions
-        return [(session.id, session.summary) for session in found]
-
-    assert [name for name, _ in latest()] == ["s3", "s2", "s1"]
-    assert latest(as_of=BETWEEN) == latest(until=BETWEEN) == [("s2", ""), ("s1", "It is done.")]
 
 
 def test_a_timeline_ends_at_the_day(home: Home) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -176,17 +175,6 @@ def test_damaged_files_are_named_with_the_next_step(
     assert invoke("verify").exit_code == 0
     assert reason in invoke("doctor").stdout
     assert reason in invoke("why-not", vault / name).stdout
-
-
-def test_a_package_that_is_missing(invoke: Invoke, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file is named with the command that installs it; canvases need none."""
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    put(vault, a__pdf=pdf(["x"]), b__canvas=canvas())
-
-    done = invoke("update").stdout
-
-    assert "a.pdf was skipped: This needs pypdf" in done and "pip install '.[documents]'" in done
-    assert "2 added" in done
 
 
 @given(

@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, configure
+from command_line import Invoke
 from command_process import Run
 from typer.testing import Result
 
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.ports.errors import ConfigError
-from clawmem.ports.indexes import Backend
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """
@@ -74,15 +72,6 @@ class TestNames:
         """Each is found by its name, which it also bears."""
         assert backend_named(name).name == name
 
-    def test_of_an_installed_package(self, acme: Path) -> None:
-        """An entry point's name is as good as one that ships."""
-        backend = backend_named("acme")
-
-        assert isinstance(backend, Backend)
-        assert backend.name == "acme"
-        with pytest.raises(ConfigError, match=r"Known are: acme, .*lancedb, sqlite"):
-            backend_named("other")
-
 
 class TestANewVault:
     @pytest.mark.parametrize(
@@ -102,21 +91,6 @@ class TestANewVault:
         assert (said["backend"], said["lexical_method"], said["vector_method"]) == (backend, words, vectors)
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert "haruka.md" in invoke("vsearch", "who designs ticket machines").stdout
-        assert invoke("verify").exit_code == 0
-
-    def test_of_an_installed_package(
-        self, invoke: Invoke, notes: Path, home: Path, vault: Path, acme: Path
-    ) -> None:
-        """It is opened with the options of the config file, as text, and serves."""
-        configure(home, "backend_options:\n  endpoint: http://localhost:1\n  region: nowhere\n")
-
-        done = invoke("--backend", "acme", "bootstrap", notes)
-
-        told = Path(f"{vault}.indexes") / "lexical-1.json"
-        assert done.exit_code == 0, done.output
-        assert json.loads(told.read_text("utf-8")) == {"endpoint": "http://localhost:1", "region": "nowhere"}
-        assert info(invoke)["backend"] == "acme"
-        assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert invoke("verify").exit_code == 0
 
     @pytest.mark.parametrize("name", ["oracle", "hollow"])

@@ -111,26 +111,6 @@ def test_changed_and_deleted_issues(
     assert "forgotten" in invoke("get", "beads/_clawmem/beads/bd-1.md").output
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        *((one, ("b", "causal", "a")) for one in ("blocks", "conditional-blocks", "waits-for", "caused-by")),
-        ("discovered-from", ("b", "supporting", "a")),
-        *((one, ("a", "supporting", "b")) for one in ("supersedes", "duplicates")),
-        *(
-            (one, ("a", "semantic", "b"))
-            for one in ("relates-to", "related", "parent-child", "of a later bd")
-        ),
-    ],
-)
-def test_the_kind_of_a_dependency(
-    kind: str, expected: tuple[str, str, str], project: Project, sync: Callable[[Path], Any], vault_file: Path
-) -> None:
-    sync(project(issue("a", "First", ("b", kind)), issue("b", "Second")))
-
-    assert relations(vault_file) == {(*expected, kind)}
-
-
 def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], Any], invoke: Invoke) -> None:
     """The rest is taken over, and an issue that may be in a broken line stays."""
     sync(project(KILN, CLAY))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -166,23 +165,6 @@ class TestCommand:
         assert figures["groups"]["travel"]["mean"]["recall@1"] == 1.0
         assert figures["groups"]["pets"]["mean"]["recall@1"] == (0.5 if pooled else 1.0)
         assert items(file) == {qid: [item for item, _ in ranking] for qid, ranking in figures["run"].items()}
-
-    @pytest.mark.parametrize("unit", ["doc", "turn"])
-    def test_a_run_file_is_well_formed(self, invoke: Invoke, judged: Path, tmp_path: Path, unit: str) -> None:
-        """Six columns, ranks from 1 without a gap, and scores that fall strictly with them."""
-        file = tmp_path / "run.txt"
-        ask_json(invoke, "bench", "retrieval", judged, "--unit", unit, "--pooled", "--run", file)
-
-        rows = [line.split(" ") for line in file.read_text("utf-8").splitlines()]
-
-        assert {len(row) for row in rows} == {6}
-        assert {(row[1], row[5]) for row in rows} == {("Q0", "clawmem")}
-        assert [qid for qid in dict.fromkeys(row[0] for row in rows)] == ["q1", "q2", "q3"]
-        for qid in QRELS:
-            own = [row for row in rows if row[0] == qid]
-            assert [int(row[3]) for row in own] == list(range(1, len(own) + 1))
-            assert all(float(one[4]) > float(next_one[4]) for one, next_one in pairwise(own))
-            assert len({row[2] for row in own}) == len(own)
 
     def test_a_missing_package_is_named(
         self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch

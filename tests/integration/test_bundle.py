@@ -15,8 +15,6 @@ import apsw
 import pytest
 from command_line import Invoke, ask_json, read_json, write_file
 
-from clawmem.adapters.sqlite.schema import LATEST
-
 REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
 HARUKA = "notes/people/haruka.md"
 QUESTION = "where do login sessions live"
@@ -111,22 +109,6 @@ def test_the_same_vault_on_another_machine(used: Invoke, bundle: Path, vault_fil
     assert ask_json(used, "--vault", elsewhere, "--json", "query", QUESTION)["results"] == answer
     assert "forgotten" in used("--vault", elsewhere, "get", HARUKA).output
     assert elsewhere.with_name("vault.sqlite.forgotten").exists()
-
-
-def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) -> None:
-    """The folder of the vault and its config are gone; the files of the notes are still indexed afterwards."""
-    before = rows(vault_file)
-    shutil.rmtree(vault_file.parent)
-    shutil.rmtree(home / ".config")
-
-    made = used("restore", bundle)
-
-    assert made.exit_code == 0, made.output
-    assert rows(vault_file) == before
-    updated = used("update")
-    assert updated.exit_code == 0, updated.output
-    assert {one[1:3] for one in rows(vault_file)["documents"]} == {one[1:3] for one in before["documents"]}
-    assert used("verify").exit_code == 0
 
 
 def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vault_file: Path) -> None:
@@ -226,30 +208,6 @@ def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> No
         made = invoke("restore", _file(home, bytes(content)), "--drill")
         assert made.exit_code in (0, 2), made.output
         content[place] ^= 0x10
-
-
-DAMAGES: dict[str, tuple[Callable[[Parts, dict[str, Any]], None], bool, str]] = {
-    "another text": (lambda parts, _: parts.update({f"notes/{REDIS}": b"# Keep\n"}), False, "differs from its hash"),
-    "another body": (lambda parts, _: parts.update({f"notes/{REDIS}": b"# Keep\n"}), True, "is another one"),
-    "a missing part": (lambda parts, _: parts.pop("records/documents.jsonl") and None, False, "no part"),
-    "a stray part": (lambda parts, _: parts.update({"../../evil": b"x"}), False, "does not name"),
-    "an unknown table": (
-        lambda parts, _: parts.update({"records/x; drop table content.jsonl": b'["a"]\n'}), True, "unknown table",
-    ),
-    "an unknown column": (lambda parts, _: parts.update({"records/acts.jsonl": b'["a b"]\n'}), True, "unknown table"),
-    "no JSON": (lambda parts, _: parts.update({"records/acts.jsonl": b"["}), True, "cannot be read"),
-    "a wrong row": (lambda parts, _: parts.update({"records/acts.jsonl": b'["id"]\n[1,2]\n'}), True, "cannot be read"),
-    "another program's": (lambda _, manifest: manifest.update(format="backup"), True, "not that of a clawmem bundle"),
-    "a later schema": (lambda _, manifest: manifest.update(schema=LATEST + 1), True, "newer than this clawmem"),
-    "a later format": (lambda _, manifest: manifest.update(version=99), True, "newer than this clawmem"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_bundle(invoke: Invoke, altered: Callable[..., Path], home: Path, damage: str) -> None:
-    change, honest, why = DAMAGES[damage]
-
-    _refinvoke(invoke, home, altered(change, honest=honest).read_bytes(), why)
 
 
 def test_a_bomb(invoke: Invoke, home: Path) -> None:

@@ -183,20 +183,3 @@ class TestWithGenerator:
 
         assert len(captured.stored) == 2
         assert captured.degraded
-
-    @pytest.mark.parametrize(("confidence", "expected"), [(0.7, 0.6), (0.69, 0.85)])
-    def test_a_model_judges_earlier_decisions(self, world: World, confidence: float, expected: float) -> None:
-        """A contradiction that a model is sure enough of costs 0.25, one that it is not costs nothing."""
-        world.extract(world.session("s1", *LEDGER))
-        change = "We'll move the ledger to Dynamo."
-        noted = {"observations": [{"type": "decision", "title": "Dynamo", "quote": change}]}
-        judged = {"relation": "contradiction", "confidence": confidence}
-        generator = ScriptedGenerator(
-            lambda prompt: json.dumps(judged if prompt.startswith("Two decisions") else noted)
-        )
-
-        world.extract(
-            world.session("s2", *GREETING, ("user", change), ("assistant", "Noted.")), generator=generator
-        )
-
-        assert fetch(world.vault, world.kept()[0].id).confidence == pytest.approx(expected)

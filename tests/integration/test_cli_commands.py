@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from command_line import Invoke, assert_refused, write_file
+from command_line import Invoke, assert_refused
 from typer.main import get_command
 
 from clawmem.app.interfaces.cli.command_line import cli
@@ -110,41 +110,6 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     }
 
 
-def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:
-    """-c takes several, either way; the others are not seen."""
-    write_file(tmp_path / "work" / "plan.md", "# Plan\n\nSessions with the team.\n")
-    remembered("bootstrap", tmp_path / "work")
-
-    def collections(*args: str) -> set[str]:
-        return {
-            r["collection"]
-            for r in json.loads(remembered("search", "sessions", *args, "--json").stdout)["results"]
-        }
-
-    assert collections("-c", "work") == {"work"}
-    assert collections("-c", "work,notes") == {"work", "notes"}
-    assert collections("-c", "work", "-c", "notes") == {"work", "notes"}
-
-
-def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
-    """What is new is enriched once, by --all and ``reindex --enrich`` as well; get and status show what came of it."""
-    assert "0 documents, 0 by a model, 3 wait; run: clawmem enrich" in remembered("status").stdout
-    first = json.loads(remembered("enrich", "--limit", "1", "--json").stdout)
-    then = remembered("enrich", "--no-model").stdout
-
-    assert (first["by_rules"], first["waiting"], first["costs"]) == (1, 2, [])
-    assert "2 documents by rules, 0 by a model" in then
-    assert json.loads(remembered("enrich", "--json").stdout)["by_rules"] == 0
-    assert json.loads(remembered("enrich", "--all", "--json").stdout)["by_rules"] == 0
-    assert json.loads(remembered("reindex", "--enrich", "--json").stdout)["enrich"]["by_rules"] == 0
-    assert "Nothing to do: no note has changed" in remembered("reindex", "--enrich").stdout
-    shown = json.loads(remembered("get", "notes/people/haruka.md", "--json").stdout)
-    assert "haruka" in shown["note"]["keywords"]
-    assert shown["note"]["origin"] == "rules"
-    assert isinstance(shown["entities"], list)
-    assert json.loads(remembered("status", "--json").stdout)["notes"]["notes"] == 3
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a Unix shell")
 def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, home: Path) -> None:
     """--pull runs what the config says before reading; a failure skips that collection and leaves with 1."""
@@ -159,18 +124,6 @@ def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, ho
     assert "1 added" in good.stdout
     assert "notes: skipped: " in bad.stdout
     assert "ended with 3: gone wrong" in bad.stdout
-
-
-def test_two_folders_of_one_name_need_a_name(remembered: Invoke, tmp_path: Path) -> None:
-    """A made name that another folder has is refused, with the option that helps."""
-    other = tmp_path / "elsewhere" / "Notes"
-    other.mkdir(parents=True)
-
-    refused = remembered("collection", "add", other)
-
-    assert refused.exit_code == 2
-    assert "--name" in refused.stderr
-    assert remembered("collection", "add", other, "--name", "more").exit_code == 0
 
 
 def test_a_note_cannot_drive_the_terminal(invoke: Invoke, notes: Path) -> None:

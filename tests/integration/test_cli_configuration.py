@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from unittest.mock import patch
 
-import platformdirs
 import pytest
 from command_line import write_file
 from command_process import Run
 
 from clawmem.app.bootstrap.lazy import lazy
-from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
+from clawmem.app.environment.places import complete
 from clawmem.app.settings.config_file import remove_value, set_value
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing
@@ -64,17 +61,6 @@ def test_the_environment_and_the_command_line_choose(config: Path) -> None:
     assert load_settings(environ=env).backend == "other"
     chosen = load_settings(environ=env, vault=Path("/given"), backend="sqlite")
     assert (chosen.vault, chosen.backend) == (Path("/given"), "sqlite")
-
-
-def test_index_yml_is_read_where_it_is_alone(config: Path) -> None:
-    """config.yaml is preferred; index.yml alone will do, and is what gets edited."""
-    other = config.with_name("index.yml")
-    other.write_text("collections: {old: {path: /old}}\n", "utf-8")
-
-    assert list(load(config).collections) == ["old"]
-    assert load(config).config_file == other
-    config.write_text("collections: {new: {path: /new}}\n", "utf-8")
-    assert list(load(config).collections) == ["new"]
 
 
 def test_a_file_is_read(config: Path) -> None:
@@ -156,18 +142,6 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     assert run("hook", "Stop").returncode == 0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_the_folders_are_those_of_platformdirs(home: Path) -> None:
-    """On Linux the own rule and the library name the same folders, also for variables that are relative."""
-    names = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-    for folder in ("", str(home / "elsewhere"), "relative"):
-        variables = dict.fromkeys(names, folder)
-        with patch.dict(os.environ, variables):
-            assert default_vault(os.environ) == platformdirs.user_cache_path("clawmem") / "index.sqlite"
-            assert config_folder(os.environ) == platformdirs.user_config_path("clawmem")
-            assert models_folder(os.environ) == platformdirs.user_data_path("clawmem") / "models"
-
-
 def test_adding_keeps_comments_and_order(config: Path) -> None:
     """A new collection goes below the others; the comments stay, in their order."""
     config.write_text(COMMENTED, "utf-8")
@@ -220,20 +194,6 @@ def test_adding_works_whatever_is_there(config: Path, text: str, name: str) -> N
     assert {**after.collections, **before.collections} == after.collections
     assert after.lifecycle == before.lifecycle
     assert text.count("#") == config.read_text("utf-8").count("#")
-
-
-def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
-    """The file behind a symbolic link is replaced, not the link."""
-    (tmp_path / "dotfiles").mkdir()
-    real = tmp_path / "dotfiles/clawmem.yaml"
-    real.write_text("collections: {}\n", "utf-8")
-    config.symlink_to(real)
-
-    set_value(config, ("collections", "a"), {"path": "/a"})
-
-    assert config.is_symlink()
-    assert "/a" in real.read_text("utf-8")
-    assert sorted(path.name for path in real.parent.iterdir()) == ["clawmem.yaml"]
 
 
 def test_a_missing_extra_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,19 +52,6 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert found("--type", "decision", "--tag", "slow") == set()
 
 
-def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
-    """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
-    (notes / "binary.md").write_bytes(b"# Caf\xe9\0")
-    remembered("update")
-
-    compared, examined = remembered("verify"), remembered("doctor")
-
-    assert compared.exit_code == 0 and "agree" in compared.stdout
-    for said in (compared.stderr, examined.stdout):
-        assert "1 file is not indexed: notes/binary.md was skipped: it is not UTF-8 text (byte 5)" in said
-        assert "save it as UTF-8" in said
-
-
 @pytest.mark.parametrize("folder", ["~", "/"])
 @pytest.mark.parametrize("words", [("collection", "add"), ("bootstrap", "--skip-embed")], ids=" ".join)
 def test_a_very_broad_folder_needs_a_confirmation(

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import configure, write_file
+from command_line import configure
 from command_process import Run
 from programs import run_program
 
@@ -119,15 +119,6 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
     assert process.returncode == 130
     assert "Traceback" not in said
     assert run("search", "redis").returncode == 0
-
-
-def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
-    """``.env`` beside the config file is read; a variable of the shell is stronger."""
-    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\n")
-
-    assert run("path").stdout == "elsewhere.sqlite\n"
-    assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
-    assert run("path", "--vault", "given.sqlite").stdout == "given.sqlite\n"
 
 
 def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:

@@ -97,21 +97,6 @@ def test_the_name_of_another_folder_is_refused(
     assert remembered("collection", "add", notes, "--name", "notes", "--pattern", "*.md").exit_code == 0
 
 
-def test_a_moved_folder_is_read_again(remembered: Invoke, notes: Path, twin: Path) -> None:
-    """Also files of the same size and time; pins stay with their paths."""
-    for file in notes.rglob("*.md"):  # long enough ago that update trusts their times
-        for each in (file, twin / file.relative_to(notes)):
-            os.utime(each, (1_700_000_000, 1_700_000_000))
-    remembered("update")
-    remembered("pin", "notes/people/haruka.md")
-    remembered("collection", "add", twin, "--name", "notes", "--move")
-
-    assert "2 updated, 0 removed, 1 unchanged" in remembered("update").stdout
-    assert "coffee" in remembered("get", "notes/people/haruka.md").stdout
-    assert "pinned: 1" in remembered("lifecycle", "status").stdout
-    assert remembered("collection", "add", twin, "--name", "new", "--move").exit_code == 2
-
-
 @pytest.mark.parametrize("command", [("bootstrap",), ("collection", "add"), ("vault", "sync", "x")])
 def test_an_empty_path_is_not_the_current_folder(
     invoke: Invoke, command: tuple[str, ...], home: Path, monkeypatch: pytest.MonkeyPatch
@@ -202,18 +187,6 @@ def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, h
     assert line.startswith("clawmem: The vault ") and "was lost; a new one was made" in line
     assert "Pins, snoozes, the diary and captured memories of the lost vault are not in it" in line
     assert again.stderr == ""
-
-
-@pytest.mark.parametrize("verb", [("collection", "add"), ("bootstrap",)], ids=" ".join)
-def test_a_folder_is_one_collection(remembered: Invoke, notes: Path, verb: tuple[str, ...]) -> None:
-    """A second name for it is refused with the name that it has, and what to do."""
-    refused = remembered(*verb, notes, "--name", "other")
-
-    assert refused.exit_code == 2
-    assert f"{notes} is already the collection 'notes'" in refused.stderr
-    assert "clawmem collection remove notes" in refused.stderr and "--pattern" in refused.stderr
-    assert collections(remembered) == {"notes": 3}
-    assert remembered("collection", "add", notes).exit_code == 0
 
 
 def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None:

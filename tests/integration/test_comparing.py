@@ -12,15 +12,9 @@ from vault_stores import retrieval_stores
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.compare import DOCUMENTS, LINES, compare
-from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import LATE_INTERACTION
-from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Unit
-from clawmem.app.services.retrieval.retrievers import lexical_retriever
-from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.models import LateInteraction, WordSimilarities
@@ -89,56 +83,6 @@ class TestDocuments:
         assert paths(compared) == ["b.md", "a.md"]
         assert compared.results[0].legs[BEST_LINE] == 1.0
         assert paths(query(retrieval_stores(vault), HashingEmbedder())(request)) == ["a.md", "b.md"]
-
-    def test_names_stay_first(self, vault: Vault, late: StaticWords) -> None:
-        """A note with every word of a name is above all others also after the comparison."""
-        texts = {f"{n}.md": f"# Vessel {n}\n\nThe amber ship lay in port {n}.\n" for n in range(6)}
-        texts["both.md"] = f"# Beach\n\nSeals in the harbour.\n\n{'A stone.' * 50}\n\nOnce, amber.\n"
-        filled(vault, texts)
-
-        answer = query(retrieval_stores(vault), HashingEmbedder(), late)(asked("amber harbour"))
-
-        assert paths(answer)[0] == "both.md"
-        assert [result.legs.get("precise") for result in answer.results] == [1.0, *[None] * 6]
-
-
-class TestWhatWasNotRead:
-    @pytest.mark.parametrize(("unit", "read"), [(Unit.DOCUMENT, DOCUMENTS), (Unit.LINE, LINES)])
-    def test_it_follows_in_its_order(self, vault: Vault, late: StaticWords, unit: Unit, read: int) -> None:
-        """Those that were read stay above those that were not, which keep the order that they had."""
-        kinds = ("kettle", "whistle", "steam", "spout")
-        filled(
-            vault,
-            {
-                f"{n:02d}.md": " ".join(kind for bit, kind in enumerate(kinds) if (n + 1) >> bit & 1)
-                + f" and {'filler ' * (n % 23)} kettle of note {n}.\n"
-                for n in range(90)
-            },
-        )
-        request = asked("does the kettle whistle or steam", unit=unit)
-        stages: dict[str, Stage] = {
-            "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
-            "fuse": fuse,
-        }
-
-        before, _ = Pipeline(retrieval_stores(vault), stages).rank(request)
-        after, _ = Pipeline(
-            retrieval_stores(vault),
-            {
-                **stages,
-                "compare": compare(retrieval_stores(vault), late),
-            },
-        ).rank(request)
-
-        assert len(after.candidates) == len(before.candidates) > read
-        assert {c.document_id for c in after.candidates[:read]} == {
-            c.document_id for c in before.candidates[:read]
-        }
-        assert [c.document_id for c in after.candidates[read:]] == [
-            c.document_id for c in before.candidates[read:]
-        ]
-        relevance = [c.relevance for c in after.candidates]
-        assert relevance == sorted(relevance, reverse=True)
 
 
 class Broken:

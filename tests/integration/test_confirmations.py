@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from inspect import signature
 from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_notes
 
-from clawmem.app.interfaces.cli.operations import command_of
 from clawmem.app.operations.table import all_operations
 
 
@@ -75,14 +73,6 @@ def test_a_preview_changes_nothing(
             assert json.loads(as_json.stdout)["action"] == "preview"
         else:
             assert "--dry-run" in done.stderr
-
-
-def test_only_operations_that_ask_have_a_preview() -> None:
-    """Another operation would do its work in spite of it."""
-    for operation in all_operations():
-        for command in operation.commands:
-            options = signature(command_of(operation, command)).parameters
-            assert ("preview" in options) is operation.asks_first, operation.name
 
 
 def test_a_preview_of_a_collection(remembered: Invoke, notes: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
-from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
+from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.journal import Act, Run, RunStatus
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
@@ -160,21 +160,6 @@ def test_a_careless_model_merges_nothing(world: World) -> None:
 
     assert not done.decided(Verdict.MERGE)
     assert "they name others" in {decision.why for decision in done.decided(Verdict.REFUSE)}
-
-
-def test_every_time_that_it_was_seen_counts(world: World) -> None:
-    """One said the same again a minute later and is one document: both times are counted, and the last one is its day."""
-    one = world.observe(FRIDAY)
-    world.clock.advance(-DAY_MS + 60_000)
-    assert world.observe(FRIDAY) == one
-    world.observe(AGAIN)
-
-    [made] = merged(world.consolidate())
-
-    document, body = fetch(world.vault, made), world.vault.documents.body(made) or ""
-    assert (document.duplicate_count, "It was noted 3 times" in body) == (3, True)
-    [seen] = wired(world.vault).observations().trends(world.clock.now_ms())
-    assert (seen.times, seen.last, seen.trend) == (3, document.authored_at[:10], Trend.NEW)
 
 
 def test_each_decision_says_why(world: World) -> None:

@@ -162,31 +162,6 @@ class TestFocus:
         run("focus", "clear", "--session-id", "s1")
         assert "no topic" in run("focus", "show", "--session-id", "s1").stdout
 
-    def test_whose_topic_it_is(self, run: Run, environ: dict[str, str]) -> None:
-        """The session of the option, else the one that the client names, under its newest name first."""
-        named = {"CLAWMEM_SESSION_ID": "own", "CLAUDE_SESSION_ID": "old", "CLAUDE_CODE_SESSION_ID": "new"}
-        seen = []
-        for name in ("CLAWMEM_SESSION_ID", "CLAUDE_SESSION_ID", "CLAUDE_CODE_SESSION_ID"):
-            environ[name] = named[name]
-            seen.append(json.loads(run("focus", "show", "--json").stdout)["session_id"])
-        given = json.loads(run("focus", "show", "--session-id", "s1", "--json").stdout)["session_id"]
-
-        assert (seen, given) == (["own", "old", "new"], "s1")
-
-    def test_a_file_comes_before_the_variable(self, run: Run, hook: Run, notes: Path) -> None:
-        """What was set for the session counts more than ``CLAWMEM_SESSION_FOCUS``, which counts where nothing was."""
-        for kind, text in SESSIONS.items():
-            (notes / f"{kind}.md").write_text(f"# {kind.title()}\n\n{text}\n", "utf-8")
-        run("bootstrap", notes)
-        run("focus", "set", "staff", "--session-id", "s1")
-
-        def first(session: str) -> str:
-            context = context_of(hook(QUESTION, session=session, CLAWMEM_SESSION_FOCUS="robots"))
-            return next(line for line in context.splitlines() if line.startswith("**"))
-
-        assert "**Staff**" in first("s1")
-        assert "**Robots**" in first("s2")
-
 
 class TestSurface:
     """The same without a client."""
@@ -206,15 +181,6 @@ class TestSurface:
 
 class TestChoices:
     """Settings of hooks from the environment and the config file."""
-
-    @pytest.mark.parametrize("value", ["1e99", ".inf", "inf", "nan", "0"])
-    def test_a_retention_out_of_bounds(self, tmp_path: Path, value: str) -> None:
-        """The usual one holds, so that no prompt fails."""
-        (tmp_path / "config.yaml").write_text(f"receipt_days: {value}\nretention_days: {value}\n", "utf-8")
-
-        chosen = hook_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
-
-        assert (chosen.retention_days, chosen.kept_receipt_days) == (90, 30)
 
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""

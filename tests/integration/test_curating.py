@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from hook_process import ask
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
@@ -18,7 +17,7 @@ from clawmem.app.services.lifecycle.archiving import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.ports.records import FragmentKind, InactiveReason, SourceStamp
+from clawmem.ports.records import FragmentKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
@@ -67,18 +66,6 @@ class TestReflection:
         assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 3)]
         note(vault, "copy.md", "Keep the slot hold.", 1, content_type="decision")
         assert reflect(vault.documents, vault.usage, ManualClock(), 14).phrases[0].times == 3
-
-    def test_what_was_of_use_together(self, vault: Vault) -> None:
-        """Pairs of served notes that were of use together three times, whenever that was."""
-        one, two, three = (note(vault, f"{name}.md", name, 99) for name in ("a", "b", "c"))
-        for _ in range(3):
-            vault.usage.note({one: True, two: True, three: True}, iso_utc(START_MS))
-        vault.usage.note({one: True, three: True}, iso_utc(START_MS))
-        vault.documents.deactivate([two], InactiveReason.ARCHIVED)
-
-        [pair] = reflect(vault.documents, vault.usage, ManualClock()).together
-
-        assert (pair.one.id, pair.other.id, pair.count) == (one, three, 4)
 
 
 def test_what_is_wanted_and_what_is_of_no_use(vault: Vault) -> None:
@@ -152,20 +139,3 @@ class TestCommands:
         )
         assert "0 archived" in remembered("consolidate").stdout
         assert "says the same as notes/n5.md" in remembered("lifecycle", "log").stdout
-
-    def test_the_next_session_hears_of_it(
-        self, remembered: Invoke, home: Path, environ: dict[str, str]
-    ) -> None:
-        """What curate writes is what curator-nudge tells."""
-        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
-            note(vault, "lost.md", "Text.", collection="unlisted", stamp=SourceStamp(5, 1))
-        report = json.loads(remembered("curate", "--json").stdout)
-        event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
-        told = ask(environ, home, "curator-nudge", event).context
-
-        assert report["collections"]["orphaned"] == ["unlisted"]
-        assert report["health"]["active"] == 4
-        assert report["actions"]
-        assert "unlisted: 1 document is still served" in told
-        assert "<vault-curator>" in told
-        assert (home / ".cache/clawmem/curator-report.json").stat().st_mode & 0o077 == 0

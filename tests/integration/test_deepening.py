@@ -18,7 +18,7 @@ from scripted_server import (
     writing,
 )
 from scripted_server import Models as Servers
-from surfacing_home import PROMPT, Home, places
+from surfacing_home import Home, places
 
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
 from clawmem.app.services.retrieval.expand import EXPANSION
@@ -81,20 +81,6 @@ class TestOtherWords:
         assert places(helped)[-1] == "boat.md"
         assert places(helped)[0] == places(without)[0]
 
-    def test_it_is_asked_for_the_prompt_alone(self, home: Home, servers: Servers) -> None:
-        """Other words are wanted for a self-contained prompt, not for those before it, and for the session's topic."""
-        server = servers.serve(writing("lex: key safe\n"))
-        models = Models(servers.factory(ApiGenerator, server.url), None, servers.clock)
-        home.ask("Who keeps the key of the safe?", session="deep")
-
-        deep(home, models, topic="burglary insurance")
-
-        (question,) = server.questions("/v1/chat/completions")
-        said_to_it = question["messages"][-1]["content"]
-        assert PROMPT in said_to_it
-        assert "Who keeps the key of the safe?" not in said_to_it
-        assert "purpose: burglary insurance" in said_to_it
-
 
 class TestASecondReading:
     def test_what_it_lifts_is_said(self, home: Home, servers: Servers) -> None:
@@ -105,24 +91,6 @@ class TestASecondReading:
 
         assert places(without) == ["decisions/backups.md", "ops/restore.md"]
         assert "people/ann.md" in places(helped)
-
-    def test_it_reads_the_prompt_alone_and_the_topic(self, home: Home, servers: Servers) -> None:
-        """Fifteen texts at most, beside the prompt without those before it."""
-        server = servers.serve(scoring_each(float_of_length))
-        models = Models(None, servers.factory(ApiReranker, server.url), servers.clock)
-        home.ask("Who keeps the key of the safe?", session="deep")
-
-        deep(home, models, topic="moving house")
-
-        asked = server.questions("/v1/rerank")
-        assert {one["query"] for one in asked} == {f"moving house\n\n{PROMPT}"}
-        texts = [text for one in asked for text in one["documents"]]
-        assert 3 <= len(texts) <= 15
-
-
-def float_of_length(text: str) -> float:
-    """A score that tells texts apart."""
-    return len(text) / 1000
 
 
 class TestWhoIsAsked:

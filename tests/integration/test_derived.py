@@ -140,18 +140,6 @@ class TestConclusions:
                 synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))(PhaseRun()).selected == 2
             )
 
-    def test_no_false_alarm_over_the_paths_that_it_cites(self, memory: Memory, invoke: Invoke) -> None:
-        """Forgetting the conclusion alone is proved, though the hashes in cited paths stay with the notes."""
-        with memory.open() as services:
-            sources, made = memory.conclude(services)
-            body = services.vault.documents.body(made.id) or ""
-            assert all(one.path in body for one in sources)
-
-        forget(invoke, made)
-
-        with memory.open() as services:
-            assert [fetch(services.vault, one.id).inactive for one in sources] == [None, None]
-
     def test_the_proof_finds_what_was_derived(self, memory: Memory) -> None:
         """Of a note whose conclusion is still served the probe says so."""
         with memory.open() as services:

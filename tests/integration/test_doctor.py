@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from notes_vault import MuteEmbedder, RenamedEmbedder
+from notes_vault import MuteEmbedder
 from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -135,32 +135,6 @@ def test_a_finding_and_its_way_out(
     assert not finding.ok
     assert detail in finding.detail
     assert finding.way_out.endswith(way_out) and finding.way_out
-
-
-@pytest.mark.parametrize("grain", ["line", "passage", "document"])
-def test_a_lost_entry_of_any_grain(vault: Vault, folder: Folder, grain: str) -> None:
-    """One row less than the records have fails the check, and only that grain is named."""
-    vault.storage._db.write(
-        f"delete from lexical_{grain} where rowid = (select min(rowid) from lexical_{grain})"
-    )
-
-    findings = examine(vault, folder, None)
-
-    assert failed(findings) == ["lexical index"]
-    assert findings["lexical index"].detail.startswith(f"{grain}: the index holds ")
-    assert ";" not in findings["lexical index"].detail
-
-
-def test_vectors_of_another_model(vault: Vault, folder: Folder) -> None:
-    """Both models are named, nothing is compared between them; without any model the vectors are useless."""
-    embed_pending(vault, HashingEmbedder())()
-
-    findings = examine(vault, folder, RenamedEmbedder())
-
-    assert failed(findings) == ["model"]
-    assert RenamedEmbedder.fingerprint in findings["model"].detail
-    assert HashingEmbedder.fingerprint in findings["model"].detail
-    assert failed(examine(vault, folder, None)) == ["model"]
 
 
 CONSTANT = struct.pack("<64f", *([0.125] * 64))

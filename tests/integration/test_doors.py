@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from programs import run_program
-from rest_world import POSTGRES, REDIS, Described, World, world_at
+from rest_world import REDIS, Described, World, world_at
 
 from clawmem.app.operations.operation import AnyOperation
 from clawmem.app.operations.table import all_operations
@@ -116,20 +116,6 @@ def test_an_operation_has_one_result(world: World, client: Client, operation: An
 
     alike = [_said({**one, **NOW}) for one in results]
     assert alike == alike[:1] * len(alike)
-
-
-@pytest.mark.parametrize("backend", ["tantivy", "lancedb"])
-def test_whoever_keeps_the_indexes(tmp_path: Path, backend: str) -> None:
-    """By words, by meaning and by both, both doors find the same through indexes that lie beside the vault."""
-    pytest.importorskip(backend)
-    with world_at(tmp_path / "home", backend) as world, closing(Client(world)) as client:
-        assert client.get("/status")["info"]["backend"] == backend
-        for name in ("search", "vsearch", "query"):
-            here, there = client.post(f"/{name}", query=QUESTION), client.tool(name, query=QUESTION)
-            files = [one["file"] for one in here["results"]]
-            assert files == [one["file"] for one in there["results"]]
-            assert {REDIS, POSTGRES} & {*files}
-            assert here["degraded"] == {}
 
 
 def _said(value: Any) -> Any:

@@ -12,7 +12,7 @@ from wired import embed_pending
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
 
@@ -52,20 +52,6 @@ class Poisoned(HashingEmbedder):
         if self._poison in texts:
             raise EmbeddingError("It makes no sense.")
         return super().embed_documents(texts)
-
-
-class Other(Counting):
-    """Another model."""
-
-    fingerprint = "other-64"
-
-
-class Wordless(Counting):
-    """A model that knows no word of a text with a party popper."""
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        vectors = super().embed_documents(texts)
-        return [bytes(len(v)) if "🎉" in text else v for text, v in zip(texts, vectors, strict=True)]
 
 
 class Shelf(NotesVault):
@@ -154,40 +140,6 @@ def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> Non
     assert shelf.vault.vectors.count() == len(shelf.texts())
 
 
-def test_orphans_are_cleaned(shelf: Shelf) -> None:
-    """Vectors whose last document is gone go with the next run, and are counted."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-    (shelf.root / "0.md").unlink()
-    (shelf.root / "1.md").unlink()
-    shelf.add({})
-    orphaned = shelf.vault.embeddings.counts().orphaned
-
-    report = shelf.embed_with(Counting())
-
-    assert orphaned > 0
-    assert report == EmbedReport(cleaned=orphaned)
-    assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(set(shelf.texts())))
-    assert shelf.vault.vectors.count() == len(shelf.texts())
-
-
-def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
-    """A model that nobody chose replaces none that cannot be asked here: nothing is embedded, cleaned or changed."""
-    shelf.add(STORIES)
-    shelf.embed_with(Counting())
-    (shelf.root / "0.md").unlink()
-    shelf.add({"new.md": "Something new.\n"})
-    before = shelf.state()
-    other = Other()
-
-    with pytest.raises(ModelMismatch) as caught:
-        embed_pending(shelf.vault, other, by_name=False)()
-
-    assert f"{HashingEmbedder.fingerprint!r}, but the embedder is 'other-64'" in str(caught.value)
-    assert other.batches == []
-    assert shelf.state() == before
-
-
 def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) -> None:
     """A batch that fails is halved until the one text is left that is the trouble; the others have their vectors."""
     shelf.add(STORIES)
@@ -212,17 +164,3 @@ def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int)
     assert shelf.vault.embeddings.counts() == EmbeddingCounts(failed=len(texts))
     assert shelf.states() == {EmbedState.FAILED}
     assert shelf.vault.vectors.count() == 0
-
-
-def test_a_text_without_a_known_word(shelf: Shelf) -> None:
-    """It gets no vector and is given up, with a reason; its neighbours in the batch get theirs."""
-    shelf.add({"marks.md": "🎉 … !!!\n", **STORIES})
-
-    report = shelf.embed_with(Wordless())
-
-    unknown = {text for text in shelf.texts() if "🎉" in text}
-    known = set(shelf.texts()) - unknown
-    assert report.error == "the model knows no word of it"
-    assert report.embedded == len(known)
-    assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(known), failed=len(unknown))
-    assert shelf.vault.vectors.count() == sum(text in known for text in shelf.texts())

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,6 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.retrieval.pipelines import intent_search
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.knowledge import ATTEMPTS, RelationKind
 from clawmem.ports.records import Origin
 from clawmem.ports.vault import Vault
@@ -175,41 +172,6 @@ def test_what_a_model_says_is_kept_where_the_text_proves_it() -> None:
     assert (link.origin, link.weight, link.metadata) == ("model", 0.9, {"reasoning": "another store"})
 
 
-NAMED_TOGETHER = re.compile(r"\b([A-Z][a-z]{3,})\b[^.\n]* [a-z]+ [^.\n]*\b([A-Z][a-z]{3,})\b")
-
-
-def weak(prompt: str) -> str:
-    """A model that is no great light: it takes two words with capitals in a sentence for who uses what."""
-    asked, _, text = prompt.partition("\n\n")
-    if asked.startswith("Describe"):
-        return '{"keywords": ["note"], "tags": ["notes"], "context": "A note."}'
-    if asked.startswith("List"):
-        pairs = [
-            {"subject": one, "predicate": "uses", "object": two} for one, two in NAMED_TOGETHER.findall(text)
-        ]
-        names = [{"name": pair["object"], "type": "concept"} for pair in pairs]
-        return json.dumps({"entities": names, "triples": pairs})
-    return (
-        '{"links": [{"target_idx": 1, "link_type": "supporting", "confidence": 0.7}], "should_evolve": false}'
-    )
-
-
-def test_a_weak_model_yields_something_of_everything() -> None:
-    """Over notes as people write them there are notes, names, links and facts, none of them by accident zero."""
-    with closing(open_vault(":memory:")) as vault:
-        clock = ManualClock(NOW_MS)
-        update_collection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
-        embed_pending(vault, HashingEmbedder())()
-        report = enriching(vault, clock, ScriptedGenerator(weak))()
-
-        documents = len(vault.documents.latest())
-        assert (report.by_model, report.failed) == (documents, 0)
-        assert vault.notes.counts().by_model == documents
-        assert sum(bool(vault.entities.mentions(one.id)) for one in vault.documents.latest()) > documents / 2
-        assert vault.relations.counts()[RelationKind.SUPPORTING] > documents / 2
-        assert vault.triples.total() > 10
-
-
 def test_the_same_is_not_asked_twice() -> None:
     """A second run asks nothing, nor does one over everything; the ledger knows each call."""
     world = World()
@@ -283,22 +245,6 @@ def test_the_day_has_a_limit() -> None:
         world.clock.advance(DAY_MS)
         world.enrich()
     assert world.vault.notes.counts().by_model == 3
-
-
-def test_a_server_that_is_away_is_asked_once() -> None:
-    """After two documents it is let alone; nothing is counted against them, and a later run goes on."""
-
-    def away(prompt: str) -> str:
-        raise ModelUnavailable("m", "refused")
-
-    world = World(away)
-    report = world.enrich()
-
-    assert (report.by_rules, report.by_model, report.failed, report.waiting) == (3, 0, 0, 3)
-    assert "refused" in report.stopped
-    assert len(world.asked) == 2
-    world.answer = script
-    assert world.enrich().by_model == 3
 
 
 def test_stopping_anywhere_loses_nothing() -> None:

@@ -211,25 +211,6 @@ def test_settings_of_obsidian(invoke: Invoke, tmp_path: Path) -> None:
     assert inner == {"work/draft.md", "scripts/x.md", "private/a.md", "private/open.md"}
 
 
-def test_settings_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
-    """Its backups are copies of notes, and hidden pages stay hidden."""
-    folder = tmp_path / "graph"
-    write_notes(
-        folder,
-        {
-            "logseq/config.edn": ';; :hidden ["/pages"]\n{:hidden ["/archived" "/pages/secret.md"]\n :x 1}\n',
-            **dict.fromkeys(
-                ("logseq/bak/pages/a.md", "archived/b.md", "pages/secret.md", "pages/a.md"), TEXT
-            ),
-        },
-    )
-
-    invoke("bootstrap", folder)
-
-    assert served(invoke) == {"pages/a.md"}
-    assert explained(invoke, folder / "logseq/bak/pages/a.md")["rule"]["source"] == "the settings of Logseq"
-
-
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
     invoke("bootstrap", vault)

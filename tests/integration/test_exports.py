@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
 
@@ -34,33 +34,6 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     assert {file.relative_to(home / "out") for file in home.glob("out/**/*.md")} == {
         Path(name) for name in names
     }
-
-
-def test_a_folder_with_other_files(remembered: Invoke, notes: Path, home: Path) -> None:
-    """Other files stay; where one would be replaced nothing is written, and a collection takes no export."""
-    out = home / "out"
-    write_notes(out, {"mine.md": "# Mine\n", "notes/people/other.md": "# Other\n"})
-    assert remembered("export", "--format", "markdown", "-o", out).exit_code == 0
-    assert (out / "mine.md").read_text("utf-8") == "# Mine\n"
-    assert (out / HARUKA).read_bytes() == (notes / HARUKA.removeprefix("notes/")).read_bytes()
-
-    (out / HARUKA).write_text("# Another person\n", "utf-8")
-    (out / POSTGRES).unlink()
-    before = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
-    refused = remembered("export", "--format", "markdown", "-o", out)
-    assert (refused.exit_code, HARUKA in refused.output, POSTGRES in refused.output) == (2, True, False)
-    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")}.items() >= before.items()
-    assert not (out / POSTGRES).exists()
-    assert remembered("export", "--format", "markdown", "-o", out, "--force").exit_code == 0
-    assert (out / HARUKA).read_bytes() == (notes / HARUKA.removeprefix("notes/")).read_bytes()
-    assert ((out / POSTGRES).exists(), (out / "mine.md").read_text("utf-8")) == (True, "# Mine\n")
-    (out / HARUKA).unlink()
-    (out / HARUKA).mkdir()
-    assert remembered("export", "--format", "markdown", "-o", out, "--force").exit_code == 2
-    assert not [*home.glob(".*draft*"), *out.glob(".*")]
-
-    refused = remembered("export", "--format", "markdown", "-o", notes)
-    assert (refused.exit_code, "belongs to the collection notes" in refused.output) == (2, True)
 
 
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:

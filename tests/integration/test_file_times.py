@@ -92,24 +92,6 @@ def test_a_clone_says_the_same(worlds: tuple[InterfaceWorld, InterfaceWorld], qu
     assert clone == original
 
 
-def test_a_clone_has_the_same_profile(worlds: tuple[InterfaceWorld, InterfaceWorld]) -> None:
-    """What holds, and the start of a session that reads it."""
-    original, clone = ((world.cli("profile"), ASKED["hook session-bootstrap"](world)) for world in worlds)
-
-    assert clone == original
-
-
-def test_a_copied_handoff_without_a_date_is_not_the_last(tmp_path: Path) -> None:
-    """A session begins with the last dated handoff, though the file of one without a date was copied just now."""
-    folder = tmp_path / "notes" / "handoffs"
-    write_file(folder / "rota.md", "# Rota\n\nLin swaps nights with Tomasz.\n")
-    (folder / "2026-03-04-queue.md").write_text("# Queue\n\nThe queue waits for its tests.\n", "utf-8")
-    with interface_world(tmp_path) as world:
-        begun = ASKED["hook session-bootstrap"](world)
-
-    assert "The queue waits" in begun.partition("## Where the last session stopped (2026-03-04)")[2]
-
-
 def test_a_touched_note_keeps_its_time(tmp_path: Path) -> None:
     """A note without a date of its own stays as old as it was when its file is touched, copied or indexed again."""
     note = tmp_path / "notes" / "rota.md"

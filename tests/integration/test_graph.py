@@ -46,25 +46,6 @@ class TestSemantic:
         [relation] = memory.vault.relations.outbound([memory.id("a.md")], limit=9)
         assert (0.7 <= relation.weight < 1.0, relation.origin) == (True, ORIGIN)
 
-    def test_the_threshold_decides(self, memory: Remembering) -> None:
-        """With a lower one more are related, with a higher one fewer; raising it takes relations back."""
-        memory.take_in({**TWINS, "c.md": "Amber and pebbles."})
-
-        assert memory.build.semantic(0.1).relations == 6
-        assert memory.build.semantic(0.7) == BuildReport(relations=2, changed=4)
-        assert memory.build.semantic(0.999) == BuildReport(relations=0, changed=2)
-
-    def test_others_relations_stand(self, memory: Remembering) -> None:
-        """What somebody else has said about two documents is neither replaced nor removed."""
-        memory.take_in(TWINS)
-        memory.relate("a.md", "b.md", RelationKind.SEMANTIC, 0.2)
-
-        memory.build.semantic()
-        memory.build.semantic(1.0)
-
-        [relation] = memory.vault.relations.outbound([memory.id("a.md")], limit=9)
-        assert (relation.weight, relation.origin) == (0.2, "hand")
-
 
 class TestCausalLinks:
     def test_a_chain_with_what_is_said_about_it(self, memory: Remembering) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from command_line import Invoke
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 
@@ -122,17 +121,6 @@ class TestCommands:
         vault.relations.put([Relation(redis, postgres, RelationKind.CAUSAL, 0.75, metadata=said)])
         vault.close()
 
-    def test_build(self, remembered: Invoke) -> None:
-        """Both graphs are made unless one is chosen; a second time nothing changes."""
-        both = json.loads(remembered("graph", "build", "--json").stdout)
-        one = json.loads(remembered("graph", "build", "--temporal", "--json").stdout)
-        shown = remembered("graph", "build").stdout
-
-        assert both["temporal"] == {"relations": 2, "changed": 2}
-        assert both["semantic"] is not None
-        assert one == {"temporal": {"relations": 2, "changed": 0}, "semantic": None, "degraded": {}}
-        assert "temporal: 2 relations, 0 changed." in shown
-
     def test_causes(self, remembered: Invoke, home: Path) -> None:
         """A chain is shown with what is said about each step, in both forms."""
         self.relate(home)
@@ -150,22 +138,6 @@ class TestCommands:
             "two stores were one too many",
         )
         assert all(part in shown for part in ("led to", "75%", "postgres.md", "two stores"))
-
-    @pytest.mark.parametrize(
-        ("args", "code", "said"),
-        [
-            (("graph", "causes", "nobody.md"), 3, "No document"),
-            (("graph", "causes", "haruka.md", "--direction", "up"), 2, "'causes', 'caused_by' or 'both'"),
-            (("graph", "build", "--threshold", "2"), 2, "less than or equal to 1"),
-            (("intent-search", "x", "--intent", "HOW"), 2, "'WHY', 'WHEN', 'ENTITY' or 'WHAT'"),
-            (("intent-search", " "), 2, "empty"),
-        ],
-    )
-    def test_refusals(self, remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
-        """Bad input leaves with its code and the way out."""
-        done = remembered(*args)
-
-        assert (done.exit_code, said in done.stderr) == (code, True), done.output
 
     def test_intent_search(self, remembered: Invoke, home: Path) -> None:
         """The answer says what the question was taken to ask for; the older spelling is the same verb."""

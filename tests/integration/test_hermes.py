@@ -79,17 +79,6 @@ def test_a_turn_is_captured(provider: Any, remembered: Invoke, home: Path) -> No
     assert any(one["file"].startswith("_clawmem/") for one in found)
 
 
-def test_a_compression_keeps_decisions(provider: Any) -> None:
-    """The text goes into the summary; a session without turns adds nothing."""
-    assert provider.on_pre_compress([]) == ""
-    provider.sync_turn(
-        "Where should the queue live?",
-        "We decided to use Postgres for the queue because one database is enough.",
-    )
-
-    assert "Postgres for the queue" in provider.on_pre_compress([])
-
-
 def test_tools(provider: Any) -> None:
     """Each tool answers with JSON; a wrong call with an error that names the mistake."""
     names = [one["name"] for one in provider.get_tool_schemas()]
@@ -107,22 +96,6 @@ def test_tools(provider: Any) -> None:
     assert "from 1 to 50" in call("clawmem_similar", file="haruka", limit=0)["error"]
     assert "--json" not in call("clawmem_get", file="--vault")["error"]
     assert "no tool" in call("clawmem_forget")["error"]
-
-
-def test_settings(provider: Any, home: Path, tmp_path: Path) -> None:
-    """The answers of the setup are kept, and a damaged file counts as empty."""
-    keys = [one["key"] for one in provider.get_config_schema()]
-    folder = home / ".hermes"
-    folder.mkdir(exist_ok=True)
-
-    provider.save_config({"vault": str(tmp_path / "other.sqlite"), "unknown": 1}, str(folder))
-    provider.initialize("s1", hermes_home=str(folder))
-
-    assert keys == ["bin", "vault", "profile"]
-    assert provider.backup_paths()[0] == str(tmp_path / "other.sqlite")
-    (folder / "clawmem.json").write_text("{", "utf-8")
-    provider.initialize("s1", hermes_home=str(folder))
-    assert provider.backup_paths()[0] == str(home / ".cache/clawmem/index.sqlite")
 
 
 def test_a_missing_program_disturbs_nobody(

@@ -80,15 +80,6 @@ process.run_process(["pretool-inject"])
         assert json.loads(line)["hookSpecificOutput"].get("additionalContext", "") == context, what
 
 
-def test_a_subagent_s_stop_is_not_captured(remembered: Invoke, environ: dict[str, str], home: Path) -> None:
-    """Its turns belong to the conversation that started it."""
-    file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
-
-    ask(environ, home, "decision-extractor", event("Stop", transcript_path=str(file), agent_id="a7"))
-
-    assert not state_folder(home / ".cache/clawmem/index.sqlite").exists()
-
-
 def test_a_session_from_stop_to_the_next_start(
     remembered: Invoke, environ: dict[str, str], home: Path
 ) -> None:

@@ -15,16 +15,14 @@ from scripted_server import (
     ReceivedRequest,
     ScriptedReply,
     listing,
-    message,
     said,
     well_behaved,
 )
 
-from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
+from clawmem.adapters.models.api import ApiEmbedder, ApiReranker
 from clawmem.adapters.models.http_server import served_in
 from clawmem.contracts.samples import cosine
 from clawmem.ports.errors import ModelMismatch, ModelRefused, ModelUnavailable
-from clawmem.ports.models import GeneratedText
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
@@ -198,32 +196,3 @@ def _serving(name: str, **meta: Any) -> Callable[[ReceivedRequest], ScriptedRepl
 def _ranking_as(name: str, scores: list[float]) -> Callable[[ReceivedRequest], ScriptedReply]:
     results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
     return lambda asked: listing(name) if asked.path == "/v1/models" else said({"results": results})
-
-
-@pytest.mark.parametrize(
-    ("usage", "counted"),
-    [
-        ({"prompt_tokens": 120, "completion_tokens": 7}, (120, 7)),
-        ({"prompt_tokens": 0}, (0, None)),
-        ({"prompt_tokens": -1, "completion_tokens": "7"}, (None, None)),
-        ([], (None, None)),
-        (None, (None, None)),
-    ],
-)
-def test_tokens_are_counted_by_the_server(
-    models: Models, usage: Any, counted: tuple[int | None, int | None]
-) -> None:
-    """What it reports comes with the text; what makes no sense is as if it reported nothing."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.path != "/v1/chat/completions":
-            return well_behaved(asked)
-        return said({**message("Bees."), "usage": usage})
-
-    written = models.factory(ApiGenerator, models.serve(answer).url).generate(
-        "Who swarms?", timeout_s=20, max_tokens=9
-    )
-
-    assert written == "Bees."
-    assert isinstance(written, GeneratedText)
-    assert (written.prompt_tokens, written.answer_tokens) == counted

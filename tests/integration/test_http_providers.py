@@ -115,26 +115,6 @@ class TestProviders:
         with pytest.raises(ConfigError, match="does not rerank"):
             ApiReranker.at("https://api.openai.com", clock)
 
-    def test_chat_of_openai(self, models: Models) -> None:
-        """OpenAI has another name for the length of an answer, and knows no switch for thoughts."""
-        server = models.serve(well_behaved)
-        generator = models.factory(ApiGenerator, server.url, provider="openai", model="gpt-5", api_key=KEY)
-
-        generator.generate("Why?", timeout_s=5, max_tokens=9, schema={"type": "object"})
-
-        assert server.questions() == [
-            {
-                "model": "gpt-5",
-                "messages": [{"role": "user", "content": "Why?"}],
-                "temperature": 0.0,
-                "max_completion_tokens": 9,
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": "answer", "schema": {"type": "object"}},
-                },
-            }
-        ]
-
     @pytest.mark.parametrize(("served", "suffix"), [("Qwen3-1.7B-Q4.gguf", " /no_think"), ("lfm2.gguf", "")])
     def test_chat_of_a_server_of_ones_own(self, models: Models, served: str, suffix: str) -> None:
         """Thoughts are switched off in the way of the model that is served, whatever it was asked for as."""

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_file
+from command_line import Invoke
 
 from clawmem.app.serve.service_units import (
     MANAGERS,
@@ -98,20 +98,3 @@ def test_the_server(invoke: Invoke, home: Path) -> None:
     assert invoke("install-service", "serve", "--remove").exit_code == 0
     assert {path.name for path in folder.iterdir()} == {"clawmem-watcher.service"}
     assert invoke("install-service", "everything").exit_code == 2
-
-
-@linux
-def test_enabling(invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system is told, and an answer of its that is no is passed on."""
-    heard, tool = tmp_path / "heard", tmp_path / "bin" / "systemctl"
-    write_file(tool, f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n')
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
-    monkeypatch.setenv("STATUS", "0")
-    assert invoke("install-service", "--enable").exit_code == 0
-    assert heard.read_text() == "--user enable --now clawmem-watcher.service\n"
-
-    monkeypatch.setenv("STATUS", "1")
-    refused = invoke("install-service", "--enable")
-    assert refused.exit_code != 0
-    assert "exit status 1" in str(refused.exception) + refused.output

@@ -104,10 +104,3 @@ def test_one_way_in_keeps_to_the_floor(vault: Vault, mode: Route) -> None:
     known, unknown = found(KNOWN), found(UNKNOWN[0])
     assert known.results and (known.answered or 0) >= DEFAULT_FLOOR
     assert unknown.results == () and (unknown.answered or 0) < DEFAULT_FLOOR
-
-
-@pytest.mark.parametrize("floor", [-0.1, 1.1])
-def test_a_floor_that_is_no_probability_is_refused(floor: float) -> None:
-    """It would keep everything or nothing, without anybody noticing."""
-    with pytest.raises(InvalidInput, match="floor"):
-        read_request("anything", now_ms=START_MS, floor=floor)

@@ -57,16 +57,6 @@ def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, 
     assert re.fullmatch(rf"{fault}\.", str(refused.value))
 
 
-def test_variables_choose_the_plan(tmp_path: Path) -> None:
-    """A variable takes precedence over the key of the config file; a wrong one is refused with its value."""
-    (tmp_path / "config.yaml").write_text("lanes: {heavy: true, obs_limit: 7}\n", "utf-8")
-    environ = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HEAVY_LANE": "off"}
-
-    assert load_settings(environ=environ).lanes == LaneSettings(obs_limit=7)
-    with pytest.raises(ConfigError, match=r"CLAWMEM_HEAVY_LANE: .*, not 'perhaps'"):
-        load_settings(environ={**environ, "CLAWMEM_HEAVY_LANE": "perhaps"})
-
-
 def plan_of(folder: Path, section: object) -> LaneSettings:
     """Return the plan of a config file with this section."""
     (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")

@@ -222,22 +222,3 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], la
     assert everything(tmp_path / "vault.sqlite") == before
     assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
     assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", lane, "--now")
-
-
-def test_a_dry_run_ends(tmp_path: Path, invoke: Callable[..., Any]) -> None:
-    """It has one tick: going on with it is refused, in a sentence that says what to do."""
-    asked = [
-        "--vault",
-        str(tmp_path / "vault.sqlite"),
-        "lanes",
-        "run",
-        "--lane",
-        "light",
-        "--dry-run",
-        "--keep-on",
-    ]
-
-    refused = CliRunner().invoke(cli, asked)
-
-    assert refused.exit_code == 2
-    assert "Leave out --keep-on." in refused.stderr

@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import threading
-import time
-from collections.abc import Iterator
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,12 +14,12 @@ from llama_server import Role, write_model
 from programs import run_program
 from waiting import eventually
 
-from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator
+from clawmem.adapters.models.api import ApiEmbedder
 from clawmem.adapters.models.catalogue import known_models, model_named
 from clawmem.adapters.models.llama import LlamaServer
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.errors import ConfigError, ModelUnavailable
+from clawmem.ports.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs pip install xllamacpp gguf"
@@ -53,14 +50,6 @@ def installed(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(installed: Path, tmp_path: Path) -> Path:
     """The same, to be changed."""
     return Path(shutil.copytree(installed, tmp_path / "models"))
-
-
-@pytest.fixture
-def generator(folder: Path) -> Iterator[ApiGenerator]:
-    made = model_named("qmd-query-expansion", folder).opened()
-    assert isinstance(made, ApiGenerator)
-    yield made
-    made.close()
 
 
 def local_embedder(folder: Path | str) -> ApiEmbedder:
@@ -173,32 +162,6 @@ class TestEngine:
 
         assert embedder.embed_query("bees") == before
         embedder.close()
-
-    def test_a_closed_model_answers_nobody(self, generator: ApiGenerator) -> None:
-        """Neither who waits when it is closed nor who comes later; an answer that was given stays given."""
-        generator.generate("Go.", timeout_s=30, max_tokens=1)
-        answered: list[str] = []
-        caught: list[BaseException] = []
-
-        def wait() -> None:
-            try:
-                answered.append(generator.generate("On and on.", timeout_s=60, max_tokens=1900))
-            except ModelUnavailable as error:
-                caught.append(error)
-
-        waiting = [threading.Thread(target=wait) for _ in range(40)]  # more than are answered in the meantime
-        for one in waiting:
-            one.start()
-        time.sleep(0.05)
-        generator.close()
-        for one in waiting:
-            one.join(60)
-
-        assert not generator.server.is_loaded
-        assert len(answered) + len(caught) == len(waiting)
-        assert caught
-        with pytest.raises(ModelUnavailable, match="closed"):
-            generator.generate("Go.", timeout_s=30, max_tokens=1)
 
     def test_a_process_that_ends_meanwhile_ends_in_order(self, folder: Path) -> None:
         """An answer that was given up does not keep the process, and does not bring it down."""

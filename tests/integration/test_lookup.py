@@ -6,7 +6,7 @@ from wired import publisher
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.app.services.documents.lookup import AddressResolver, Lookup, MultiGet
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
+from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 
@@ -137,18 +137,6 @@ class TestByPlace:
             assert "notes/a.md" not in caught.value.suggestions
 
 
-class TestSuggestions:
-    @pytest.mark.parametrize("name", ["readmee.md", "NOTES/REDME.md", "clawmem://notes/redme.md"])
-    def test_near_names_are_offered(self, vault: Vault, lookup: Lookup, name: str) -> None:
-        """A few edits away, whatever the case, with or without the collection."""
-        put(vault, "notes/readme.md")
-        put(vault, "tasks/something-quite-different.md")
-
-        with pytest.raises(NotFound) as caught:
-            lookup.find(name)
-        assert caught.value.suggestions == ("notes/readme.md",)
-
-
 SOURCE = "---\ntags: [one]\n---\nfirst\nsecond\n\u2028third\n"
 
 
@@ -193,14 +181,6 @@ class TestGet:
 
         assert excerpt.text == source
         assert excerpt.total_lines == len(source.splitlines())
-
-    def test_what_is_changed_has_the_named_line(self, vault: Vault, lookup: Lookup) -> None:
-        """A command that changes a note takes its last line, and none beyond."""
-        document = put(vault, "notes/a.md", SOURCE)
-
-        assert lookup.target("a.md:6") == document
-        with pytest.raises(InvalidInput, match="6 lines, no line 7"):
-            lookup.target("a.md:7")
 
 
 class TestMultiGet:

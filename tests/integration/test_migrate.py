@@ -225,18 +225,6 @@ class TestInterrupted:
         assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
         assert station.run("verify").stdout == AGREED
 
-    def test_by_the_keyboard(self, station: Station, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The command leaves as an interrupted one does, and the same command ends what it began."""
-        with monkeypatch.context() as patched:
-            watched(patched, until=INTERRUPTED_AT)
-            broken_off = station.invoke("migrate", "--to", "tantivy")
-        begun = station.building()
-        station.run("migrate", "--to", "tantivy")
-
-        assert (broken_off.exit_code, broken_off.stdout) == (130, "")
-        assert [record.generation for record in station.registered()] == [begun.generation]
-        assert station.run("verify").stdout == AGREED
-
     def test_and_then_elsewhere(self, station: Station) -> None:
         """What was begun for another backend is given up, with its folder."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):

@@ -154,24 +154,3 @@ def test_what_subagents_said_is_left_out(
             write(opened, task, mark)
         counts = mined(invoke, place)["sources"][write.__name__]
         assert (counts["conversations"], counts["added"]) == (1, 1)
-
-
-def test_hermes_compacts_and_takes_back(invoke: Invoke, database: sqlite3.Connection, tmp_path: Path) -> None:
-    """Messages before a compaction stay, its summary and copies and what the user took back are left out."""
-    last, at = FERRY.turns[-1], FERRY.turns[-1].at + 60
-    with database:
-        hermes(database, FERRY)
-        database.execute("update messages set active = 0, compacted = 1")
-        for role, said in (
-            ("user", "[CONTEXT COMPACTION - REFERENCE ONLY] They moor."),
-            ("assistant", last.text),
-        ):
-            hermes_message(database, FERRY.id, role, said, at)
-        hermes_message(database, FERRY.id, "user", "Forget what I said about Mondays.", at, flags="0, 0")
-        parts = json.dumps([{"type": "image_url"}, {"type": "text", "text": "And this flag on the photo?"}])
-        hermes_message(database, FERRY.id, "user", f"\0json:{parts}", at)
-
-    assert mined(invoke, tmp_path / "sessions.bin")["sources"]["hermes"]["messages"] == 5
-    said = text_of(invoke)
-    assert [said.count(one) for one in (FERRY.turns[0].text, last.text, "And this flag")] == [1, 1, 1]
-    assert not any(absent in said for absent in ("COMPACTION", "Forget what", "image_url"))

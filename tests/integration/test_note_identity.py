@@ -317,11 +317,3 @@ def test_a_note_moved_to_another_collection(
 
 
 # -- named vaults ------------------------------------------------------------------------------------------
-
-
-def test_sync_does_not_take_a_vault_without_its_name(world: Invoke, folder: Path) -> None:
-    """The usual vault is a file next to which new ones are made; no name leads to it by accident."""
-    refused = world("vault", "sync", load_settings().vault.stem, folder)
-
-    assert (refused.exit_code, "is there already" in refused.output) == (2, True)
-    assert load_settings().vaults == {}

@@ -9,7 +9,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json
 from process_environ import process_environ
 
 VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
@@ -109,12 +109,6 @@ def test_broken_links(read: Invoke) -> None:
     }
     [said] = [line for line in read("doctor").stdout.splitlines() if " links: " in line]
     assert said.startswith("ok ") and ", 10 broken: " in said and "links --broken" in said
-
-
-def test_code_comments_and_formulas_have_no_links_and_tags(read: Invoke) -> None:
-    """Text in code, comments, formulas and HTML elements is neither; numbers and inner signs are no tags."""
-    assert ends(read, "No links") == []
-    assert ask_json(read, "get", "No links")["properties"] == {}
 
 
 def test_properties(read: Invoke) -> None:
@@ -228,20 +222,3 @@ def test_list_by_property(
     listing = ask_json(read, "list", *options)
     shown = [(one["file"].removeprefix("boats/"), one["properties"]) for one in listing["documents"]]
     assert shown[: len(found)] == found
-
-
-def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
-    """Links follow a note that gets another alias, another title or another folder, without their notes being read."""
-    write_notes(tmp_path / "boats", {"New.md": "[[Old name]] and [[Headed so]].\n"})
-    read = invoke
-    read("collection", "add", tmp_path / "boats")
-    read("update")
-    assert ends(read, "New.md") == [("Old name", "", None), ("Headed so", "", None)]
-
-    write_notes(tmp_path / "boats", {"Named.md": "---\naliases: Old name\n---\n# Headed so\n"})
-    read("update")
-    assert [to for _, to, _ in ends(read, "New.md")] == ["Named.md", "Named.md"]
-
-    write_notes(tmp_path / "boats", {"Named.md": "# Other\n"})
-    read("update")
-    assert [to for _, to, _ in ends(read, "New.md")] == ["", ""]

@@ -149,21 +149,6 @@ def test_a_session_is_captured_once(host: Host, remembered: Invoke, home: Path) 
     assert sum("-decision-" in one["file"] for one in found) == 1
 
 
-def test_a_compaction_saves_the_state(host: Host, home: Path) -> None:
-    """OpenClaw tells no messages then; those of the last turn count."""
-    before = {
-        "do": "hook",
-        "name": "before_compaction",
-        "event": {"messageCount": 2},
-        "ctx": {"sessionId": "s1", "agentId": "main"},
-    }
-
-    host(turn(("user", "Where should the queue live?"), ("assistant", DECIDED)), before)
-
-    [state] = home.rglob("precompact-state-*.md")
-    assert "Postgres for the queue" in state.read_text("utf-8")
-
-
 def test_memory_tools_have_the_contract_of_openclaw(host: Host) -> None:
     """Results have a path and lines that memory_get reads; errors are part of the answer."""
     found, read, part, missing, empty = host(

@@ -55,8 +55,3 @@ def test_vectors_decide_against_a_chance_match(notes: NotesVault) -> None:
 def test_words_and_named_times_stay(notes: NotesVault, text: str) -> None:
     """A question in the words of a note, for a time, or for the newest is ranked as before."""
     assert said(ask(notes, text)) == []
-
-
-def test_lines_stay(notes: NotesVault) -> None:
-    """The vectors of a passage do not tell its lines apart."""
-    assert said(ask(notes, "what would it cost to put my automobile right", Unit.LINE)) == []

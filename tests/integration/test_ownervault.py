@@ -11,21 +11,12 @@ from types import MappingProxyType
 
 import pytest
 from owner_questions import (
-    DATA,
-    HOUSEHOLDVAULT,
-    KINDS,
-    OBSIDIANVAULT,
-    OWNERVAULT,
-    UNANSWERABLE,
-    VAULTS,
     Question,
     answered_questions,
     broken_traps,
-    lines,
     now_ms,
     parsed,
     paths_of,
-    questions,
 )
 from vault_stores import retrieval_stores
 from wired import embed_pending, publisher
@@ -37,8 +28,6 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.domain.documents.frontmatter import TYPES
-from clawmem.domain.documents.times import iso_utc
 
 DEPTH = 100
 RELEVANCE_ALONE = "relevance alone"
@@ -50,11 +39,6 @@ LEAST_GAIN = MappingProxyType({"all": 0.05, "recency": 0.2, "current": 0.1, "his
 MOST_BROKEN = 0.13  # of all traps
 MOST_FOOLED = 0.15  # of the questions that set any
 NOISE = 1.0  # questions of a kind that may lose their only answer
-
-FIRST_DAY = "2024-01-01"
-FEWEST = MappingProxyType(
-    {OWNERVAULT: (250, 200), HOUSEHOLDVAULT: (90, 80), OBSIDIANVAULT: (80, 40)}
-)  # notes and questions
 
 
 @dataclass(slots=True)
@@ -151,47 +135,3 @@ def test_ranking_of_an_owners_notes(asked: Pipeline) -> None:
     for kind, alone in figures[RELEVANCE_ALONE].items():
         gain = figures["calibrated"][kind].mean - alone.mean
         assert gain >= LEAST_GAIN.get(kind, -NOISE / len(alone.ndcg)), kind
-
-
-class TestData:
-    @pytest.mark.parametrize("vault", [OWNERVAULT, HOUSEHOLDVAULT])
-    def test_every_note_says_when_it_was_written(self, vault: str) -> None:
-        """No note depends on the time of its file, and none is of the future."""
-        now = iso_utc(now_ms(vault))
-        days = {source.document.path: source.document.authored_at for source, _ in parsed(vault)}
-
-        assert len(days) >= FEWEST[vault][0]
-        assert not [path for path, day in days.items() if not FIRST_DAY <= day <= now]
-
-    @pytest.mark.parametrize("vault", [OWNERVAULT, HOUSEHOLDVAULT])
-    def test_front_matter_takes_effect(self, vault: str) -> None:
-        """Every head can be read, its type is one that the ranking knows, and what it supersedes exists."""
-        for source, head in parsed(vault):
-            assert source.complaint is None
-            assert source.document.content_type in {*TYPES, "person"}
-            for key in ("supersedes", "superseded_by"):
-                assert key not in head or (DATA / vault / str(head[key])).is_file()
-
-    @pytest.mark.parametrize("vault", VAULTS)
-    def test_questions_are_judged(self, vault: str) -> None:
-        """Each question has its own id, a kind, a best answer and traps that are there, and none is both."""
-        every = questions(vault)
-
-        assert len({question.id for question in every}) == len({q.text for q in every}) == len(every)
-        assert len(every) >= FEWEST[vault][1]
-        assert {question.kind for question in every} <= set(KINDS)
-        for question in every:
-            texts = {path: (DATA / vault / path).read_text("utf-8") for path in question.relevant}
-            assert bool(question.relevant) is (question.kind != UNANSWERABLE), question.id
-            assert set(question.relevant.values()) <= {1, 2, 3}
-            assert all((DATA / vault / path).is_file() for path in question.not_above)
-            assert all(question.relevant.get(path, 0) < 3 for path in question.not_above), question.id
-            assert not question.says or any(question.says in text for text in texts.values()), question.id
-
-    def test_prompts_that_deserve_silence(self) -> None:
-        """There are two hundred or more, each once, of every kind."""
-        prompts = lines("silence.jsonl")
-
-        kinds = [prompt["kind"] for prompt in prompts]
-        assert len({prompt["text"] for prompt in prompts}) == len(prompts) >= 200
-        assert set(kinds) == {"nonsense", "off-topic", "near-miss", "small-talk", "code", "other-language"}

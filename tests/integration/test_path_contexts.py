@@ -58,18 +58,6 @@ def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
     assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
 
 
-def test_a_changed_description_counts_at_once(world: InterfaceWorld) -> None:
-    """Also for a running server, and for the texts that it has read already."""
-    config = world.home / ".config" / "clawmem" / "config.yaml"
-    before = config.read_text("utf-8")
-    world.rest("GET", f"/documents/{OTHER}")
-    config.write_text(before.replace(EVERYTHING, "Everything else."), "utf-8")
-    try:
-        assert world.rest("GET", f"/documents/{OTHER}")["context"] == f"Everything else.\n\n{COLLECTION}"
-    finally:
-        config.write_text(before, "utf-8")
-
-
 def test_set_list_and_remove(invoke: Invoke, notes: Path, home: Path) -> None:
     """A place is everything, a collection, or a path in it, as an address or on the disk; other settings stay."""
     write_notes(notes, {"work/plan.md": TEXT})

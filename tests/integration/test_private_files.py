@@ -82,19 +82,6 @@ def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> N
         assert config.stat().st_mode & 0o777 == mode
 
 
-def test_doctor_makes_the_config_file_private(invoke: Invoke, home: Path, desk: Path) -> None:
-    """And reports it once."""
-    config = home / ".config/clawmem/config.yaml"
-    invoke("bootstrap", desk)
-    config.chmod(0o644)
-
-    first, second = invoke("doctor"), invoke("doctor")
-
-    assert f"other users could read {config}; now only you can" in first.stdout
-    assert "only you can read the vault" in second.stdout
-    assert config.stat().st_mode & 0o777 == 0o600
-
-
 def test_what_hooks_keep_is_private(invoke: Invoke, environ: dict[str, str], home: Path, desk: Path) -> None:
     """The spool, the fingerprints of what was told, and the diary of errors."""
     invoke("bootstrap", desk)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
-from command_line import Invoke
 from wired import session_cases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -109,23 +107,3 @@ def test_what_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None
             world.vault.properties.put(number, [Property("status", "Proposed", "proposed")])
 
     assert "Helsinki" not in profile(world)
-
-
-def test_a_copied_file_is_not_newer(invoke: Invoke, tmp_path: Path) -> None:
-    """Files without a date, as new as their last copy, do not push dated decisions out, and no page is stored."""
-    (tmp_path / "notes").mkdir()
-    for number in range(25):
-        (tmp_path / f"notes/copied-{number}.md").write_text(
-            f"---\ncontent_type: decision\n---\n# Paint {number}\n\nWe paint hull {number} blue.\n", "utf-8"
-        )
-    (tmp_path / "notes/2025-03-01-broker.md").write_text(
-        "---\ncontent_type: decision\n---\n# Broker for telemetry\n\nNATS.\n", "utf-8"
-    )
-    invoke("collection", "add", tmp_path / "notes")
-    invoke("update")
-
-    shown = invoke("profile").output
-    first = shown.partition("## What holds")[2].strip().splitlines()[0]
-    assert first == "- Broker for telemetry: NATS. (notes/2025-03-01-broker.md)"
-    found = json.loads(invoke("search", "profile", "--all", "--json").stdout)["results"]
-    assert not any("_clawmem" in one["file"] for one in found)

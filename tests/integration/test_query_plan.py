@@ -23,7 +23,6 @@ from clawmem.app.services.retrieval.plan import (
     QueryPlan,
     by_model,
     by_rules,
-    planner,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
@@ -31,7 +30,6 @@ from clawmem.domain.retrieval.planning import Clause, ClauseKind
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import FragmentKey
-from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 
 NOTES = {
@@ -235,23 +233,6 @@ def test_garbage_of_a_model_costs_nothing_but_time(vault: Vault, garbage: str) -
     assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
     assert answer.trace.degraded == {"plan": NO_USE}
     assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
-
-
-def test_a_model_is_told_what_the_last_session_was_about(vault: Vault) -> None:
-    """The planner of a vault hands the latest summary on; without a model it is the rules."""
-    prompts: list[str] = []
-
-    def answer(prompt: str) -> str:
-        prompts.append(prompt)
-        return said(("bm25", "oolong", 1))
-
-    vault.sessions.save(Session("old", "2024-01-01T00:00:00.000Z", summary="Paint."))
-    vault.sessions.save(Session("new", "2024-01-02T00:00:00.000Z", summary="Boats and tea."))
-    ask(vault, TWO_TOPICS, planner(vault.sessions, ScriptedGenerator(answer)))
-
-    assert "The session is about: Boats and tea.\n" in prompts[0]
-    assert "Paint" not in prompts[0]
-    assert planner(vault.sessions, None) is by_rules
 
 
 def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any], tmp_path: Path) -> None:

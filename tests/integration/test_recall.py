@@ -18,7 +18,6 @@ from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
 from clawmem.app.services.retrieval.routes import NOTHING_NEAR, Ask, MemoryRetrieve
 from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
 from clawmem.domain.retrieval.routing import Route
-from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import Session
 
 NOTES = {
@@ -107,15 +106,6 @@ def test_a_way_can_be_forced(home: Home, mode: Route) -> None:
     assert paths(answer)[0] == "bike.md"
 
 
-def test_the_complex_way_tells_its_plan(home: Home) -> None:
-    """Each clause with what it found."""
-    answer = home.ask("where in the harbour is the boat and also is the bicycle flat")
-
-    assert len(answer.plan) == 4
-    assert answer.plan[0].result_count > 0
-    assert home.ask("the bicycle").plan == ()
-
-
 def test_the_timeline_way_tells_the_latest_sessions(home: Home) -> None:
     """Newest first, as many as the limit says, and beside them the documents."""
     sessions = [
@@ -166,15 +156,6 @@ def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     assert found.reference.path == "tea.md"
     assert found.docid == found.reference.hash[:6]
     assert all(len(result.snippet().text) <= SNIPPET for result in found.answer.results)
-
-
-def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
-    """As an answer it is not given."""
-    home.vault.documents.deactivate([home.at("green.md").id], InactiveReason.FORGOTTEN)
-
-    found = FindSimilar(retrieval_stores(home.vault), home.embedder)(home.at("tea.md"), now_ms=START_MS)
-
-    assert "green.md" not in [result.document.path for result in found.answer.results]
 
 
 # -- timeline -----------------------------------------------------------------------------------------

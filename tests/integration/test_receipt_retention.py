@@ -70,15 +70,3 @@ def test_old_things_go() -> None:
     ask(recalls)
     assert vault.telemetry.count() == 3 + 2
     assert vault.receipts.counts().stored == 1 + 2
-
-
-def test_a_receipt_that_cannot_be_made() -> None:
-    """When writing a receipt fails the answer stands, and nothing half is kept."""
-    vault = open_vault(":memory:")
-
-    def broken() -> bytes:
-        raise RuntimeError("a bug")
-
-    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
-    assert recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=broken) is None
-    assert vault.telemetry.count() == 0

@@ -96,16 +96,6 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
     assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
 
 
-def test_a_superseded_note_states_nothing(remembered: Invoke, notes: Path) -> None:
-    """A fact that is true again is saved, beside a successor of its note."""
-    (notes / "rates.md").write_text("# Rates\n\n- Hourly: 60 EUR\n- Rush: 25 %\n", "utf-8")
-    assert remembered("update").exit_code == 0
-
-    assert "notes/rates.md:4" in remembered("remember", "Rush: 25 %").stdout
-    assert remembered("remember", "Rush: 30 %", "--supersedes", "rates.md").exit_code == 0
-    assert remembered("remember", "Rush: 25 %").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "stdin", "remedy"),
     [
@@ -241,16 +231,3 @@ def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> No
     assert done.exit_code == 2
     assert "forgotten on request" in done.stderr
     assert saved_files(notes) == []
-
-
-def test_a_model_server_is_not_asked_for_one_note(
-    remembered: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It may charge for it: the note is found by words, and the remark names the command for its vectors."""
-    monkeypatch.setenv("CLAWMEM_EMBED_URL", "http://127.0.0.1:9")
-
-    done = remembered("remember", THOUGHT)
-
-    assert done.exit_code == 0, done.output
-    assert "A model server makes vectors only on request. Next: clawmem embed" in done.stderr
-    assert remembered("diary", "write", "The ferry waits.").exit_code == 0

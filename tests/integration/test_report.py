@@ -7,11 +7,9 @@ from pathlib import Path
 import apsw
 import duckdb
 import pytest
-from command_line import Invoke, ask_json, assert_refused, configure
+from command_line import Invoke, ask_json, configure
 
-from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.maintenance.status import read_since
 from clawmem.app.services.retrieval.recalls import query_hash
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -93,40 +91,6 @@ def test_an_empty_vault(invoke: Invoke, tmp_path: Path) -> None:
     assert "Next: clawmem update" in shown.stdout
     assert not list((tmp_path / "plots").iterdir())
     assert not any(ask_json(invoke, "report")["tables"].values())
-
-
-@pytest.mark.parametrize(
-    ("text", "since"),
-    [
-        ("2023-11-01", "2023-11-01T00:00:00.000Z"),
-        ("2023-11-01T10:00:00+02:00", "2023-11-01T08:00:00.000Z"),
-        ("0d", "2023-11-14T22:13:20.000Z"),
-        ("30d", "2023-10-15T22:13:20.000Z"),
-        ("999999d", "1970-01-01T00:00:00.000Z"),
-    ],
-)
-def test_a_beginning_is_a_day_or_a_number_of_days(text: str, since: str) -> None:
-    """--since reads dates, times with a zone, and days back from now; before 1970 is as good as then."""
-    assert read_since(text, START_MS) == since
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("--since", "soon"), "such as 30d"),
-        (("--since", "2999-01-01"), "future"),
-        (("--top", "0"), "--top must be greater than or equal to 1."),
-        (("--top", "1001"), "--top must be less than or equal to 1000."),
-        (("--format", "gif"), "--format must be 'png' or 'svg'."),
-        (("--parquet", "taken/x"), "cannot be written"),
-        (("--plots", "taken"), "cannot be written"),
-    ],
-)
-def test_a_refusal_is_one_sentence(read: Invoke, home: Path, args: tuple[str, ...], said: str) -> None:
-    """Bad input leaves with 2 and one line on stderr that names the way out."""
-    (home / "taken").write_text("a file")
-
-    assert_refused(read("report", *args), said, code=2)
 
 
 # -- files ----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from rest_world import POSTGRES, REDIS, Described, World, plain, world_at
+from rest_world import REDIS, Described, World, plain, world_at
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -144,15 +144,6 @@ class TestWhatIsRefused:
         assert told["error"].endswith((".", "?", ")")) or status == 405
         assert b"<" not in heard.body
 
-    @pytest.mark.parametrize("body", [b"", {}])
-    def test_a_body_without_required_parameters_may_be_empty(self, world: World, body: Any) -> None:
-        """An empty body is an empty object; required parameters are named."""
-        assert world.server.ask("POST", "/verify", body).status == 200
-        heard = world.server.ask("POST", "/diary", body)
-
-        assert (heard.status, json.loads(heard.body)["code"]) == (400, "INVALID_INPUT")
-        assert "is missing" in json.loads(heard.body)["error"]
-
     @pytest.mark.parametrize(
         ("method", "path", "body", "name"),
         [
@@ -227,23 +218,6 @@ class TestChanges:
         assert [status for status, _ in told] == [200] * 4
         assert sum(one["added"] for _, one in told) == 1
         assert world.post("/vsearch", query="what needs oil?")[1]["results"][0]["file"] == "notes/lathe.md"
-
-    def test_pin_undo_and_forget(self, world: World) -> None:
-        """Written down with who and why, taken back, or gone for good."""
-        assert world.post(f"/documents/{POSTGRES}/pin", why="the plan")[1]["pinned"] is True
-        [act, *_] = world.get("/lifecycle/log")[1]["acts"]
-        assert (act["act"], act["file"], act["by"], act["why"]) == ("pin", POSTGRES, "rest", "the plan")
-        assert world.post("/lifecycle/undo", act=act["id"])[1]["act"] == "pin"
-
-        (world.home / "notes" / "secret.md").write_text("# Quux\n\nThe word is xyzzyplugh.\n", "utf-8")
-        world.post("/update")
-        docid = world.get("/documents/notes/secret.md")[1]["docid"]
-        gone = world.post(f"/documents/{docid}/forget", confirm=True)[1]
-
-        assert (gone["action"], gone["changed"], gone["left"]) == ("forgotten", True, "")
-        assert world.get("/documents/notes/secret.md")[0] == 404
-        assert world.post("/search", query="xyzzyplugh", mode="keyword")[1]["count"] == 0
-        assert world.post("/reindex", force=True)[1]["added"] == 0
 
 
 def _places(described: Described) -> Iterator[tuple[str, str]]:

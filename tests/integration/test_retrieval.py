@@ -265,22 +265,6 @@ class TestLegs:
         assert [list(trace.degraded) for trace in traces] == [["vector"]] * 3
         assert all(work.legs["line"] for work in works)
 
-    def test_a_broken_leg_at_hand(self, notes: NotesVault) -> None:
-        """It is named, and the others answer; when all are broken the first error is raised."""
-        notes.take_in({"kettle.md": KETTLE}, vectors=False)
-
-        def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
-            raise EmbeddingError("broken")
-
-        trace, request = Trace(), read_request("vinegar", now_ms=START_MS)
-        legs = {"vector": breaks, "lexical": lexical_retriever(notes.vault.lexical)}
-        work = RunRetrievers(legs, at_hand=lambda: {"vector", "lexical"})(request, Work(), trace)
-
-        assert trace.degraded == {"vector": "broken"}
-        assert work.legs["line"]
-        with pytest.raises(EmbeddingError, match="broken"):
-            RunRetrievers({"a": breaks, "b": breaks}, at_hand=lambda: {"a", "b"})(request, Work(), Trace())
-
     @pytest.mark.parametrize("unit", list(Unit))
     def test_another_model(self, notes: NotesVault, unit: Unit) -> None:
         """Two vector spaces are never compared: ``vsearch`` refuses, ``query`` answers by words."""

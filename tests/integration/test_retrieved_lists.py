@@ -9,14 +9,10 @@ from types import FrameType
 
 import pytest
 from notes_vault import VERBS, NotesVault, paths
-from vault_stores import retrieval_stores
 
-from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines import search
-from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+from clawmem.app.services.retrieval.request import Unit
 from clawmem.domain.retrieval import question as analysis
-from clawmem.domain.retrieval.composite import published, signals_of
 
 
 def lines(answer: Answer) -> list[tuple[str, int, int]]:
@@ -125,30 +121,6 @@ class TestList:
 
 
 class TestRanking:
-    def test_published(self, notes: NotesVault) -> None:
-        """``ranking=published`` scores by the published formula over the same signals, and orders by it."""
-        notes.take_in(herons())
-        pin(notes, "8.md")
-        request = read_request(
-            "which heron stood in the reeds",
-            now_ms=START_MS,
-            limit=20,
-            ranking=Ranking.PUBLISHED,
-            diverse=False,
-            show_all=True,
-        )
-        work, _ = search(retrieval_stores(notes.vault)).rank(request)
-
-        candidates = work.candidates
-
-        assert len(candidates) == 20
-        assert [c.score for c in candidates] == [
-            published(signals_of(c.relevance, c.document, START_MS)) for c in candidates
-        ]
-        assert candidates == tuple(sorted(candidates, key=lambda c: (-c.score, c.best)))
-        assert candidates[0].document_id == notes.id("8.md")
-        assert all(c.terms == {"published": c.score} for c in candidates)
-
     def test_a_pin_lifts_among_equals(self, notes: NotesVault) -> None:
         """Of equal matches the pinned one is first, and says why."""
         notes.take_in({f"{n}.md": f"Ferry number{n} leaves at noon.\n" for n in range(4)})

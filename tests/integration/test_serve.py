@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hook_process import transcript
-from programs import modules_of_hook
 from serve_world import QUESTION, World, prompted
 from server_process import ServerProcess, serving
 from waiting import eventually
@@ -167,18 +166,6 @@ class TestHooks:
 
         assert b"Redis for 14 days" in told.body
         assert list(tmp_path.iterdir()) == []
-
-    def test_what_asking_costs(self, world: World, server: ServerProcess) -> None:
-        """Modules, not milliseconds: no storage, no HTTP library, no framework."""
-        for number in range(5):  # on a busy machine the hook does not wait for the server, and answers alone
-            event = prompted(QUESTION, f"modules {number}")
-            told, loaded = modules_of_hook("UserPromptSubmit", event, cwd=world.home, env=world.environ)
-            if "clawmem.app.interfaces.hooks.runner" not in loaded:
-                break
-
-        assert "Redis for 14 days" in told
-        assert not loaded & set("apsw asyncio dependency_injector httpx2 mcp pydantic ruamel typer".split())
-        assert not {name for name in loaded if name.startswith(("clawmem.adapters", "clawmem.app.bootstrap"))}
 
     def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""

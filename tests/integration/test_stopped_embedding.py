@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from embedding_shelf import MODELS, OLD, Shelf, Turned, stopped
-from notes_vault import ASKED, STORIES, UnreachableEmbedder, WideEmbedder
+from embedding_shelf import OLD, Shelf, Turned, stopped
+from notes_vault import ASKED, STORIES
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
@@ -56,22 +56,6 @@ class TestStoppedAndGoneOn:
         assert answers == [ASKED] * len(STORIES)
         kept.assert_whole(OLD)
 
-    def test_somebody_else_began_another(self, shelf: Shelf) -> None:
-        """A run whose place was taken by a third model's ends, and says so."""
-        other = shelf.open()
-
-        class Displaced(Turned):
-            def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-                other.embeddings.begin(WideEmbedder.fingerprint)
-                return super().embed_documents(texts)
-
-        report = shelf.embed(Displaced())
-
-        assert report.stopped
-        assert "hashing-twice" in (report.error or "")
-        assert shelf.serving() == (OLD, WideEmbedder.fingerprint)
-        assert shelf.firsts() == ASKED
-
 
 class TestModelsThatFail:
     def test_one_that_reads_too_little(self, shelf: Shelf) -> None:
@@ -94,12 +78,3 @@ class TestModelsThatFail:
         assert shelf.embed(Turned(), alone=True).embedded == len(STORIES) + 1
         assert asker.fingerprint == "hashing-turned"
         assert shelf.ask("a comet was seen").results[0].document.path == "comet.md"
-
-    def test_the_older_one_fails(self, shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Then it embeds nothing more, and the new one goes on."""
-        shelf.add({"comet.md": "A comet was seen.\n"})
-        monkeypatch.setitem(MODELS, OLD, UnreachableEmbedder())
-
-        report = shelf.embed(Turned())
-
-        assert (report.embedded, report.stopped, report.replaced) == (len(STORIES) + 1, False, OLD)

@@ -130,16 +130,6 @@ class TestFiles:
 
         assert paths(notes.ask()) == ["door.md", "old.md"]
 
-    def test_a_successor_that_is_withdrawn(self, notes: Notes) -> None:
-        """With it goes what it said; what it had superseded holds again."""
-        notes.add({path: text for path, text in texts().items() if path != "other.md"})
-
-        notes.remove("newest.md")
-        assert paths(notes.ask()) == ["new.md", "old.md"]
-
-        notes.remove("new.md")
-        assert paths(notes.ask()) == ["old.md"]
-
     def test_a_forgotten_note_claims_nothing(self, notes: Notes) -> None:
         """Nothing of what it said is kept."""
         notes.add({"old.md": OLD, "new.md": NEW})

@@ -57,19 +57,6 @@ def test_every_form_of_an_address(invoke: Invoke, folder: Path, form: str) -> No
     assert "names" not in updated.output
 
 
-@pytest.mark.parametrize(
-    "form", ["Pricing after June", "./2026-06-02-pricing-again", '"[[Pricing after June]]"']
-)
-def test_the_older_note_may_say_it(invoke: Invoke, folder: Path, form: str) -> None:
-    """``superseded_by`` reads the same forms."""
-    write_file(folder / OLD_PATH, OLD.replace("aliases", f"superseded_by: {form}\naliases"))
-    write_file(folder / NEW_PATH, NEW.format(said="tags: [price]"))
-    invoke("collection", "add", folder)
-    invoke("update")
-
-    assert MARK in listed(invoke)
-
-
 def test_a_note_that_comes_later_or_moves(invoke: Invoke, folder: Path) -> None:
     """The address is looked up again after each pass."""
     write_file(folder / NEW_PATH, NEW.format(said="supersedes: ./2026-04-02-pricing.md"))

@@ -200,16 +200,3 @@ class TestWhatIsSaid:
 
         assert "**“Page " in said.block
         assert "<relationships>\n- Backups --[causal]--> Ann\n</relationships>" in said.block
-
-    def test_what_was_of_use_together_rises(self, home: Home) -> None:
-        """A note that helped together with the best answer passes one that is a little more likely."""
-        best, partner = home.id_of("decisions/backups.md"), home.id_of("people/ann.md")
-        scores = {"decisions/backups.md": 0.9, "ops/restore.md": 0.75, "people/ann.md": 0.7, "boat.md": 0.65}
-        prompt = "Helsinki backups, the safe of Ann, and the boat in Moss: what about them?"
-        before = places(home.ask(prompt, confidence=home.confidence(scores)))
-
-        home.vault.usage.note({best: True, partner: True}, "2026-01-01T00:00:00Z")
-        after = places(home.ask(prompt, confidence=home.confidence(scores)))
-
-        assert before.index("ops/restore.md") < before.index("people/ann.md")
-        assert after.index("people/ann.md") < after.index("ops/restore.md")

@@ -9,7 +9,7 @@ import pytest
 from programs import run_program, start_program, wait_until_ready
 
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex
-from clawmem.adapters.tantivy.lexical_index import WORDS_OF_A_PREFIX, TantivyLexicalIndex
+from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.contracts.samples import all_of, any_of, entry
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
@@ -87,20 +87,6 @@ class TestRanking:
                 agreement += [len(best & {hit.key for hit in found[:10]}) / len(best)] if best else []
 
         assert sum(agreement) / len(agreement) > 0.9
-
-    def test_a_prefix_of_very_many_words(self, index: TantivyLexicalIndex) -> None:
-        """Every entry is found however many words have the beginning, alone and in a phrase, and none for nothing."""
-        words = [f"zeb{number}" for number in range(WORDS_OF_A_PREFIX + 20)]
-        index.put([entry(number, f"grey {word} stands") for number, word in enumerate(words, start=1)])
-        index.put([entry(900, "a goat stands, zeb grey")])
-
-        alone = index.search(any_of(Term("zeb", prefix=True)), Grain.PASSAGE, 1000)
-        phrase = index.search(any_of(Term("grey zeb", prefix=True)), Grain.PASSAGE, 1000)
-
-        assert len(alone) == len(words) + 1
-        assert [hit.key.document_id for hit in phrase] == list(range(1, len(words) + 1))
-        assert index.holding(Term("grey zeb", prefix=True), Grain.PASSAGE) == len(words)
-        assert all(hit.score > 0 for hit in [*alone, *phrase])
 
     def test_after_deletions(self, index: TantivyLexicalIndex, opened: Open) -> None:
         """Counts stay exact, and scores come within a few per cent."""

@@ -21,8 +21,6 @@ from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
-from clawmem.domain.surfacing.block import FACTS_FRAME
-from clawmem.domain.text.words import token_count
 from clawmem.ports.knowledge import Entity, Triple
 from clawmem.ports.records import InactiveReason, Origin
 from clawmem.ports.vault import Vault
@@ -235,26 +233,6 @@ class TestAPrompt:
         assert world.facts("is the Order Book slow?") == world.facts("order-book") == [book]
         assert world.facts("is KAFKA slow?") == world.facts("kafka") == [kafka, book]
         assert world.facts("is the order of books slow? default:concept:none") == []
-
-    def test_a_name_that_two_have(self, world: World) -> None:
-        """Nothing is told of a name that could mean either."""
-        for kind in ("person", "project"):
-            known(world, "Mercury", "uses", "Redis", kind)
-
-        assert world.facts("is Mercury ready?") == []
-        assert world.facts("is default:person:mercury ready?") == ["Mercury uses Redis"]
-
-    def test_the_budget_is_kept_between_lines(self, world: World) -> None:
-        """Whole lines, with what stands around them, within the budget; none where one would be too much."""
-        for number in range(5):
-            known(world, "ledger", "depends_on", f"part {number}")
-        every = world.facts("the ledger")
-
-        for budget in range(0, 60, 3):
-            lines = world.facts("the ledger", budget)
-            assert lines == every[: len(lines)]
-            assert not lines or token_count("\n".join([FACTS_FRAME, *lines])) <= budget
-        assert world.facts("the ledger", 8) == []
 
     def test_a_line_is_safe(self, world: World) -> None:
         """No line leaves its element, goes on on another, gives orders or tells a secret."""

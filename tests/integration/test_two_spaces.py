@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import tiny_minilm as tiny
 from command_line import Invoke
-from embedding_shelf import OLD, Shelf, Turned, stopped
+from embedding_shelf import OLD, Shelf, Turned
 from notes_vault import ASKED, STORIES, WideEmbedder
 from wired import embed_pending
 
@@ -76,22 +76,6 @@ class TestMeanwhile:
         assert kept.indexes.lagging == {}
         kept.assert_whole("hashing-turned")
         assert not kept.ask("pears in the orchard").trace.degraded
-
-    def test_what_is_new_is_found_at_once(self, shelf: Shelf) -> None:
-        """A note that is written while vectors are made gets one of the model that serves, before all others."""
-        found: list[str] = []
-
-        def look() -> None:
-            if not found:
-                shelf.add({"comet.md": "A comet was seen.\n"})
-            elif len(found) == 2:
-                found.append(shelf.ask("a comet was seen").results[0].document.path)
-                return
-            found.append("")
-
-        stopped(shelf, 4, look)
-
-        assert found[2] == "comet.md"
 
 
 def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

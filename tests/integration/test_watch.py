@@ -159,22 +159,6 @@ class TestTrouble:
         home.write("away/after.md", "# Written here\n")
         assert home.serves("away", "usb.md", "while.md", "after.md")
 
-    def test_a_part_that_holds_nearly_all(self, home: Home, watcher: Watcher) -> None:
-        """It may be on another disk: its documents are kept while it is away, and the watcher says how to remove them."""
-        trip = [f"trip/{number}.md" for number in range(30)]
-        before = set(home.served("away"))
-        for path in trip:
-            home.write(f"away/{path}", f"# Day {path}\n")
-        assert home.serves("away", *before, *trip)
-        since = len(watcher.news)
-        (home.home / "away/trip").rename(home.home / "ejected")
-
-        assert soon(
-            lambda: any("clawmem update --allow-empty" in one for one in watcher.told("problem", since))
-        )
-        assert set(home.served("away")) == {*before, *trip}
-        (home.home / "ejected").rename(home.home / "away/trip")
-
 
 class TestTheProcess:
     """What it costs, and how it comes and goes."""

@@ -66,20 +66,6 @@ class TestWatchedFolders:
         assert {Path(change.path).name for change in heard(watcher)} == {"two.md"}
         watcher.close()
 
-    def test_roots_come_and_go(self, tmp_path: Path) -> None:
-        """One that is not there is told when it is, and watched."""
-        root = tmp_path / "later"
-        watcher = WatchedFolders()
-        assert watcher.arm([str(root)], enters) == 0
-        put(root, "sub/one.md")
-        assert PathChange(str(root), folder=True) in heard(watcher)
-
-        put(root, "sub/two.md")
-        assert PathChange(str(root / "sub" / "two.md")) in heard(watcher)
-        shutil.rmtree(root)
-        assert PathChange(str(root), folder=True) in heard(watcher)
-        watcher.close()
-
     @pytest.mark.skipif(shutil.which("unshare") is None, reason="limits inotify in a namespace of its own")
     def test_more_folders_than_the_system_watches(self, tmp_path: Path) -> None:
         """They are looked through instead, which is told."""

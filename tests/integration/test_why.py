@@ -15,14 +15,6 @@ Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
 
 
-def test_better_ranks_have_better_scores(many: Invoke) -> None:
-    """Within one leg a better rank never has a smaller score: ranks and scores belong together."""
-    found = ask_json(many, "search", "redis", "sessions", "--explain")
-
-    lines = sorted((one["ranks"]["line"]["rank"], -one["ranks"]["line"]["score"]) for one in found["results"])
-    assert [score for _, score in lines] == sorted(score for _, score in lines)
-
-
 def test_what_was_let_go_is_told(many: Invoke) -> None:
     """A stage says how many it dropped and why, and names the first of them."""
     found = ask_json(many, "search", "redis", "sessions", "--explain", "-n", "3")
