@@ -11,8 +11,8 @@ from zlib import crc32
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, create_vectors
-from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
-from clawmem.adapters.sqlite.schema import NEW_ID, create, version
+from clawmem.adapters.sqlite.repair import UNUSED_ENTITIES, drop_dangling, mend
+from clawmem.adapters.sqlite.schema import NEW_ID, create, record_tables, version
 from clawmem.ports.storage import RecordTable
 
 # A register of this machine, and a cache
@@ -24,7 +24,6 @@ _PAIRS = {
     "co_activations": ("one", "other"),
     "derivations": ("child", "parent"),
 }
-_DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})
 # The serving space and its texts, with vectors of int8 numbers, are tables of a bundle, too.
 _VECTOR_TABLES = {
     "spaces": ("id", "fingerprint", "state", "dimensions"),
@@ -111,15 +110,6 @@ def load_records(target: Path, tables: Iterable[RecordTable], sequences: Mapping
                 db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
             db.write(NEW_ID, {"id": token_hex(8)})
             mend(db)
-
-
-def record_tables(db: Database) -> list[str]:
-    """Return the tables that are neither indexes nor recomputed without a model."""
-    sql = """
-        select name from pragma_table_list
-         where type = 'table' and schema = 'main' and name not glob 'sqlite_*' and name not glob 'vectors_*' order by name
-        """
-    return [name for name in db.values(sql) if name not in _DERIVED]
 
 
 def _layout(db: Database) -> dict[str, tuple[str, ...]]:

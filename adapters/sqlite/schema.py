@@ -9,6 +9,9 @@ from clawmem.ports.errors import NotAVault, VaultError
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `vault.sql`
+DERIVED = frozenset(
+    {"outbox", "leases", "companions", "spaces", "texts"}
+)  # tables that are recomputed without a model
 # Statements that give a copy of a vault an id of its own, so that the copies share no index in an object store. Markers
 # of the indexes inside the vault name its id.
 NEW_ID = """
@@ -55,3 +58,12 @@ def refuse_foreign(path: str, application_id: int, schema: int) -> None:
 def version(db: Database) -> int:
     """Return the schema version of the file; 0 for an empty one."""
     return int(db.value("pragma user_version"))
+
+
+def record_tables(db: Database) -> list[str]:
+    """Return the tables that are neither indexes nor recomputed without a model."""
+    sql = """
+        select name from pragma_table_list
+         where type = 'table' and schema = 'main' and name not glob 'sqlite_*' and name not glob 'vectors_*' order by name
+        """
+    return [name for name in db.values(sql) if name not in DERIVED]

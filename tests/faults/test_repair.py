@@ -14,8 +14,8 @@ from command_line import Invoke
 from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 
-from clawmem.adapters.sqlite.records import record_tables
 from clawmem.adapters.sqlite.repair import repair_vault
+from clawmem.adapters.sqlite.schema import record_tables
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.vault import Vault
 
