@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
+from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer
 from clawmem.app.operations.explaining import score_lines, trace_parts
 from clawmem.app.operations.fields import successor_mark
 from clawmem.app.operations.operation import Result
@@ -13,6 +13,7 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.records import one_line
+from clawmem.ports.sessions import Session
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
@@ -86,7 +87,7 @@ def result_text(result: FoundDocument) -> str:
     return "\n  ".join([head, *lines])
 
 
-def session_line(one: SessionRecord) -> str:
+def session_line(one: Session) -> str:
     """Return a session on one line; for agents."""
     ended = "active" if one.ended_at is None else f"to {one.ended_at[:16]}"
     summary = shortened(" ".join(one.summary.split()), SHOWN_SUMMARY)
@@ -109,7 +110,7 @@ def _plan_part(clauses: Iterable[Clause]) -> Part:
     return table(("priority", "by", "found", "question"), rows)
 
 
-def _session_part(one: SessionRecord) -> Part:
+def _session_part(one: Session) -> Part:
     """Return a session on one line with the full path of its handoff, which a narrow table would break."""
     began = one.started_at[:16].replace("T", " ")
     facts = (one.handoff_path, shortened(" ".join(one.summary.split()), SHOWN_SUMMARY))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
+from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer
 from clawmem.app.operations.explaining import ranks_record, trace_record
 from clawmem.app.operations.fields import provenance_of, successor_of, title_of
 from clawmem.app.operations.output import age
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
     from clawmem.app.settings.model import Settings
-    from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters of the snippet of a compact result
 DIGITS = 4  # decimal places of scores and probabilities
@@ -112,14 +111,6 @@ def share(probability: float | None) -> float | None:
 def clauses_of(plan: Iterable[PlannedClause]) -> list[Clause]:
     """Return the parts of a question as records."""
     return [Clause(**asdict(clause)) for clause in plan]
-
-
-def sessions_of(sessions: Iterable[Session]) -> list[SessionRecord]:
-    """Return sessions as records."""
-    return [
-        SessionRecord(**{**asdict(session), "files_changed": list(session.files_changed)})
-        for session in sessions
-    ]
 
 
 def _explanation(item: ReceiptItem) -> dict[str, Any]:

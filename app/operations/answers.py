@@ -11,6 +11,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import DocumentReference, Successor
 from clawmem.app.operations.operation import Result, SelectedResult
+from clawmem.ports.sessions import Session
 
 
 class FoundDocument(SelectedResult, DocumentReference):
@@ -52,18 +53,6 @@ class Clause(Result):
     result_count: int
 
 
-class SessionRecord(Result):
-    """A session that was recorded."""
-
-    id: str
-    started_at: str
-    ended_at: str | None = None
-    handoff_path: str | None = None
-    summary: str = ""
-    files_changed: list[str] = Field(default=[])
-    machine: str = Field(default="", description="The host where it was held.")
-
-
 class SearchAnswer(SelectedResult):
     """Results of a search, best first. Only some searches have the last keys."""
 
@@ -84,7 +73,7 @@ class SearchAnswer(SelectedResult):
     confidence: float | None = Field(default=None, description="Probability of the intent.")
     clauses: int | None = Field(default=None, description="Number of parts of the question.")
     plan: list[Clause] | None = Field(default=None, description="These parts.")
-    sessions: list[SessionRecord] | None = Field(default=None, description="The latest sessions.")
+    sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
     trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 

@@ -104,6 +104,31 @@ class Successor(Result):
     authored_at: str
 
 
+class DatedDocument(DocumentReference):
+    """A document with its type, its times, and the document that supersedes it."""
+
+    content_type: str
+    authored_at: str
+    modified_at: str
+    superseded_by: Successor | None = None
+
+
+def dated_fields(document: Document, docid: str, superseded_by: Document | None) -> dict[str, Any]:
+    """Return the fields of a `DatedDocument`; its *docid*, without ``#``, is known."""
+    return {
+        **place_from(document, docid),
+        "content_type": document.content_type,
+        "authored_at": document.authored_at,
+        "modified_at": document.modified_at,
+        "superseded_by": successor_of(superseded_by),
+    }
+
+
+def reference_to(services: Services, document: Document) -> DocumentReference:
+    """Return a reference to *document*."""
+    return DocumentReference(**place_of(services, document))
+
+
 def place_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields of a `DocumentReference`."""
     return place_from(document, docids(services.vault.documents, [document])[document.id])

@@ -1,48 +1,39 @@
-"""The order in which documents were written, and the sessions in which they were."""
+"""Documents in the order of their writing, sessions, the budget of prompts, and how answers came about."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.answer_text import SHOWN_FILES, SHOWN_ID, SHOWN_SUMMARY, session_line
-from clawmem.app.operations.answering import sessions_of
-from clawmem.app.operations.answers import SessionRecord
-from clawmem.app.operations.fields import (
-    Address,
-    DocumentReference,
-    Successor,
-    place_from,
-    successor_of,
-    with_successor,
-)
+from clawmem.app.operations.answer_text import SHOWN_ID, SHOWN_SUMMARY, session_line
+from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
+from clawmem.app.operations.fields import Address, DatedDocument, Limit, dated_fields, with_successor
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Part, table
+from clawmem.app.operations.output import Part, confidence_text, table
 from clawmem.app.operations.questions import AsOf
-from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, latest_sessions
+from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Entry, latest_sessions
 from clawmem.app.services.retrieval.request import first_after
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import title_to_read
+from clawmem.ports.sessions import Session
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.documents import timeline as timelines
+    from clawmem.ports.telemetry import Recall, Receipts
 
 MAX_LISTED = 10_000
 NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
 
 
-class TimelineDocument(DocumentReference):
+class TimelineDocument(DatedDocument):
     """A document of a timeline."""
 
     id: int
-    content_type: str
-    authored_at: str
-    modified_at: str
-    superseded_by: Successor | None = None
 
 
 class Timeline(Result):
@@ -56,94 +47,30 @@ class Timeline(Result):
     session_summary: str | None = None
 
 
-class Sessions(Result):
-    """The sessions that began last, newest first."""
-
-    count: int
-    sessions: list[SessionRecord]
+def _moment(entry: Entry) -> TimelineDocument:
+    fields = dated_fields(entry.document, entry.docid, entry.superseded_by)
+    return TimelineDocument(id=entry.document.id, **fields)
 
 
-def _moment(entry: timelines.Entry) -> TimelineDocument:
-    document = entry.document
-    return TimelineDocument(
-        **place_from(document, entry.docid),
-        id=document.id,
-        content_type=document.content_type,
-        authored_at=document.authored_at,
-        modified_at=document.modified_at,
-        superseded_by=successor_of(entry.superseded_by),
-    )
-
-
-def _marked(result: Timeline) -> Iterator[tuple[str, TimelineDocument]]:
-    """Yield the documents of a timeline in their order, with a mark before the document asked for."""
-    yield from (("", document) for document in result.before)
-    yield ">", result.focus
-    yield from (("", document) for document in result.after)
-
-
-def _title(one: TimelineDocument) -> str:
-    return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
-
-
-def _timeline_text(result: Timeline) -> str:
-    lines = [
-        f"{mark or ' '} {document.authored_at[:16]} {document.file} ({document.docid}) {_title(document)}"
-        for mark, document in _marked(result)
-    ]
-    return "\n".join([*lines, *_within(result)])
-
-
-def _timeline_parts(result: Timeline) -> list[Part]:
+def _timeline_text(result: Timeline) -> Iterator[Part]:
+    documents = [*result.before, result.focus, *result.after]
     rows = [
-        (mark, document.docid, document.authored_at[:16].replace("T", " "), document.file, _title(document))
-        for mark, document in _marked(result)
+        (
+            ">" if document is result.focus else "",
+            document.docid,
+            document.authored_at[:16].replace("T", " "),
+            document.file,
+            with_successor(title_to_read(document.title, document.origin), document.superseded_by),
+        )
+        for document in documents
     ]
-    order = table(("", "docid", "written", "file", "title"), rows)
-    return [order, *_within(result)]
-
-
-def _within(result: Timeline) -> Iterator[str]:
+    yield table(("", "docid", "written", "file", "title"), rows)
     if result.session_id is not None:
-        yield f"in session {result.session_id[:SHOWN_ID]}: {_summary(result.session_summary or '')}"
+        summary = shortened(" ".join((result.session_summary or "").split()), SHOWN_SUMMARY)
+        yield f"in session {result.session_id[:SHOWN_ID]}: {summary}"
 
 
-def _sessions_text(result: Sessions) -> str:
-    return "\n".join(map(session_line, result.sessions)) or NO_SESSIONS
-
-
-def _sessions_parts(result: Sessions) -> list[Part]:
-    if not result.sessions:
-        return [NO_SESSIONS]
-    columns = ("session", "began", "minutes", "handed over in", "what came of it", "files")
-    return [table(columns, map(_session_row, result.sessions))]
-
-
-def _session_row(session: SessionRecord) -> tuple[str, ...]:
-    files = ", ".join(session.files_changed[:SHOWN_FILES])
-    more = len(session.files_changed) - SHOWN_FILES
-    return (
-        session.id[:SHOWN_ID],
-        session.started_at[:16].replace("T", " "),
-        _minutes(session),
-        session.handoff_path or "",
-        _summary(session.summary),
-        f"{files} and {more} more" if more > 0 else files,
-    )
-
-
-def _summary(text: str) -> str:
-    return shortened(" ".join(text.split()), SHOWN_SUMMARY)
-
-
-def _minutes(session: SessionRecord) -> str:
-    if session.ended_at is None:
-        return "active"
-    began, ended = parse_iso(session.started_at), parse_iso(session.ended_at)
-    return "?" if began is None or ended is None else str(round((ended - began) / 60_000))
-
-
-@operation(Effect.READS, text=_timeline_text, route="/timeline/{docid:path}", terminal=_timeline_parts)
+@operation(Effect.READS, text=_timeline_text, route="/timeline/{docid:path}")
 def timeline(
     services: Services,
     docid: Address,
@@ -157,29 +84,26 @@ def timeline(
     as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
-    found = services.timeline(
-        services.lookup.find(docid),
-        before=before,
-        after=after,
-        same_collection=same_collection,
-        as_of=as_of,
+    document = services.lookup.find(docid)
+    around = services.timeline(
+        document, before=before, after=after, same_collection=same_collection, as_of=as_of
     )
     return Timeline(
-        focus=_moment(found.focus),
-        before=[*map(_moment, found.before)],
-        after=[*map(_moment, found.after)],
-        total_in_range=found.total,
-        session_id=found.session.id if found.session else None,
-        session_summary=found.session.summary if found.session else None,
+        focus=_moment(around.focus),
+        before=[*map(_moment, around.before)],
+        after=[*map(_moment, around.after)],
+        total_in_range=around.total,
+        session_id=around.session.id if around.session else None,
+        session_summary=around.session.summary if around.session else None,
     )
 
 
 @operation(
     Effect.READS,
-    text=_sessions_text,
+    text=lambda sessions: [*map(session_line, sessions)] or NO_SESSIONS,
+    items="sessions",
     route="/sessions",
     commands=(Command("sessions"), Command("log")),
-    terminal=_sessions_parts,
 )
 def session_log(
     services: Services,
@@ -189,7 +113,162 @@ def session_log(
         Option(("-n", "--num", "--last", "--limit")),
     ] = 10,
     as_of: AsOf = "",
-) -> Sessions:
+) -> list[Session]:
     """List the latest sessions and their results."""
-    found = latest_sessions(services.vault.sessions, limit, first_after(as_of))
-    return Sessions(count=len(found), sessions=sessions_of(found))
+    return latest_sessions(services.vault.sessions, limit, first_after(as_of))
+
+
+# -- what hooks added to prompts ------------------------------------------------------------------------
+
+DAYS_BACK = 30
+
+
+class SessionUse(Result):
+    """Prompts of one session, and the documents in their blocks."""
+
+    session_id: str
+    last_asked: str
+    prompts: int
+    blocks: int = Field(description="Prompts that got a block.")
+    tokens: int = Field(description="Tokens of the blocks whose receipts are still stored.")
+    given: int = Field(description="Surfaced documents.")
+    referenced: int = Field(description="Of them, documents that the conversation made use of.")
+    share_referenced: float = Field(description="The share of these, 0 to 1.")
+
+
+def _use_of(session_id: str, recalls: list[Recall], receipts: Receipts) -> SessionUse:
+    hits = [hit for recall in recalls for hit in recall.hits]
+    known = (receipt_of(receipts, recall) for recall in recalls if recall.hits)
+    referenced = sum(hit.was_referenced for hit in hits)
+    return SessionUse(
+        session_id=session_id,
+        last_asked=recalls[-1].asked_at,
+        prompts=len(recalls),
+        blocks=sum(bool(recall.hits) for recall in recalls),
+        tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in known if receipt),
+        given=len(hits),
+        referenced=referenced,
+        share_referenced=referenced / len(hits) if hits else 0.0,
+    )
+
+
+@operation(
+    Effect.READS,
+    columns="session_id last_asked prompts blocks=with_a_block tokens given=documents share_referenced=of_use",
+    empty="Nothing was given to any prompt yet.",
+    items="sessions",
+    is_tool=False,
+)
+def budget(
+    services: Services,
+    session: Annotated[str, Field(description="Only this session.")] = "",
+    limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of sessions.")] = 5,
+) -> list[SessionUse]:
+    """Show the tokens that hooks added to prompts of the last 30 days, and how much of them was used."""
+    telemetry, sessions = services.vault.telemetry, defaultdict[str, list["Recall"]](list)
+    since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
+    for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
+        if recall.verb == CONTEXT_SURFACING and recall.session_id:
+            sessions[recall.session_id].append(recall)
+    uses = [_use_of(name, recalls, services.vault.receipts) for name, recalls in sessions.items()]
+    return sorted(uses, key=lambda use: use.last_asked, reverse=True)[:limit]
+
+
+# -- receipts -------------------------------------------------------------------------------------------
+
+MOST_RECEIPTS = 1000
+
+
+class ReceiptLine(Result):
+    """A receipt in a list; all fields but the id are null if it cannot be read."""
+
+    id: int
+    asked_at: str | None = None
+    verb: str | None = None
+    answers: int | None = None
+    question: str | None = None
+
+
+class Receipt(Result):
+    """The receipt of an answer."""
+
+    verb: str
+    question: str
+    asked_at: str
+    took_ms: float
+    version: str
+    model: str | None
+    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
+    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
+    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
+    hits: dict[str, int]
+    degraded: dict[str, str]
+    answered: float | None = Field(description="Probability that anything found answers the question.")
+
+
+def _receipt_text(result: Receipt) -> Iterator[Part]:
+    asked = ", ".join(f"{name} {value}" for name, value in result.asked.items())
+    yield f"{result.verb}: {result.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {result.model}" if result.model else ""
+    yield f"asked {result.asked_at}, {result.took_ms:g} ms, clawmem {result.version}{model}"
+    if result.answered is not None:
+        yield f"confidence that anything found here answers: {confidence_text(result.answered)}"
+    yield "" if result.items else "nothing was found"
+    for rank, item in enumerate(result.items, start=1):
+        facts = "  ".join(filter(None, (f"#{item['docid']}", confidence_text(item["confidence"]))))
+        yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
+        scores = score_lines(item["score"], item["terms"], item["parts"], item["legs"])
+        yield from (f"    {line}" for line in scores)
+    yield ""
+    yield from trace_parts({"hits": result.hits, "stages": result.stages})
+    yield from (f"degraded: {leg}: {reason}" for leg, reason in result.degraded.items())
+
+
+@operation(
+    Effect.READS,
+    name="receipts",
+    columns="id asked_at verb answers question",
+    empty="No receipts. They are kept for every answer, unless that is switched off.",
+    items="receipts",
+    route="/receipts",
+    commands=(),
+    is_tool=False,
+)
+def list_receipts(
+    services: Services,
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_RECEIPTS, description="Maximum number."), Option(("-n", "--limit"))
+    ] = 10,
+) -> list[ReceiptLine]:
+    """List the latest receipts of answers, newest first."""
+    lines = []
+    for entry in services.why.latest(limit):
+        line = ReceiptLine(id=entry.id)
+        if receipt := entry.receipt:
+            line.asked_at, line.verb, line.question = receipt.asked_at, receipt.verb, receipt.question
+            line.answers = len(receipt.items)
+        lines.append(line)
+    return lines
+
+
+WHY = Command(
+    "why", about="Show how an answer came about; without an id the last ten.", otherwise=list_receipts
+)
+
+
+@operation(
+    Effect.READS, name="receipt", text=_receipt_text, route="/receipts/{id}", commands=(WHY,), is_tool=False
+)
+def show_receipt(
+    services: Services,
+    id: Annotated[
+        str,
+        Field(max_length=100, description="Its number, as an explained answer returns it."),
+        Option(metavar="ID", is_argument=True),
+    ],
+) -> Receipt:
+    """Show how an answer came about."""
+    receipt = services.why.find(id)
+    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
+    stages = [stage_record(stage) for stage in receipt.stages]
+    return Receipt(**{**receipt._asdict(), "items": items, "stages": stages})

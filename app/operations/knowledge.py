@@ -11,8 +11,8 @@ from clawmem.app.operations.fields import (
     Address,
     DocumentReference,
     Limit,
-    place_of,
     provenance_of,
+    reference_to,
     title_of,
 )
 from clawmem.app.operations.operation import Command, Effect, Flag, Option, Result, operation
@@ -134,7 +134,7 @@ def _version(services: Services, version: Version, origin: Origin) -> NoteVersio
     after, before = version.note, version.before or Note(version.note.document_id, ())
     return NoteVersion(
         version=after.version,
-        triggered_by=DocumentReference(**place_of(services, version.cause)) if version.cause else None,
+        triggered_by=reference_to(services, version.cause) if version.cause else None,
         origin=after.origin,
         previous_keywords=[*before.keywords],
         new_keywords=[*after.keywords],
@@ -277,9 +277,7 @@ def memory_evolution_status(
         _version(services, version, document.origin)
         for version in versions(services.vault.documents, services.vault.notes, document.id, limit)
     ]
-    return Evolution(
-        document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline
-    )
+    return Evolution(document=reference_to(services, document), count=len(timeline), timeline=timeline)
 
 
 # -- relations between documents ------------------------------------------------------------------------
@@ -412,7 +410,7 @@ def find_causal_links(
     chain = services.causal_links(document, CausalDirection(direction), depth)
     names = docids(services.vault.documents, [step.document for step in chain])
     return CausalLinks(
-        source=DocumentReference(**place_of(services, document)),
+        source=reference_to(services, document),
         direction=direction,
         links=[_link(step, names[step.document.id]) for step in chain],
     )

@@ -1,22 +1,28 @@
-"""Links between notes: those of one note and to it, and the broken ones."""
+"""Links of a note, links of others to it, and notes near to it in meaning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.operations.answer_text import result_parts, result_text
+from clawmem.app.operations.answering import found_document
+from clawmem.app.operations.answers import FoundDocument
 from clawmem.app.operations.fields import (
     ADDRESS,
+    Address,
     DocumentReference,
+    Limit,
     Names,
     named_collections,
-    place_of,
     provenance_of,
+    reference_to,
 )
-from clawmem.app.operations.operation import Effect, Option, Result, operation
-from clawmem.app.operations.output import plural
+from clawmem.app.operations.operation import Command, Effect, Option, Result, SelectedResult, operation
+from clawmem.app.operations.output import Part, plural
+from clawmem.app.operations.questions import AsOf, Compact
 from clawmem.app.services.documents.references import (
     FoundLink,
     broken_links,
@@ -24,6 +30,7 @@ from clawmem.app.services.documents.references import (
     links_to,
     omitted_links_of,
 )
+from clawmem.app.services.retrieval.similar import LIMIT as SIMILAR
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.documents import LinkKind
@@ -98,46 +105,31 @@ def backlink_remarks(file: str, backlinks: Sequence[LinkRecord], count: int) -> 
     return [f"Links to {file}: {', '.join(sources)}{more}."]
 
 
-def _listed(
-    reference: DocumentReference | None,
-    links: Sequence[FoundLink],
-    backlinks: Sequence[FoundLink],
-    limit: int,
-) -> Links:
-    return Links(
-        reference=reference,
-        count=len(links),
-        links=[*map(_record, links[:limit])],
-        backlink_count=len(backlinks),
-        backlinks=[*map(_record, backlinks[:limit])],
-    )
-
-
-def _record(one: FoundLink) -> LinkRecord:
+def _record(found: FoundLink) -> LinkRecord:
     return LinkRecord(
-        kind=one.link.kind,
-        written=without_orders(written_link(one.link), one.source.origin),
-        source=one.source.display_path,
-        line=one.link.line,
-        context=without_orders(one.link.context, one.source.origin),
-        target=one.target.display_path if one.target else None,
-        target_line=one.target_line,
-        problem=one.problem,
-        **provenance_of(one.source.origin),
+        kind=found.link.kind,
+        written=without_orders(written_link(found.link), found.source.origin),
+        source=found.source.display_path,
+        line=found.link.line,
+        context=without_orders(found.link.context, found.source.origin),
+        target=found.target.display_path if found.target else None,
+        target_line=found.target_line,
+        problem=found.problem,
+        **provenance_of(found.source.origin),
     )
 
 
-def _text(result: Links) -> str:
+def _text(result: Links) -> Iterator[str]:
     if result.reference is None:
-        return "\n".join(_lines(result.links, by_source=True)) or "No broken links."
-    lines = [f"Links of {result.reference.file}:", *_lines(result.links)] if result.links else []
-    lines += (
-        [f"Links to {result.reference.file}:", *_lines(result.backlinks, by_source=True)]
-        if result.backlinks
-        else []
-    )
-    empty = "has no broken links." if result.only_broken else "has no links, and no note links to it."
-    return "\n".join(lines) or f"{result.reference.file} {empty}"
+        yield from _lines(result.links, by_source=True) if result.links else ["No broken links."]
+        return
+    file = result.reference.file
+    if result.links:
+        yield from [f"Links of {file}:", *_lines(result.links)]
+    if result.backlinks:
+        yield from [f"Links to {file}:", *_lines(result.backlinks, by_source=True)]
+    if not (result.links or result.backlinks):
+        yield f"{file} has no {'broken links' if result.only_broken else 'links, and no note links to it'}."
 
 
 def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[str]:
@@ -170,22 +162,92 @@ def find_links(
     ] = 100,
 ) -> Links:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
-    if not file:
-        scope = Scope(frozenset(named_collections(services, collection)))
-        return _listed(None, broken_links(services.vault.documents, services.vault.links, scope), [], limit)
-    if collection:
+    if file and collection:
         raise InvalidInput(
             "INVALID_INPUT",
             "A collection selects broken links of all its notes. Give a note or a collection, not both.",
         )
-    document = services.lookup.find(file)
-    links = links_of(services.vault.documents, services.vault.links, document)
-    omitted = omitted_links_of(services.vault.documents, document) if len(links) >= MAX_LINKS else 0
-    reference = DocumentReference(**place_of(services, document))
-    if broken:
-        found = _listed(reference, [link for link in links if link.problem], [], limit)
-        return found.model_copy(update={"only_broken": True, "omitted": omitted})
-    found = _listed(
-        reference, links, links_to(services.vault.documents, services.vault.links, document), limit
+    documents, stored = services.vault.documents, services.vault.links
+    reference, omitted, backlinks = None, 0, list[FoundLink]()
+    if file:
+        document = services.lookup.find(file)
+        reference = reference_to(services, document)
+        links = links_of(documents, stored, document)
+        omitted = omitted_links_of(documents, document) if len(links) >= MAX_LINKS else 0
+        if broken:
+            links = [link for link in links if link.problem]
+        else:
+            backlinks = links_to(documents, stored, document)
+    else:
+        links = broken_links(documents, stored, Scope(frozenset(named_collections(services, collection))))
+    return Links(
+        reference=reference,
+        count=len(links),
+        links=[*map(_record, links[:limit])],
+        backlink_count=len(backlinks),
+        backlinks=[*map(_record, backlinks[:limit])],
+        omitted=omitted,
+        only_broken=bool(file) and broken,
     )
-    return found.model_copy(update={"omitted": omitted})
+
+
+# -- near in meaning ------------------------------------------------------------------------------------
+
+
+class SimilarDocuments(SelectedResult):
+    """Documents near to a document in meaning, nearest first; a score is a cosine."""
+
+    reference: DocumentReference
+    count: int
+    results: list[FoundDocument]
+    degraded: dict[str, str]
+    backlink_count: int = Field(description="Number of links of other notes to the document.")
+    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return which notes link to the document."""
+        return backlink_remarks(self.reference.file, self.backlinks, self.backlink_count)
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Return what could not be taken into account, and why."""
+        return self.degraded
+
+
+def _similar_text(result: SimilarDocuments, shown: Callable[[FoundDocument], Iterable[Part]]) -> list[Part]:
+    lines = [line for document in result.results for line in shown(document)]
+    return lines or [f"Nothing is near to {result.reference.file}."]
+
+
+def _similar_lines(result: SimilarDocuments) -> list[Part]:
+    degraded = [f"degraded: {name}: {reason}" for name, reason in result.degraded.items()]
+    return [*_similar_text(result, lambda document: [result_text(document)]), *degraded]
+
+
+@operation(
+    Effect.READS,
+    text=_similar_lines,
+    terminal=lambda result: _similar_text(result, result_parts),
+    documents=lambda result: result.results,
+    route="/graph/similar/{file:path}",
+    commands=(Command("similar", fixed={"compact": False}),),
+)
+def find_similar(
+    services: Services,
+    file: Address,
+    limit: Annotated[Limit, Option(("-n", "--num", "--limit"))] = SIMILAR,
+    compact: Compact = True,
+    as_of: AsOf = "",
+) -> SimilarDocuments:
+    """List the documents nearest to a document in meaning; the score is a cosine."""
+    document = services.lookup.find(file)
+    near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of).answer
+    results = [found_document(result, services.settings, compact=compact) for result in near.results]
+    return SimilarDocuments(
+        reference=reference_to(services, document),
+        count=len(results),
+        results=results,
+        degraded=dict(near.trace.degraded),
+        **backlinks_of(services, document),
+    )

@@ -10,15 +10,13 @@ from pydantic import Field
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
-    DocumentReference,
-    Successor,
+    DatedDocument,
     TagNames,
     conditions_in,
+    dated_fields,
     listed,
     named_collections,
-    place_from,
     properties_to_read,
-    successor_of,
     with_successor,
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
@@ -44,14 +42,10 @@ TITLE = "title"
 PropertyValues = Mapping[str, Mapping[int, Sequence[Property]]]
 
 
-class ListedDocument(DocumentReference):
+class ListedDocument(DatedDocument):
     """A document in a list; ``properties`` are those that the conditions and the order name."""
 
-    content_type: str
-    authored_at: str
-    modified_at: str
     properties: dict[str, list[str]]
-    superseded_by: Successor | None = None
 
 
 class Listing(Result):
@@ -103,48 +97,22 @@ def _known_values(vault: Vault, name: str, scope: Scope) -> list[str]:
     return [encodable(without_orders(value, Origin.IMPORTED)) for value in found if value][:MOST_VALUES]
 
 
-def _title(one: ListedDocument) -> str:
-    return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
-
-
-def _values(one: ListedDocument, name: str) -> str:
-    return ", ".join(one.properties.get(name, ()))
-
-
-def _names(result: Listing) -> list[str]:
-    return [*dict.fromkeys(name for document in result.documents for name in document.properties)]
-
-
-def _empty(result: Listing) -> str:
-    if not result.is_filtered:
-        return NO_DOCUMENTS
-    known = [f"Values of {name}: {', '.join(few)}." for name, few in result.known_values.items() if few]
-    return " ".join([NONE_MATCHES, *known])
-
-
-def _listing_text(result: Listing) -> str:
-    lines = []
-    for document in result.documents:
-        properties = "".join(f" | {name}: {_values(document, name)}" for name in document.properties)
-        lines.append(
-            f"{document.authored_at[:10]} {document.file} ({document.docid}) {_title(document)}{properties}"
-        )
-    return "\n".join(lines) or _empty(result)
-
-
-def _listing_parts(result: Listing) -> list[Part]:
+def _listing_text(result: Listing) -> list[Part]:
+    if not result.documents and not result.is_filtered:
+        return [NO_DOCUMENTS]
     if not result.documents:
-        return [_empty(result)]
-    names = _names(result)
+        known = [f"Values of {name}: {', '.join(few)}." for name, few in result.known_values.items() if few]
+        return [" ".join([NONE_MATCHES, *known])]
+    names = [*dict.fromkeys(name for document in result.documents for name in document.properties)]
     has_type = any(name.casefold() == "type" for name in names)  # the content type is read from this property
     rows = [
         (
             document.docid,
             document.authored_at[:10],
             *(() if has_type else (document.content_type,)),
-            *(_values(document, name) for name in names),
+            *(", ".join(document.properties.get(name, ())) for name in names),
             document.file,
-            _title(document),
+            with_successor(title_to_read(document.title, document.origin), document.superseded_by),
         )
         for document in result.documents
     ]
@@ -156,7 +124,6 @@ def _listing_parts(result: Listing) -> list[Part]:
     name="list",
     text=_listing_text,
     route="/list",
-    terminal=_listing_parts,
     documents=lambda listing: listing.documents,
 )
 def list_documents(
@@ -174,38 +141,31 @@ def list_documents(
 ) -> Listing:
     """List the documents with some properties or tags; without conditions, those that were written last."""
     vault, tags, where = services.vault, listed(tag), conditions_in(where)
-    order = sort.strip()
-    check_filters(
-        vault.documents, vault.properties, tags, [*where, *([] if order in ("", TITLE) else [order])]
-    )
-    scope = Scope(frozenset(named_collections(services, collection)))
-    matching = (
-        documents_with(vault.documents, vault.properties, scope, tags, where) if tags or where else None
-    )
-    asked = [*(read_filter(text).name for text in where), *([] if order in ("", TITLE) else [order])]
-    names = {name.casefold(): name for name in asked}  # a name in another case is the same property
+    ordering = [] if sort.strip() in ("", TITLE) else [sort.strip()]
+    check_filters(vault.documents, vault.properties, tags, [*where, *ordering])
+    scope = within = Scope(frozenset(named_collections(services, collection)))
+    total = sum(vault.documents.collections(scope).values())
+    if is_filtered := bool(tags or where):
+        matching = documents_with(vault.documents, vault.properties, scope, tags, where)
+        within, total = scope._replace(documents=matching), len(matching)
+    # a name in another case is the same property
+    names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
     values = {name: vault.properties.named(name) for name in names.values()}
-    most = None if order or reverse else limit
-    within = scope if matching is None else scope._replace(documents=matching)
-    found = vault.documents.latest(within, limit=most)
-    documents = _ordered(found, values, order, reverse=reverse)[:limit]
+    latest = vault.documents.latest(within, limit=None if sort.strip() or reverse else limit)
+    documents = _ordered(latest, values, sort.strip(), reverse=reverse)[:limit]
     ids = docids(vault.documents, documents)
     newer = current_successors(vault.documents, vault.successions, ids)
     return Listing(
         count=len(documents),
-        total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),
+        total=total,
         documents=[
             ListedDocument(
-                **place_from(document, ids[document.id]),
-                content_type=document.content_type,
-                authored_at=document.authored_at,
-                modified_at=document.modified_at,
+                **dated_fields(document, ids[document.id], newer.get(document.id)),
                 properties=_properties_of(document, values),
-                superseded_by=successor_of(newer.get(document.id)),
             )
             for document in documents
         ],
-        is_filtered=matching is not None,
+        is_filtered=is_filtered,
         known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from clawmem.app.operations.answering import clauses_of, sessions_of
+from clawmem.app.operations.answering import clauses_of
 from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.operation import Option
 from clawmem.app.operations.questions import MinScore, Question
@@ -136,6 +136,6 @@ def _keys_of_route(found: Answer) -> dict[str, Any]:
         "confidence": found.confidence,
         "clauses": len(found.plan) or None,
         "plan": clauses_of(found.plan) or None,
-        "sessions": sessions_of(found.sessions) or None,
+        "sessions": [*found.sessions] or None,
     }
     return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "beads": ("beads",),
-        "budget": ("budget",),
         "collections": ("collection", "trust", "context"),
         "curator": ("reflect", "consolidate", "curate", "pin", "unpin", "snooze", "unsnooze"),
         "doctor": (),
@@ -24,14 +23,14 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "embedding": ("embed",),
         "enriching": ("enrich",),
         "focus": ("focus",),
-        "history": ("timeline", "sessions", "log"),
+        "history": ("timeline", "sessions", "log", "budget", "why"),
         "imports": ("import",),
         "indexes": ("verify", "rebuild", "migrate"),
         "indexing": ("update", "reindex", "why-not"),
         "knowledge": ("entities", "graph"),
         "lanes": ("lanes",),
         "lifecycle": ("lifecycle", "forget"),
-        "links": ("links",),
+        "links": ("links", "similar"),
         "listing": ("list", "tags"),
         "mining": ("mine", "sources"),
         "models": ("models",),
@@ -40,13 +39,11 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "portability": ("backup", "export"),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
-        "receipts": ("why",),
         "remembering": ("remember", "diary"),
         "repair": (),
         "report": ("report",),
         "restoring": ("restore",),
         "search": ("search", "vsearch", "query"),
-        "similar": ("similar",),
         "vault": ("init", "status", "index-stats", "path", "vault"),
     }
 )

@@ -103,7 +103,7 @@ def test_no_such_receipt(many: Invoke, name: str) -> None:
 
 
 def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
-    """A damaged one is listed as such, refused by its id, and leaves the others alone."""
+    """A damaged one is listed by its id, refused, and leaves the others alone."""
     many("search", "redis")
     many("search", "postgres")
     db = apsw.Connection(str(vault_file))
@@ -111,7 +111,6 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
     db.close()
 
     assert [one["question"] for one in ask_json(many, "why")["receipts"]] == ["postgres", None]
-    assert "cannot be read" in many("why").stdout
     assert many("why", "1").exit_code == 2
     assert many("why", "2").exit_code == 0
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
     beads,
-    budget,
     collections,
     curator,
     doctor,
@@ -36,13 +35,11 @@ from clawmem.app.operations import (
     portability,
     profile,
     recall,
-    receipts,
     remembering,
     repair,
     report,
     restoring,
     search,
-    similar,
     vault,
 )
 from clawmem.app.operations.answers import SearchAnswer
@@ -195,7 +192,7 @@ class Memory:
         return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
 
     beads_sync = method(beads.beads_sync)
-    budget = method(budget.budget)
+    budget = method(history.budget)
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
     trust = method(collections.list_trust)
@@ -245,6 +242,7 @@ class Memory:
     lifecycle_restore = method(lifecycle.lifecycle_restore)
     lifecycle_log = method(lifecycle.lifecycle_log)
     lifecycle_undo = method(lifecycle.lifecycle_undo)
+    find_similar = method(links.find_similar)
     links = method(links.find_links)
     list_documents = method(listing.list_documents)
     sources = method(mining.sources)
@@ -258,12 +256,11 @@ class Memory:
     backup = method(portability.backup)
     export = method(portability.export)
     profile = method(profile.profile)
-    receipt = method(receipts.show_receipt)
+    receipt = method(history.show_receipt)
     remember = method(remembering.memory_remember)
     repair = method(repair.repair)
     report = method(report.report)
     restore = method(restoring.restore)
-    find_similar = method(similar.find_similar)
     list_tags = method(listing.list_tags)
     status = method(vault.status)
     vault_sync = method(vault.vault_sync)
