@@ -27,14 +27,12 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
-    from clawmem.app.services.briefing.compaction import AfterCompaction
-    from clawmem.app.services.briefing.file_lessons import FileLessons
-    from clawmem.app.services.briefing.profile import Profile
-    from clawmem.app.services.briefing.session import SessionBriefing
+    from clawmem.app.services.capture.briefing import Briefings
     from clawmem.app.services.capture.decisions import DecisionExtractor
     from clawmem.app.services.capture.diary import Diary
     from clawmem.app.services.capture.feedback import FeedbackLoop
     from clawmem.app.services.capture.handoffs import Handoffs
+    from clawmem.app.services.capture.profile import Profile
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import RedactedTranscripts
     from clawmem.app.services.conversations.mining import MineConversations
@@ -329,10 +327,8 @@ class UseCases(containers.DeclarativeContainer):
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
     diary: Diary = use_case("capture.diary:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
-    profile: Profile = use_case("briefing.profile:Profile")
-    session_briefing: SessionBriefing = use_case("briefing.session:SessionBriefing")
-    after_compaction: AfterCompaction = use_case("briefing.compaction:AfterCompaction")
-    file_lessons: FileLessons = use_case("briefing.file_lessons:FileLessons")
+    profile: Profile = use_case("capture.profile:Profile")
+    briefings: Briefings = use_case("capture.briefing:Briefings")
 
     # captures of sessions
     decision_extractor: Callable[..., DecisionExtractor] = function("capture.decisions:DecisionExtractor")

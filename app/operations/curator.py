@@ -11,7 +11,7 @@ from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.services.briefing.profile import reflect as reflection_of
+from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.services.lifecycle.examining import Examination, recommended
 from clawmem.domain.security.quoting import title_to_read

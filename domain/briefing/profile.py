@@ -19,6 +19,8 @@ MOST_ITEMS, ITEM_TOKENS = 10, 280  # with the facts, within the 800 tokens that 
 LONGEST = 200  # characters of a fact
 NEAR = 5  # edit distance below which two facts are duplicates
 TITLE, FACTS, ITEMS = "Profile", "## What holds", "## Lately"
+LEAST_BESIDE_LINK = 3  # words of a sentence with a link that states something itself
+_LINK = re.compile(r"!?\[\[[^\[\]\n]*\]\]|!?\[[^\[\]\n]*\]\([^()\n]*\)")
 _HEADING = re.compile(r"^#{1,6}\s.*$", re.MULTILINE)
 
 
@@ -39,15 +41,23 @@ def fact_of(title: str, body: str) -> str:
     """
     Return the title of a note and its first sentence, at most 200 characters; a title within the sentence is left out.
 
-    The sentence has a full stop. Headings, quotations, code and tables are none.
+    The sentence has a full stop and more than a reference to another note ("This replaces [...]."). Headings, quotations,
+    code and tables are none.
     """
     whole = (
-        sentence for sentence in sentences(_HEADING.sub("", body)) if sentence.endswith((".", "!", "。"))
+        sentence
+        for sentence in sentences(_HEADING.sub("", body))
+        if sentence.endswith((".", "!", "。")) and _states(sentence)
     )
     first = next(whole, "")
     if words(title) == words(first)[: len(words(title))]:
         title = ""
     return shortened(": ".join(filter(None, (title.strip(), first))), LONGEST)
+
+
+def _states(sentence: str) -> bool:
+    rest = _LINK.sub("", sentence)
+    return rest == sentence or len(words(rest)) >= LEAST_BESIDE_LINK
 
 
 def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clawmem.domain.text.vocabulary import MONTHS
+
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _NOT_SAID = re.compile(r"^[ \t]*(?:>|\|).*$", re.MULTILINE)
 _LIST_MARK = re.compile(
@@ -12,6 +14,7 @@ _LIST_MARK = re.compile(
 )
 _BREAK = re.compile(r"\n[ \t]*\n|\n(?=\x00)")
 _END = re.compile(
+    rf"(?!(?<=\d)\.\s+(?:[a-zäöü]|(?i:{'|'.join(MONTHS)})\b))"  # ordinal numbers: "zum 1. Mai", "am 3. des Monats"
     r"(?<![\s(][a-zA-Z])(?<![\[])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bz\.B)(?<!\betc)"
     r"(?:[.!?。！？]{1,9}[\"')\]»”]{0,9}(?=\s)|[。！？])\s*"
 )

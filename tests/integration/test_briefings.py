@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from vault_stores import retrieval_stores
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.retrieval.pipelines import search
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.text.words import token_count
@@ -42,11 +39,11 @@ class Briefed:
             return publisher(self.vault).publish(document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
-        text: str = wired(self.vault, self.clock).after_compaction()(state)
+        text: str = wired(self.vault, self.clock).briefings().after_compaction(state)
         return text
 
     def at_start(self) -> str:
-        text: str = wired(self.vault, self.clock).session_briefing().at_start()
+        text: str = wired(self.vault, self.clock).briefings().at_start()
         return text
 
 
@@ -137,9 +134,9 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
         if snoozed:
             with briefed.vault.transactions.writing():
                 briefed.vault.documents.snooze(number, snoozed)
-    lessons = FileLessons(search(retrieval_stores(briefed.vault)), briefed.clock)
+    lessons = wired(briefed.vault, briefed.clock).briefings().file_lessons("/src/pay.sql")
 
-    for told in (briefed.at_start(), briefed.after_compaction(), lessons("/src/pay.sql")):
+    for told in (briefed.at_start(), briefed.after_compaction(), lessons):
         assert "plain.md" in told
         assert path not in told.replace("T-plain.md", "").replace("plain.md", "")
 

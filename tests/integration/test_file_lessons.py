@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vault_stores import retrieval_stores
-from wired import publisher
+from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.retrieval.pipelines import search
+from clawmem.app.services.capture.briefing import Briefings
 from clawmem.contracts.samples import document, fragments
 
 SET = json.loads((Path(__file__).parents[1] / "data" / "file_lessons.json").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
-def lessons() -> Iterator[FileLessons]:
+def lessons() -> Iterator[Briefings]:
     """Over a vault with the notes of the set."""
     vault = open_vault(":memory:")
     with vault.transactions.writing():
@@ -30,7 +28,7 @@ def lessons() -> Iterator[FileLessons]:
             publisher(vault).publish(
                 document(path, body, title=title, content_type=content_type), body, fragments(body)
             )
-    yield FileLessons(search(retrieval_stores(vault)), ManualClock())
+    yield wired(vault, ManualClock()).briefings()
     vault.close()
 
 
@@ -40,9 +38,9 @@ def shown(block: str) -> set[str]:
     return {path for title, path in titles.items() if f"- {title} (" in block}
 
 
-def counted(lessons: FileLessons, cases: list[dict[str, Any]]) -> tuple[int, int, int]:
+def counted(lessons: Briefings, cases: list[dict[str, Any]]) -> tuple[int, int, int]:
     """How many notes were shown, how many of them were of use, and how many are of use."""
-    pairs = [(shown(lessons(case["file"])), set(case["of_use"])) for case in cases]
+    pairs = [(shown(lessons.file_lessons(case["file"])), set(case["of_use"])) for case in cases]
     return (
         sum(len(found) for found, _ in pairs),
         sum(len(found & wanted) for found, wanted in pairs),
@@ -50,7 +48,7 @@ def counted(lessons: FileLessons, cases: list[dict[str, Any]]) -> tuple[int, int
     )
 
 
-def test_how_many_lessons_are_of_use(lessons: FileLessons) -> None:
+def test_how_many_lessons_are_of_use(lessons: Briefings) -> None:
     """Nine in ten that are shown are of use before that very change, and nine in ten of those are shown."""
     found, right, wanted = counted(lessons, SET["cases"])
 
@@ -61,6 +59,6 @@ def test_how_many_lessons_are_of_use(lessons: FileLessons) -> None:
 @pytest.mark.parametrize(
     "case", [case for case in SET["cases"] if not case["of_use"]], ids=lambda c: c["file"]
 )
-def test_silence_for_files_of_another_name_or_folder(lessons: FileLessons, case: dict[str, Any]) -> None:
+def test_silence_for_files_of_another_name_or_folder(lessons: Briefings, case: dict[str, Any]) -> None:
     """One of the same name elsewhere, one that is merely listed, one that nobody wrote of."""
-    assert lessons(case["file"]) == ""
+    assert lessons.file_lessons(case["file"]) == ""

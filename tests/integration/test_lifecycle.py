@@ -155,7 +155,7 @@ def test_a_session_hears_nothing_of_it(services: Services) -> None:
     """A note that is due for a review is not named while it is snoozed."""
     clock = ManualClock(services.clock.now_ms() + 200 * 86_400_000)
     number = document_id(services, "ledger.md")
-    briefing = wired(services.vault, clock).session_briefing()
+    briefing = wired(services.vault, clock).briefings()
     assert "notes/ledger.md" in briefing.staleness()
 
     services.vault.documents.snooze(number, iso_utc(clock.now_ms() + 1))

@@ -44,7 +44,7 @@ def profile(world: World) -> str:
 
 
 def begun(world: World) -> str:
-    text: str = wired(world.vault, world.clock).session_briefing().at_start()
+    text: str = wired(world.vault, world.clock).briefings().at_start()
     return text
 
 
@@ -107,3 +107,43 @@ def test_what_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None
             world.vault.properties.put(number, [Property("status", "Proposed", "proposed")])
 
     assert "Helsinki" not in profile(world)
+
+
+def test_a_sentence_does_not_end_after_an_ordinal_number(world: World) -> None:
+    """The first sentence of a note is whole."""
+    text = "Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. Der Rest nicht."
+    save(world.vault, "rent.md", text, title="Miete", content_type="preference")
+
+    assert "- Miete: Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. (" in profile(world)
+
+
+def test_a_reference_to_a_former_note_is_no_fact(world: World) -> None:
+    """The sentence after "This replaces [...]" is shown."""
+    save(
+        world.vault,
+        "shop.md",
+        "This replaces [the database](old.md).\n\nThe shop runs on Postgres.",
+        title="Database",
+        content_type="decision",
+    )
+
+    assert "- Database: The shop runs on Postgres. (" in profile(world)
+
+
+def test_a_fact_that_a_later_one_replaces_leaves_it(world: World) -> None:
+    """Nobody declared the succession, but the later note names what it gives up."""
+    at = "2025-01-01T00:00:00.000Z"
+    save(
+        world.vault, "a.md", "We store orders of the shop in MySQL.", title="Orders", content_type="decision"
+    )
+    save(
+        world.vault,
+        "b.md",
+        "We store orders of the shop in SQLite instead of MySQL.",
+        title="Store",
+        content_type="decision",
+        authored_at=at,
+    )
+
+    assert "instead of MySQL" in profile(world)
+    assert "- Orders:" not in profile(world)

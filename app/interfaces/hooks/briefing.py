@@ -14,7 +14,7 @@ from clawmem.app.interfaces.hooks.capture import AFTER_COMPACTION, postcompact_c
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.services.briefing.session import curation_note
+from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.naming import file_name
@@ -32,7 +32,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> HookOutput:
     with context.services() as services:
         if services is None or event.in_subagent:
             return SILENCE
-        output = HookOutput(services.session_briefing.at_start(project_of(event.cwd)))
+        output = HookOutput(services.briefings.at_start(project_of(event.cwd)))
     _inject(output, event, context)
     if event.session_id:
         _record_start(event.session_id, context)
@@ -44,7 +44,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> HookOutput:
     with context.services() as services:
         if services is None or event.in_subagent:
             return SILENCE
-        output = HookOutput(services.session_briefing.staleness())
+        output = HookOutput(services.briefings.staleness())
     context.offer(output)
     _archive_idle(context)
     return output
@@ -82,7 +82,9 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
         if services is None:
             return SILENCE
         state = services.conversation_files(event.transcript_path, event.session_id).state()
-        output = HookOutput(services.after_compaction(state, event.compact_summary, project_of(event.cwd)))
+        output = HookOutput(
+            services.briefings.after_compaction(state, event.compact_summary, project_of(event.cwd))
+        )
     _inject(output, event, context)
     return output
 
@@ -95,7 +97,7 @@ def pretool_inject(event: HookEvent, context: HookContext) -> HookOutput:
     with context.services() as services:
         if services is None:
             return SILENCE
-        output = HookOutput(services.file_lessons(path))
+        output = HookOutput(services.briefings.file_lessons(path))
     _inject(output, event, context)
     return output
 

@@ -30,7 +30,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
 
 def _surfaced(event: HookEvent, context: HookContext) -> HookOutput:
     from clawmem.app.environment.projects import project_of
-    from clawmem.app.services.briefing.telling import applying_elsewhere
+    from clawmem.app.services.capture.visibility import applying_elsewhere
     from clawmem.app.services.surfacing.steps import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.app.settings.model import load_settings

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.app.services.briefing.telling import APPLIES_TO
 from clawmem.app.services.capture.session import Session
+from clawmem.app.services.capture.visibility import APPLIES_TO
 from clawmem.app.services.indexing.publish import Declarations, Publisher
 from clawmem.domain.capture.cues import payload, source
 from clawmem.domain.capture.notes import COLLECTION, Note, is_local, merge_window_ms, note_body, note_path

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.briefing.telling import told_succession
+from clawmem.app.services.capture.visibility import day_of, shown_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Work
@@ -29,7 +29,6 @@ from clawmem.domain.surfacing.packing import (
 from clawmem.domain.text.words import token_count
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 
-DAY = len("2026-03-31")
 LEAST_MORE = 10  # characters that a whole note or section has more than the lines that were found
 
 
@@ -77,7 +76,7 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self.stores.documents, self.stores.successions, documents, request.as_of)
         heads = {
-            number: _head(document, request.question.now_ms, told_succession(newer.get(number)))
+            number: _head(document, request.question.now_ms, shown_successor(newer.get(number)))
             for number, document in documents.items()
         }
         bodies, spans = work.texts.bodies(documents), work.texts.spans(c.best for c in candidates)
@@ -118,16 +117,13 @@ class Composer:
 
 
 def _head(document: Document, now_ms: int, succession: str) -> blocks.Entry:
-    origin, is_dated = (
-        document.origin,
-        document.has_own_date,
-    )  # the date of an undated file may be that of a copy
+    origin, day = document.origin, day_of(document)
     return blocks.Entry(
         safe(document.title),
         safe(document.content_type),
         safe(document.display_path),
-        document.authored_at[:DAY] if is_dated else "",
-        age=blocks.age_label(document.authored_at, now_ms) if is_dated else "",
+        day,
+        age=blocks.age_label(day, now_ms),
         source=SOURCES[origin],
         lead="" if is_verified(origin) else LEADS[origin],
         successor=safe(succession),

@@ -9,8 +9,8 @@ from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.records import Document
 
-SUPERSEDED = "superseded"
 APPLIES_TO = "applies-to"  # property of a memory: the only project to which it applies
+DAY = len("2026-03-31")
 
 
 class MarkedDocument(NamedTuple):
@@ -20,14 +20,15 @@ class MarkedDocument(NamedTuple):
     mark: str
 
 
-def told_succession(successor: Document | None) -> str:
-    """
-    Return the mark of a superseded note for context that is added unasked; empty without a successor.
+def day_of(document: Document) -> str:
+    """Return the day on which a note says that it was written; empty if only its file has a time, maybe of a copy."""
+    return document.authored_at[:DAY] if document.has_own_date else ""
 
-    The path of a private successor is not named.
-    """
+
+def shown_successor(successor: Document | None) -> str:
+    """Return the mark of a superseded note; empty without a successor. The path of a private successor is not named."""
     if successor is not None and is_private(successor.display_path):
-        return SUPERSEDED
+        return "superseded"
     return succession_mark(successor)
 
 
@@ -38,7 +39,7 @@ def without_replaced(
     newer = current_successors(store, successions, [note.id for note in documents])
     listed = {note.id for note in documents}
     shown = [note for note in documents if note.id not in newer or newer[note.id].id not in listed]
-    return [MarkedDocument(note, told_succession(newer.get(note.id))) for note in shown]
+    return [MarkedDocument(note, shown_successor(newer.get(note.id))) for note in shown]
 
 
 def may_show(document: Document, now: str) -> bool:
@@ -47,9 +48,8 @@ def may_show(document: Document, now: str) -> bool:
 
     *now* is a time in record format.
     """
-    if is_private(document.display_path) or document.is_snoozed(now):
-        return False
-    return is_verified(document.origin)
+    is_kept_back = is_private(document.display_path) or document.is_snoozed(now)
+    return not is_kept_back and is_verified(document.origin)
 
 
 def applying_elsewhere(properties: PropertyStore, project: str) -> frozenset[int]:

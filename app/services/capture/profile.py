@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
-from clawmem.app.services.briefing.telling import applying_elsewhere, may_show
+from clawmem.app.services.capture.visibility import DAY, applying_elsewhere, day_of, may_show
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import (
     DECISIONS,
@@ -17,6 +17,7 @@ from clawmem.domain.briefing.profile import (
     profile_text,
     repeated_phrases,
 )
+from clawmem.domain.capture.contradiction import Verdict, verdict
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.redaction import redact, redact_parts
@@ -25,7 +26,6 @@ from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStor
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import SessionStore, UsageStore
 
-DAY = len("2026-03-31")
 FACTS = ("decision", "preference")
 LEAST_CONFIDENCE, LEAST_CAPTURED = 0.4, 0.8  # a captured decision that a later one contradicted is below it
 NOT_IN_FORCE = frozenset(
@@ -52,21 +52,6 @@ class Profile:
         now = iso_utc(self.clock.now_ms())
         elsewhere = applying_elsewhere(self.properties, project)
         notes = [note for note in self.documents.latest() if may_show(note, now) and note.id not in elsewhere]
-        status = self.properties.named("status")
-        current = [
-            note
-            for note in notes
-            if note.content_type in FACTS
-            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
-            and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
-        ]
-        newer = current_successors(self.documents, self.successions, [note.id for note in current])
-        # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
-        current = sorted(
-            (note for note in current if note.id not in newer), key=lambda note: not note.has_own_date
-        )
-        of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
-        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
         handoffs = {note.display_path: note for note in notes if note.content_type == "handoff"}
         items = [
             _line(redact(session.summary), handoffs[session.handoff_path])
@@ -74,20 +59,42 @@ class Profile:
             if session.summary and session.handoff_path in handoffs
         ]
         items += [_line(redact(note.title), note) for note in notes if note.content_type == "progress"]
-        return profile_text(self._facts(facts), items)
+        return profile_text(self._facts(notes), items)
 
     def _facts(self, notes: Sequence[Document]) -> list[ProfileLine]:
-        bodies = self.documents.bodies([note.id for note in notes])
-        lines = []
-        for note in notes:
+        """Return the lines of decisions and preferences in force; a fact that a later one contradicts is not."""
+        status = self.properties.named("status")
+        stated = [
+            note
+            for note in notes
+            if note.content_type in FACTS
+            and note.confidence >= (LEAST_CAPTURED if note.collection == COLLECTION else LEAST_CONFIDENCE)
+            and NOT_IN_FORCE.isdisjoint(value.key for value in status.get(note.id, ()))
+        ]
+        newer = current_successors(self.documents, self.successions, [note.id for note in stated])
+        # The date of an undated file may only be that of a copy, so undated notes come after dated ones.
+        current = sorted(
+            (note for note in stated if note.id not in newer), key=lambda note: not note.has_own_date
+        )
+        of_kind = ([note for note in current if note.content_type == kind][:DECISIONS] for kind in FACTS)
+        facts = list(filter(None, chain.from_iterable(zip_longest(*of_kind))))
+        bodies = self.documents.bodies([note.id for note in facts])
+        lines: list[ProfileLine] = []
+        for note in facts:
             # A captured note repeats its title and adds its origin. A sentence alone may lack the label of its secret.
             body = "" if note.collection == COLLECTION else bodies.get(note.id, "")
             lines.append(_line(fact_of(*redact_parts((note.title, body))), note))
-        return lines
+        return [
+            line
+            for line in lines
+            if not any(
+                other.day > line.day and verdict(other.text, line.text) is not Verdict.NONE for other in lines
+            )
+        ]
 
 
 def _line(text: str, note: Document) -> ProfileLine:
-    return ProfileLine(text, note.display_path, note.authored_at[:DAY])
+    return ProfileLine(text, note.display_path, day_of(note))
 
 
 DAYS = 14

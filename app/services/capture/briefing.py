@@ -1,0 +1,275 @@
+"""Context that a session gets unasked: at its start, after a compaction, and before a file is changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from clawmem.app.services.capture.profile import Profile
+from clawmem.app.services.capture.visibility import (
+    DAY,
+    applying_elsewhere,
+    day_of,
+    may_show,
+    shown_successor,
+    without_replaced,
+)
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.domain.briefing.current import RECENT_DAYS, current_rank, is_current, is_stale
+from clawmem.domain.briefing.naming import file_name, names_file
+from clawmem.domain.briefing.packing import block, packed, section
+from clawmem.domain.briefing.profile import fact_of
+from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.lifecycle.policy import idle_days
+from clawmem.domain.security.redaction import redact_part, redact_parts
+from clawmem.domain.security.safety import safe
+from clawmem.domain.surfacing.visible import is_hidden
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Document
+
+# Tokens of the blocks and of their sections, and the most notes of each.
+SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
+STALENESS_TOKENS, MOST_STALE = 250, 5
+COMPACT_TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
+MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
+FILE_TOKENS, MOST_FILE_LESSONS = 200, 3
+CURATOR_TOKENS = 200
+
+READ_OF_REQUEST, READ_OF_BODY, SNIPPET = 200, 2000, 150  # characters
+NEWEST = 500  # documents among which recent ones are searched
+LOOKED_AT = 20  # search results, most of which may be excluded
+LESSONS = frozenset({"antipattern", "decision", "problem"})
+FRESH_DAYS = 7  # age after which the curator's report counts as outdated
+EMBED = "clawmem embed"  # recommended while texts have no vector
+BACKLOG_SHARE = 0.2  # share of documents; a smaller backlog can wait for the next embedding run
+_LAST_REQUEST = re.compile(r"^##\s*Last User Request\s*\n+(.+?)(?=\n##\s|\Z)", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Briefings:
+    """
+    Blocks of context for a session. They are read from records, and no model is used.
+
+    Args:
+        search: Answers a request by words.
+    """
+
+    documents: DocumentStore
+    successions: SuccessionStore
+    properties: PropertyStore
+    profile: Profile
+    search: Callable[[RetrievalRequest], Answer]
+    clock: Clock
+
+    def at_start(self, project: str = "") -> str:
+        """
+        Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say.
+
+        Handoffs and preferences of other projects than *project* are left out.
+        """
+        documents = self._shown(project)
+        return block(
+            "vault-session",
+            "From the vault, as of now: notes of earlier sessions, for information.",
+            [
+                section("## Profile", _lines(self.profile.text(project)), PROFILE_TOKENS),
+                self._handoff(documents),
+                section("## What is going on", self._current(documents), CURRENT_TOKENS),
+                section("## Not looked at for a while", self._due(documents), STALE_TOKENS),
+            ],
+            SESSION_TOKENS,
+        )
+
+    def staleness(self) -> str:
+        """Return the block ``<vault-staleness>`` with at most five notes within 250 tokens; empty if none is stale."""
+        introduction = "These notes have not been looked at for a while; what they say may be out of date."
+        due = "\n".join(self._due(self._shown()))
+        return block("vault-staleness", introduction, [due], STALENESS_TOKENS)
+
+    def after_compaction(self, state: str, summary: str = "", project: str = "") -> str:
+        """
+        Return the block ``<vault-postcompact>`` within 1200 tokens; empty when there is nothing to say.
+
+        Args:
+            state: The Markdown saved before the compaction; may be empty.
+            summary: The client's summary of the conversation, if any; the query when the state has no last request.
+            project: The project of the session; statements that apply to others alone are left out.
+        """
+        since = iso_utc(self.clock.now_ms() - RECENT_DAYS * DAY_MS)
+        recent = [
+            note
+            for note in self._shown(project, NEWEST)
+            if note.authored_at >= since and not is_hidden(note.display_path, note.content_type)
+        ]
+        decisions = self._facts("decision", recent)[:MOST_DECISIONS]
+        lessons = self._facts("antipattern", recent)[:MOST_LESSONS]
+        return block(
+            "vault-postcompact",
+            "State of this session, saved when its conversation was compacted, and what the vault has on it.",
+            [
+                section("## Saved before compaction", _lines(state), STATE_TOKENS),
+                section("## Decisions of the last days", decisions, DECISION_TOKENS),
+                section("## What went wrong before", lessons, LESSON_TOKENS),
+                section("## From the vault", self._context(last_request(state) or summary), CONTEXT_TOKENS),
+            ],
+            COMPACT_TOKENS,
+        )
+
+    def file_lessons(self, path: str) -> str:
+        """
+        Return the block ``<vault-file-lessons>``: decisions, problems and mistakes that name a file; empty without any.
+
+        A line has no secrets, even if their labels are in other lines.
+
+        Args:
+            path: The file path, of any system; its folders distinguish it from other files of that name.
+        """
+        name, now_ms = file_name(path), self.clock.now_ms()
+        request = read_request(name, now_ms=now_ms, limit=LOOKED_AT, show_all=True)
+        lessons: list[str] = []
+        for result in self.search(request).results:
+            note, body, start = result.document, result.body, 0
+            lines = body.splitlines(keepends=True) if note.content_type in LESSONS else []
+            for line in lines if may_show(note, iso_utc(now_ms)) else ():
+                if names_file(line, path):
+                    shown = redact_part(body, start, start + len(line)).strip()
+                    mark = shown_successor(result.superseded_by)
+                    lessons.append(_line(note.title, note.content_type, day_of(note), mark, text=shown))
+                    break
+                start += len(line)
+        text = "\n".join(lessons[:MOST_FILE_LESSONS])
+        return block("vault-file-lessons", f"Noted about {safe(name)} before:", [text], FILE_TOKENS)
+
+    # -- parts --------------------------------------------------------------------------------------
+
+    def _shown(self, project: str = "", limit: int | None = None) -> list[Document]:
+        """Return the served documents that may be shown unasked, last written first."""
+        now, elsewhere = iso_utc(self.clock.now_ms()), applying_elsewhere(self.properties, project)
+        latest = self.documents.latest(limit=limit)
+        return [note for note in latest if note.id not in elsewhere and may_show(note, now)]
+
+    def _handoff(self, documents: Sequence[Document]) -> str:
+        # The date of an undated file may only be that of a copy, so dated handoffs take precedence.
+        handoffs = [document for document in documents if document.content_type == "handoff"]
+        for last in sorted(handoffs, key=lambda note: not note.has_own_date):
+            body = self.documents.body(last.id) or ""
+            if not is_empty(body):
+                [(_, mark)] = without_replaced(self.documents, self.successions, [last])
+                noted = ", ".join(safe(part) for part in (day_of(last), mark) if part)
+                heading = f"## Where the last session stopped{f' ({noted})' if noted else ''}"
+                return section(heading, _lines(body), HANDOFF_TOKENS)
+        return ""
+
+    def _current(self, documents: Sequence[Document]) -> list[str]:
+        """Return lines about current notes; of equal rank the path decides."""
+        now_ms = self.clock.now_ms()
+        ranked: list[tuple[float, str, Document]] = []
+        for note in documents:
+            written_ms = parse_iso(note.authored_at)
+            age = max(0.0, (now_ms - written_ms) / DAY_MS) if written_ms is not None else 0.0
+            if is_current(note.content_type, age):
+                rank = current_rank(pinned=note.pinned, age_days=age, access_count=note.access_count)
+                ranked.append((rank, note.display_path, note))
+        notes = [note for *_, note in sorted(ranked, key=lambda entry: entry[:2], reverse=True)]
+        marked = without_replaced(self.documents, self.successions, notes)
+        return [_line(note.title, note.content_type, day_of(note), mark) for note, mark in marked]
+
+    def _due(self, documents: Sequence[Document]) -> list[str]:
+        """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
+        now_ms = self.clock.now_ms()
+        today = iso_utc(now_ms)[:DAY]
+        due = [
+            note
+            for note in documents
+            if note.collection != COLLECTION
+            and is_stale(review_by=note.review_by, today=today, idle_days=idle_days(note, now_ms))
+        ]
+        replaced = current_successors(self.documents, self.successions, [note.id for note in due])
+        due.sort(key=lambda note: (note.review_by is None, note.review_by or note.authored_at))
+        lines = []
+        for note in [note for note in due if note.id not in replaced][:MOST_STALE]:
+            review = note.review_by and f"review was due {note.review_by[:DAY]}"
+            lines.append(_line(note.title, note.display_path, review or f"written {note.authored_at[:DAY]}"))
+        return lines
+
+    def _facts(self, content_type: str, recent: Sequence[Document]) -> list[str]:
+        """Return lines about the latest notes of a type: a title and a first sentence each."""
+        notes = [document for document in recent if document.content_type == content_type]
+        lines = []
+        for note, mark in without_replaced(self.documents, self.successions, notes):
+            body = "" if note.collection == COLLECTION else self.documents.body(note.id) or ""
+            lines.append(_line(fact_of(*redact_parts((note.title, body))), day_of(note), mark))
+        return lines
+
+    def _context(self, text: str) -> list[str]:
+        """Return a line for each of the best notes about the request *text*."""
+        now_ms = self.clock.now_ms()
+        lines: list[str] = []
+        with suppress(ClawmemError):  # a failing index must not discard the other sections
+            request = read_request(text[:READ_OF_REQUEST], now_ms=now_ms, limit=LOOKED_AT, show_all=True)
+            for result in self.search(request).results if text else ():
+                note, body = result.document, result.body
+                if may_show(note, iso_utc(now_ms)) and not is_hidden(note.display_path, note.content_type):
+                    mark = shown_successor(result.superseded_by)
+                    beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
+                    lines.append(_line(note.title, note.display_path, mark, text=beginning))
+        return lines[:MOST_CONTEXT]
+
+
+def last_request(state: str) -> str:
+    """Return the last request of the user in a saved state; empty if there is none."""
+    match = _LAST_REQUEST.search(state)
+    return " ".join(match[1].split()) if match else ""
+
+
+def curation_note(
+    report: str | None, now_ms: int, *, pending: int, documents: int, acted_at: str = ""
+) -> str:
+    """
+    Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.
+
+    Args:
+        report: The curator's report as JSON; ``None`` when there is none.
+        pending: Number of texts without a vector.
+        documents: Number of served documents.
+        acted_at: Time of the last pin, snooze or other act. The recommendations of an earlier report are left out,
+            because they may be done by now.
+    """
+    content = None
+    with suppress(ValueError):
+        content = json.loads(report or "null")
+    if not isinstance(content, dict):
+        return ""
+    lines: list[str] = []
+    if pending > BACKLOG_SHARE * documents:
+        lines.append(
+            f"{pending} texts have no vector yet, so only words find them: {EMBED} makes the vectors."
+        )
+    made_ms, actions = parse_iso(str(content.get("timestamp", ""))), content.get("actions")
+    if made_ms is None or now_ms - made_ms > FRESH_DAYS * DAY_MS:
+        lines.append("The last report on the memory is more than a week old; its advice may be outdated.")
+    elif isinstance(actions, list) and (parse_iso(acted_at) or 0) <= made_ms:
+        sentences = (" ".join(str(action).split()) for action in actions)
+        lines += [sentence for sentence in sentences if pending or EMBED not in sentence]
+    text = "\n".join(f"- {safe(line)}" for line in lines)
+    return block("vault-curator", "State of the memory itself:", [text], CURATOR_TOKENS)
+
+
+def _lines(text: str) -> Iterable[str]:
+    return packed(filter(str.strip, safe(text).splitlines()), SESSION_TOKENS)
+
+
+def _line(title: str, *parts: str, text: str = "") -> str:
+    """Return one line: the title, the *parts* that are not empty in brackets, and the *text*."""
+    noted = ", ".join(filter(None, parts))
+    line = f"{' '.join(title.split())}{f' ({noted})' if noted else ''}{f': {text}' if text else ''}"
+    return f"- {safe(line)}"
