@@ -219,9 +219,6 @@ class Outbox(Protocol):
     def register(self, role: Role, engine: str) -> IndexRecord:
         """Register a new generation for a role, building from the present head; logging starts here."""
 
-    def built(self, record: IndexRecord, to: int) -> None:
-        """Store the progress of a building index: it contains every document up to the id *to*."""
-
     def seen(self, record: IndexRecord, marker: Marker) -> None:
         """Store that an index has seen the changes up to *marker*; changes that all saw, but the last, are deleted."""
 

@@ -336,7 +336,7 @@ class IndexRecord(NamedTuple):
     """
     Registration of an external index in the vault: its role, its engine, and its generation.
 
-    It has seen the changes up to ``since``; while it is building, it contains the documents up to the id ``built_to``.
+    It has seen the changes up to ``since``.
     An index of vectors that no longer serve is ``outdated``: it must be rebuilt before a search.
     """
 
@@ -345,7 +345,6 @@ class IndexRecord(NamedTuple):
     generation: int
     state: IndexState
     since: Marker
-    built_to: int = 0
     outdated: bool = False
 
 

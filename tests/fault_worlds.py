@@ -17,9 +17,8 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.environment.process_identity import holder_id
-from clawmem.app.services.indexes.engines import Engines
-from clawmem.app.services.indexes.external import ExternalIndexes
-from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
+from clawmem.app.services.indexing.external import ExternalIndexes
+from clawmem.app.services.indexing.replication import LEASE_MS, Engines, Indexer
 from clawmem.ports.records import Document, Grain, IndexRecord, IndexState, Role
 from clawmem.ports.vault import Vault
 
@@ -96,7 +95,9 @@ class ServedWorld(World):
         """Open the vault anew; what was open is closed."""
         self.close()
         self._records = open_vault(str(self.vault_file), read_only=read_only)
-        engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
+        engines = Engines(
+            backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options or {}
+        )
         self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
         self.indexer = Indexer(self._records, self.lease_clock, holder_id())
         self.indexes = ExternalIndexes(self._records, engines, self.indexer)

@@ -16,11 +16,10 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.services.indexes.engines import Engines
-from clawmem.app.services.indexes.external import ExternalIndexes
-from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.indexing.update import PassReport
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query, search, vsearch

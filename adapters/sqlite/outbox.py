@@ -12,7 +12,7 @@ from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 from clawmem.ports.storage import Lease
 
 _INDEXES = """
-select role, engine, generation, state, since_seq, since_epoch, built_to, outdated
+select role, engine, generation, state, since_seq, since_epoch, outdated
   from indexes order by role, generation
 """
 _REGISTER = """
@@ -52,10 +52,9 @@ class SqliteOutbox(Store):
                 generation,
                 IndexState(state),
                 self._marker(*since),
-                built_to,
                 bool(outdated),
             )
-            for role, engine, generation, state, *since, built_to, outdated in self._db.rows(_INDEXES)
+            for role, engine, generation, state, *since, outdated in self._db.rows(_INDEXES)
         ]
 
     def register(self, role: Role, engine: str) -> IndexRecord:
@@ -65,9 +64,6 @@ class SqliteOutbox(Store):
             seq, epoch = self._db.write(sql)[0]
             generation = self._db.write(_REGISTER, (role.value, engine, seq, epoch))[0][0]
         return IndexRecord(role, engine, generation, IndexState.BUILDING, self._marker(seq, epoch))
-
-    def built(self, record: IndexRecord, to: int) -> None:
-        self._db.write("update indexes set built_to = ? where generation = ?", (to, record.generation))
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
         sql = "update indexes set since_seq = ?, since_epoch = ? where generation = ?"

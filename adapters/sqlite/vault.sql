@@ -467,7 +467,6 @@ create table indexes (
     state       text not null,                      -- building, serving
     since_seq   integer not null,
     since_epoch text not null,
-    built_to    integer not null default 0,         -- documents up to this id are in it
     outdated    integer not null default 0          -- another model's vectors have replaced those in it
 ) strict;
 

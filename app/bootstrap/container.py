@@ -179,16 +179,16 @@ class Gateways(containers.DeclarativeContainer):
     place = Singleton(str, settings.provided.vault)
     records = Resource(adapter("sqlite.vault:open_vault"), place, read_only=read_only)
     indexes = Resource(
-        lazy("app.services.indexes.external:ExternalIndexes"),
+        lazy("app.services.indexing.external:ExternalIndexes"),
         records,
         Singleton(
-            lazy("app.services.indexes.engines:Engines"),
+            lazy("app.services.indexing.replication:Engines"),
             Object(backend_named),
             Singleton("{}.indexes".format, place),
             read_only=read_only,
             options=settings.provided.backend_options,
         ),
-        Singleton(lazy("app.services.indexes.indexer:Indexer"), records, clock, holder, is_gone),
+        Singleton(lazy("app.services.indexing.replication:Indexer"), records, clock, holder, is_gone),
     )
     vault = Singleton(attrgetter("vault"), indexes)
     forget_log = Singleton(adapter("files.forget_log:ForgetFile"), Singleton("{}.forgotten".format, place))

@@ -11,7 +11,7 @@ from clawmem.app.services.progress import ProgressOf, no_progress
 if TYPE_CHECKING:  # every module of a service is imported when the service is used
     from clawmem.app.bootstrap.container import Clawmem, Gateways, UseCases
     from clawmem.app.bootstrap.models import ModelSelection
-    from clawmem.app.services.indexes.external import ExternalIndexes
+    from clawmem.app.services.indexing.external import ExternalIndexes
     from clawmem.app.services.knowledge.asking import Ask
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.forgetting import ForgottenPlaces

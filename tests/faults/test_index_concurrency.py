@@ -10,7 +10,7 @@ from fault_worlds import ServedWorld
 
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.app.services.indexes.indexer import LEASE_MS
+from clawmem.app.services.indexing.replication import LEASE_MS
 from clawmem.contracts.samples import any_of
 from clawmem.ports.errors import IndexBusy, LeaseLost
 from clawmem.ports.records import Grain, InactiveReason, Marker, Role

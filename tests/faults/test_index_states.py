@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 from fault_worlds import ServedWorld
 
-from clawmem.app.services.indexes.indexer import LEASE_MS
+from clawmem.app.services.indexing.replication import LEASE_MS
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.records import InactiveReason, IndexState, Role
 
@@ -242,50 +242,26 @@ class TestAnOlderVault:
 
 
 @one_of_each_role
-class TestACrashedBuild:
-    @pytest.fixture
-    def building(self, kept: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """What is left of a build beside the index that serves; its folder."""
-        monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", 4)
-        with pytest.raises(KeyboardInterrupt):
-            kept.world.indexes.rebuild(kept.role, interrupted)
-        (record,) = kept.world.indexes.generations.unfinished()
-        assert record.built_to
-        kept.world.vault.close()
-        return Path(f"{kept.world.vault_file}.indexes", f"{kept.role}-{record.generation}")
+def test_a_build_that_was_interrupted_is_begun_again(
+    kept: IndexedVault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index that serves answers meanwhile, and what was built is deleted."""
+    monkeypatch.setattr("clawmem.app.services.indexing.external.DOCUMENTS_AT_ONCE", 4)
+    with pytest.raises(KeyboardInterrupt):
+        kept.world.indexes.rebuild(kept.role, interrupted)
+    (begun,) = [r for r in kept.world.vault.outbox.indexes() if r.state is IndexState.BUILDING]
+    kept.world.vault.close()
+    folder = Path(f"{kept.world.vault_file}.indexes", f"{kept.role}-{begun.generation}")
+    assert folder.exists()
+    kept.world.open()
+    assert kept.degraded() == []
 
-    @pytest.fixture
-    def goes_on(self, kept: IndexedVault, building: Path) -> Callable[[], None]:
-        """Ends the build; whoever asks meanwhile is answered, from what the build takes the place of."""
+    kept.world.indexes.rebuild(kept.role)
 
-        def end() -> None:
-            kept.world.open()
-            assert kept.degraded() == []
-            kept.world.indexes.generations.replace(kept.role, kept.backend)
-            assert kept.world.indexes.generations.unfinished() == []
-            assert not [r for r in kept.world.vault.outbox.indexes() if r.state is IndexState.RETIRED]
-            assert_clean(kept.world)
-            assert kept.found(KEPT)[0] == f"{KEPT}.md"
-
-        return end
-
-    def test_it_goes_on(self, building: Path, goes_on: Callable[[], None]) -> None:
-        """What was built is built upon."""
-        assert building.exists()
-
-        goes_on()
-
-    def test_it_is_deleted(self, building: Path, goes_on: Callable[[], None]) -> None:
-        """Of what was built and is gone nothing is left out."""
-        shutil.rmtree(building)
-
-        goes_on()
-
-    def test_it_is_cut_off(self, building: Path, goes_on: Callable[[], None]) -> None:
-        """What was built and is broken is built again."""
-        cut_off(building)
-
-        goes_on()
+    assert not folder.exists()
+    assert {r.state for r in kept.world.vault.outbox.indexes()} == {IndexState.SERVING}
+    assert_clean(kept.world)
+    assert kept.found(KEPT)[0] == f"{KEPT}.md"
 
 
 class laid_aside:  # noqa: N801  reads like the functions of contextlib

@@ -29,10 +29,9 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.bench.retrieval import POOLED, BenchRetrieval
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.services.indexes.engines import Engines
-from clawmem.app.services.indexes.external import ExternalIndexes
-from clawmem.app.services.indexes.indexer import Indexer
+from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.replication import Engines, Indexer
 from clawmem.app.services.retrieval.pipelines import query, search
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.indexes import IndexPlace, VectorIndex, VectorSearch

@@ -114,7 +114,7 @@ class TestWriting:
         self, outside: Shelf, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Once more changes wait than may, the transaction that made them takes them along."""
-        monkeypatch.setattr("clawmem.app.services.indexes.external.LAG", 3)
+        monkeypatch.setattr("clawmem.app.services.indexing.external.LAG", 3)
 
         outside.add({f"{n}.md": f"Page {n} of the almanac.\n" for n in range(2)})
         few = outside.lag()
@@ -128,7 +128,7 @@ class TestWriting:
     def test_a_kill_between_the_commits(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
         """What the index outside holds leaves the vault's own table, though nobody recorded it."""
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("clawmem.app.services.indexes.indexer.Indexer._seen", _killed)
+            patch.setattr("clawmem.app.services.indexing.replication.Indexer._seen", _killed)
             outside.add({"comet.md": "A comet was seen over the quarry.\n"})
             outside.indexes.keep_up()
         left = outside.lag(), outside.own_words() > 0
@@ -216,7 +216,7 @@ class TestThreads:
         assert {backend for _, backend, _ in answers} == {"sqlite", "tantivy"}
         assert shelf.indexes.backend == "sqlite"
         assert list(shelf.vault.outbox.indexes()) == []
-        shelf.indexes.generations.tidy()  # a question may have opened one that had just been deleted
+        shelf.indexes.tidy()  # a question may have opened one that had just been deleted
         assert shelf.folders() == []
         assert shelf.verify() == []
 

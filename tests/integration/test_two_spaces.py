@@ -81,7 +81,7 @@ class TestMeanwhile:
 def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that was being filled when another model took over is thrown away and filled again."""
     pytest.importorskip("lancedb")
-    monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", 2)
+    monkeypatch.setattr("clawmem.app.services.indexing.external.DOCUMENTS_AT_ONCE", 2)
     other = shelf.open()
     filled: list[int] = []
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -13,7 +14,6 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import (
     BadVector,
-    ClawmemError,
     EmbeddingError,
     InputTooLong,
     ModelError,
@@ -21,7 +21,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.indexes import EmbeddingCounts, EmbeddingStore, SketchStore
 from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
-from clawmem.ports.records import FragmentKey, Vector
+from clawmem.ports.records import FragmentKey
 from clawmem.ports.storage import Transactions
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
@@ -53,19 +53,15 @@ class SketchPending:
         total, made = self._sketches.waiting(), 0
         after: FragmentKey | None = None
         while batch := self._sketches.pending(SKETCH_BATCH, after):
-            self._sketch(batch, sketcher)
+            texts = self._texts(batch)
+            distinct = list(dict.fromkeys(texts.values()))  # "Thanks!" is in many lines of chats
+            sketches = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
+            with self._transactions.writing():
+                by_line = {key: sketches[text] for key, text in texts.items()}
+                self._sketches.store(sketcher.fingerprint, by_line)
             made, after = made + len(batch), batch[-1]
             progress(made, max(total, made))
         return made
-
-    def _sketch(self, keys: Sequence[FragmentKey], sketcher: Sketcher) -> None:
-        texts = self._texts(keys)
-        # Repeated lines, such as "Thanks!" in chats, are sketched once.
-        distinct = list(dict.fromkeys(texts.values()))
-        known = dict(zip(distinct, sketcher.sketch(distinct, STOP_WORDS), strict=True))
-        with self._transactions.writing():
-            made = {key: known[text] for key, text in texts.items()}
-            self._sketches.store(sketcher.fingerprint, made)
 
     def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
         """Return the texts of the lines, reading each body once; lines deleted in between are left out."""
@@ -84,7 +80,8 @@ class EmbedReport:
 
     ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
     is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
-    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving model can make sketches.
+    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving model can
+    make sketches.
     """
 
     embedded: int = 0
@@ -125,7 +122,7 @@ class EmbedPending:
         self._transactions = transactions
         self._make_sketches = make_sketches
         self._chosen = self._embedder = for_background(embedder)
-        self._older_of = older or self._no_other
+        self._older_of = older
         self._by_name = by_name
 
     def __call__(
@@ -171,7 +168,7 @@ class EmbedPending:
         """
         report = EmbedReport()
         self._embedder = self._older(self._embeddings.fingerprint() or "")
-        filling = self._filler(self._embedder)
+        filling = SpaceFiller(self._embeddings, self._transactions, self._embedder)
         total = self._pending([filling])
         while filling.advance(BATCH):
             progress(filling.embedded, max(total, filling.embedded))
@@ -186,86 +183,74 @@ class EmbedPending:
     @property
     def serves(self) -> bool:
         """Whether a run without force adds to the vectors of the vault. Raises as a run does."""
-        return self._embeddings.building() is None and self._embeddings.fingerprint() in (
-            None,
-            self._unforced().fingerprint,
-        )
-
-    # -- beginning ----------------------------------------------------------------------------------
-
-    def _begun(self, report: EmbedReport, force: bool) -> list[SpaceFiller]:
-        """Return the spaces to fill, the serving one first."""
-        # The fingerprint may need a request to a server, so get it outside the transaction.
-        asked = self._embedder.fingerprint
-        with self._transactions.writing():
-            report.cleaned = self._embeddings.clean()
-            self._choose_space(asked, force)
-        building = [self._filler(self._embedder, building=True)] if self._embeddings.building() else []
-        return [*self._serving(asked), *building] or [self._filler(self._embedder)]
+        serving = self._embeddings.fingerprint()
+        return self._embeddings.building() is None and serving in (None, self._unforced().fingerprint)
 
     def _unforced(self) -> Embedder:
         """Return the model of a run without force."""
         if self._by_name:
             return self._chosen
         serving, building = self._embeddings.fingerprint(), self._embeddings.building()
-        kept = keeps_vectors(serving, building.fingerprint if building else None, self._chosen.fingerprint)
-        return self._older(serving or "") if kept else self._chosen
+        new = building.fingerprint if building else None
+        is_older = keeps_vectors(serving, new, self._chosen.fingerprint)
+        return self._older(serving or "") if is_older else self._chosen
 
-    def _choose_space(self, asked: str, force: bool) -> None:
-        """Begin, continue or give up a space under construction, so that it is the requested one."""
-        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
-        is_asked_for = building is not None and building.fingerprint == asked
-        if serving is None:
-            if force:
-                self._embeddings.clear()  # including texts that were given up
-            self._embeddings.give_up()
-        elif force or (serving != asked and not is_asked_for):
-            self._embeddings.begin(asked)
-        elif not is_asked_for:
-            self._embeddings.give_up()
-
-    def _serving(self, asked: str) -> list[SpaceFiller]:
-        stored = self._embeddings.fingerprint()
-        if stored in (None, asked):
-            return [self._filler(self._embedder)]
-        try:
-            return [self._filler(self._older(stored or ""))]
-        except (EmbeddingError, ModelError):
-            return []  # new texts are found by lexical search until the new vectors take over
-
-    def _filler(self, embedder: Embedder, *, building: bool = False) -> SpaceFiller:
-        return SpaceFiller(self._embeddings, self._transactions, embedder, building=building)
+    def _begun(self, report: EmbedReport, force: bool) -> list[SpaceFiller]:
+        """Begin, continue or give up a space under construction; return the spaces to fill, the serving one first."""
+        embeddings = self._embeddings
+        # The fingerprint may need a request to a server, so get it outside the transaction.
+        wanted = self._embedder.fingerprint
+        with self._transactions.writing():
+            report.cleaned = embeddings.clean()
+            serving, building = embeddings.fingerprint(), embeddings.building()
+            if serving is None and force:
+                embeddings.clear()  # including texts that were given up
+            is_building = building is not None and building.fingerprint == wanted
+            if serving is not None and (force or (serving != wanted and not is_building)):
+                embeddings.begin(wanted)
+            elif serving is None or not is_building:
+                embeddings.give_up()
+        fillings = []
+        with suppress(
+            EmbeddingError, ModelError
+        ):  # new texts are found by words until the new vectors take over
+            model = self._embedder if serving in (None, wanted) else self._older(serving or "")
+            fillings.append(SpaceFiller(embeddings, self._transactions, model))
+        if embeddings.building():
+            fillings.append(SpaceFiller(embeddings, self._transactions, self._embedder, building=True))
+        return fillings
 
     def _older(self, fingerprint: str) -> Embedder:
+        if self._older_of is None:
+            raise ModelMismatch(fingerprint, self._chosen.fingerprint)
         return for_background(self._older_of(fingerprint))
 
-    def _no_other(self, fingerprint: str) -> Embedder:
-        raise ModelMismatch(fingerprint, self._chosen.fingerprint)
-
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
-        """Sketch lines after all vectors are complete, as search works without sketches."""
+        """Sketch lines after all vectors are complete, as search works without sketches, if this model serves."""
         sketcher = sketcher_of(self._embedder)
-        if report.stopped or sketcher is None:
+        if report.stopped or sketcher is None or self._embeddings.fingerprint() != sketcher.fingerprint:
             return
-        if self._embeddings.fingerprint() != sketcher.fingerprint:
-            return  # another model serves; its search would ignore these sketches
         try:
             report.sketched = self._make_sketches(sketcher, progress=progress)
         except (EmbeddingError, ModelError) as error:
             report.error, report.stopped = str(error), True
-
-    # -- taking over --------------------------------------------------------------------------------
 
     def _pending(self, fillings: Sequence[SpaceFiller]) -> int:
         return sum(self._embeddings.counts(building=filling.building).pending for filling in fillings)
 
     def _has_ended(self, filling: SpaceFiller, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
+        serving, building = self._embeddings.fingerprint(), self._embeddings.building()
         if filling.stopped:
-            self._look_who_stopped_it(report)
+            if (
+                building is None and serving == self._embedder.fingerprint
+            ):  # another process has done this work
+                report.stopped, report.error = False, None
             return True
-        serving, counts = self._embeddings.fingerprint(), self._embeddings.counts(building=True)
-        if _reads_too_little(counts):
+        counts = self._embeddings.counts(building=True)
+        # The older vectors are better than those of a model that fails on many texts; one is always allowed.
+        allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
+        if counts.failed > allowed:
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
             return True
@@ -274,20 +259,6 @@ class EmbedPending:
                 return self._embeddings.building() is None
         report.replaced = serving
         return True
-
-    def _look_who_stopped_it(self, report: EmbedReport) -> None:
-        """Clear the error if another process completed the same work."""
-        if (
-            self._embeddings.building() is None
-            and self._embeddings.fingerprint() == self._embedder.fingerprint
-        ):
-            report.stopped, report.error = False, None
-
-
-def _reads_too_little(counts: EmbeddingCounts) -> bool:
-    """Whether the model failed on so many texts that the older vectors are better; one text is always allowed."""
-    allowed = max(1, ALLOWED_FAILURES * (counts.stored + counts.failed)) if counts.stored else 0
-    return counts.failed > allowed
 
 
 def _add_up(report: EmbedReport, fillings: Sequence[SpaceFiller]) -> None:
@@ -323,43 +294,36 @@ class SpaceFiller:
         return bool(batch)
 
     def _embed(self, batch: Sequence[tuple[str, str]]) -> None:
+        """Embed *batch*; stop if the model fails. For a text that it cannot read, halve the batch to find it."""
         try:
             vectors = self.embedder.embed_documents([text for _, text in batch])
         except (EmbeddingError, ModelError) as error:
-            self._excuse(batch, error)
+            if isinstance(error, BadVector | ModelError | ModelMismatch) and not isinstance(
+                error, InputTooLong
+            ):
+                self.error, self.stopped = str(error), True
+            elif len(batch) == 1:
+                self._fail([batch[0][0]], str(error))
+            else:
+                half = len(batch) // 2
+                for part in (batch[:half], batch[half:]):
+                    if not self.stopped:
+                        self._embed(part)
             return
         known = {name: vector for (name, _), vector in zip(batch, vectors, strict=True) if any(vector)}
         wordless = [name for name, _ in batch if name not in known]
-        self._store(known)
-        if wordless and not self.stopped:
-            self._fail(wordless, "the model knows no word of it")
-
-    def _excuse(self, batch: Sequence[tuple[str, str]], error: ClawmemError) -> None:
-        """Stop if the model fails; for an unreadable text, halve the batch to find it."""
-        if isinstance(error, BadVector | ModelError | ModelMismatch) and not isinstance(error, InputTooLong):
-            self._stop(error)
-        elif len(batch) == 1:
-            self._fail([batch[0][0]], str(error))
-        else:
-            half = len(batch) // 2
-            for part in (batch[:half], batch[half:]):
-                if not self.stopped:
-                    self._embed(part)
-
-    def _store(self, vectors: Mapping[str, Vector]) -> None:
         try:
             with self.transactions.writing():
-                self.embeddings.store(self.embedder.fingerprint, vectors, building=self.building)
+                self.embeddings.store(self.embedder.fingerprint, known, building=self.building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
-            self._stop(error)
-        else:
-            self.embedded += len(vectors)
+            self.error, self.stopped = str(error), True
+            return
+        self.embedded += len(known)
+        if wordless:
+            self._fail(wordless, "the model knows no word of it")
 
     def _fail(self, text_hashes: Sequence[str], error: str) -> None:
         with self.transactions.writing():
             self.embeddings.fail(text_hashes, error, building=self.building)
         self.failed += len(text_hashes)
         self.error = error
-
-    def _stop(self, error: ClawmemError) -> None:
-        self.error, self.stopped = str(error), True

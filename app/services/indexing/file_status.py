@@ -19,10 +19,9 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.records import InactiveReason, SourceStamp
 
-UPDATE_COMMAND = "clawmem update"
-UPDATE = f"Run: {UPDATE_COMMAND}"
+UPDATE = "Run: clawmem update"
 
 
 class FileState(StrEnum):
@@ -78,16 +77,20 @@ class ExplainFile:
         if folder is None:
             if not file.exists():
                 raise NotFound("file", str(file))
-            return _outside(file)
+            return FileStatus(
+                FileState.OUTSIDE,
+                "It is outside of all collections.",
+                "To index the notes of its folder, run: clawmem collection add "
+                f'"{file if file.is_dir() else file.parent}"',
+            )
         root = Path(folder.root)
         path = (file if file.is_relative_to(root) else file.resolve()).relative_to(root).as_posix()
-        status = self._checked(folder, root, path)
-        return status._replace(collection=folder.name, path=path)
+        return self._checked(folder, root, path)._replace(collection=folder.name, path=path)
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
         above = [folder for folder in self.folders if file.is_relative_to(folder.root)]
-        above.sort(key=lambda one: len(Path(one.root).parts), reverse=True)
+        above.sort(key=lambda folder: len(Path(folder.root).parts), reverse=True)
         matching = (
             folder
             for folder in above
@@ -96,8 +99,13 @@ class ExplainFile:
         return next(matching, above[0] if above else None)
 
     def _checked(self, folder: Folder, root: Path, path: str) -> FileStatus:
-        if link := _link_in(root, path):
-            return _link(link)
+        parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
+        if link := next((part for part in parts if (root / part).is_symlink()), None):
+            return FileStatus(
+                FileState.LINK,
+                f"{link} is a symbolic link, and links are not followed.",
+                "Add the folder of its target as a collection, or put the file itself there.",
+            )
         file = root / path
         if not file.exists():
             if self.documents and (document := self.documents.at(folder.name, path)):
@@ -114,7 +122,14 @@ class ExplainFile:
         if file.is_dir():
             return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
-            return _other_kind(folder, path)
+            stem, dot, ending = folder.pattern.rpartition(".")
+            kinds = f"{ending.strip('{}')},{file.suffix[1:].lower()}"
+            wider = f"'{stem}.{{{kinds}}}'" if dot and stem.endswith("*") else "PATTERN"
+            return FileStatus(
+                FileState.OTHER_KIND,
+                f"The pattern of the collection, {folder.pattern}, does not match it.",
+                f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern {wider}",
+            )
         if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
             return FileStatus(
                 FileState.UNREADABLE,
@@ -126,11 +141,8 @@ class ExplainFile:
     def _recorded(self, folder: Folder, path: str) -> FileStatus:
         known = self.documents.at(folder.name, path) if self.documents else None
         if is_forgotten(known):
-            return FileStatus(
-                FileState.FORGOTTEN,
-                "It was forgotten on request.",
-                "To index a new text, save it under another name.",
-            )
+            remedy = "To index a new text, save it under another name."
+            return FileStatus(FileState.FORGOTTEN, "It was forgotten on request.", remedy)
         try:
             data = self.files.read(folder.root, path)
             stamp = SourceStamp(len(data), 0)
@@ -144,80 +156,35 @@ class ExplainFile:
             and self.forgotten_texts
             and is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known)
         ):
-            return FileStatus(
-                FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
-            )
-        status = _standing(known, is_current=is_current(known, source_hash(data)))
-        if status.state is FileState.INDEXED and parsed.complaint:
-            return status._replace(reason=f"It is indexed, but: {parsed.complaint}.")
-        return status
-
-
-def _standing(known: Document | None, *, is_current: bool) -> FileStatus:
-    if known is None or known.inactive is InactiveReason.REMOVED:
-        return FileStatus(FileState.WAITING, "It waits for the next update.", UPDATE)
-    if not is_current:
+            reason = "A note with the same text was forgotten on request."
+            return FileStatus(FileState.FORGOTTEN, reason, "Edit it.")
+        if known is None or known.inactive is InactiveReason.REMOVED:
+            return FileStatus(FileState.WAITING, "It waits for the next update.", UPDATE)
+        if not is_current(known, source_hash(data)):
+            reason = "It is indexed with its former text; the next update reads it."
+            return FileStatus(FileState.WAITING, reason, UPDATE)
+        if known.inactive is None:
+            but = f", but: {parsed.complaint}" if parsed.complaint else ""
+            return FileStatus(FileState.INDEXED, f"It is indexed{but}.")
         return FileStatus(
-            FileState.WAITING, "It is indexed with its former text; the next update reads it.", UPDATE
+            FileState.ARCHIVED,
+            f"It is {known.inactive} and not found by default.",
+            f"Run: clawmem lifecycle restore {known.display_path}",
         )
-    if known.inactive is None:
-        return FileStatus(FileState.INDEXED, "It is indexed.")
-    return FileStatus(
-        FileState.ARCHIVED,
-        f"It is {known.inactive} and not found by default.",
-        f"Run: clawmem lifecycle restore {known.display_path}",
-    )
-
-
-def _outside(file: Path) -> FileStatus:
-    folder = file if file.is_dir() else file.parent
-    return FileStatus(
-        FileState.OUTSIDE,
-        "It is outside of all collections.",
-        f'To index the notes of its folder, run: clawmem collection add "{folder}"',
-    )
-
-
-def _link(link: str) -> FileStatus:
-    return FileStatus(
-        FileState.LINK,
-        f"{link} is a symbolic link, and links are not followed.",
-        "Add the folder of its target as a collection, or put the file itself there.",
-    )
-
-
-def _link_in(root: Path, path: str) -> str | None:
-    """Return the first part of *path* that is a symbolic link."""
-    names = path.split("/")
-    parts = ("/".join(names[:end]) for end in range(1, len(names) + 1))
-    return next((part for part in parts if (root / part).is_symlink()), None)
 
 
 def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
     what = "It" if part == path else f"Its folder {part}"
+    reason = f"{what} is excluded by {rule}."
+    either = ", or set gitignore: false for the collection in the config file" if rule.line else ""
+    remedy = (
+        f"Add the line !/{part} to {OWN} in the folder of the collection{either}; then run: clawmem update"
+    )
     if rule.source == BUILT_IN:
         reason = f"{what} is never read, because of its name ({rule.pattern})."
-        return FileStatus(FileState.EXCLUDED, reason, "Rename or move it.", rule=rule)
-    return FileStatus(FileState.EXCLUDED, f"{what} is excluded by {rule}.", _remedy(part, rule), rule=rule)
-
-
-def _remedy(part: str, rule: Exclusion) -> str:
-    if rule.source == CONFIGURED:
-        return "Remove the pattern from exclude in the config file, then run: clawmem update"
-    if rule.source.endswith(OWN):
-        return f"Remove the line, or add the line !/{part} to the end of {OWN}; then run: {UPDATE_COMMAND}"
-    either = ", or set gitignore: false for the collection in the config file" if rule.line else ""
-    return (
-        f"Add the line !/{part} to {OWN} in the folder of the collection{either}; then run: {UPDATE_COMMAND}"
-    )
-
-
-def _other_kind(folder: Folder, path: str) -> FileStatus:
-    stem, dot, ending = folder.pattern.rpartition(".")
-    kind = path.rpartition("/")[2].rpartition(".")[2].lower()
-    wider = f"'{stem}.{{{ending.strip('{}')},{kind}}}'" if dot and stem.endswith("*") else "PATTERN"
-    return FileStatus(
-        FileState.OTHER_KIND,
-        f"The pattern of the collection, {folder.pattern}, does not match it.",
-        f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern {wider}",
-    )
+        remedy = "Rename or move it."
+    elif rule.source == CONFIGURED:
+        remedy = "Remove the pattern from exclude in the config file, then run: clawmem update"
+    elif rule.source.endswith(OWN):
+        remedy = f"Remove the line, or add the line !/{part} to the end of {OWN}; then run: clawmem update"
+    return FileStatus(FileState.EXCLUDED, reason, remedy, rule=rule)

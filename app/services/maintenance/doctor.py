@@ -10,10 +10,10 @@ from operator import attrgetter
 
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
-from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
+from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import check_readable

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Self
 
-from clawmem.app.services.indexes.engines import Engines
-from clawmem.app.services.indexes.generations import Generations, Progress
-from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
-from clawmem.app.services.indexes.stopgap import Stopgap
+from clawmem.app.services.indexing.replication import Engines, Indexer
+from clawmem.app.services.indexing.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.indexes import LexicalIndex, Outbox, VectorIndex
-from clawmem.ports.records import Role
-from clawmem.ports.storage import Storage, Transactions, VaultInfo
+from clawmem.ports.records import IndexState, Role
+from clawmem.ports.storage import Lease, Storage, Transactions, VaultInfo
 from clawmem.ports.vault import Vault
 
 OWN_BACKEND = "sqlite"
 PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly
 LAG = 2_000  # changes that may remain unreplicated until the end of a command; they are searched in the vault
+DOCUMENTS_AT_ONCE = 200
+
+Progress = Callable[[int, int], None]
 
 
 class ExternalIndexes:
@@ -34,20 +34,16 @@ class ExternalIndexes:
     """
 
     def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
+        self._records = records
         self._engines = engines
         self._indexer = indexer
-        self.generations = Generations(engines, indexer)
         self.words: ExternalIndex[LexicalIndex] = ExternalIndex(records.outbox, engines, Role.LEXICAL)
         self.meaning: ExternalIndex[VectorIndex] = ExternalIndex(records.outbox, engines, Role.VECTORS)
         self.lagging: dict[Role, str] = {}
         self.healed: list[Role] = []
         self.vault = replace(
             records,
-            lexical=ServedLexical(
-                records.tail,
-                self.words,
-                Stopgap(records.documents, records.outbox, records.storage, indexer.entries),
-            ),
+            lexical=ServedLexical(records.tail, self.words, records.outbox.head, self._in_memory),
             vectors=ServedVectors(records.embeddings, self.meaning),
             transactions=RoutedTransactions(self, records.transactions, records.outbox),
             storage=RoutedStorage(self, records.storage),
@@ -73,23 +69,21 @@ class ExternalIndexes:
         self.healed.clear()
         for index in (self.words, self.meaning):
             self._attempt(index.role, lambda index=index: self._heal(index, progress))  # type: ignore[misc]
-        self._attempt(Role.VECTORS, self.generations.tidy)
+        self._attempt(Role.VECTORS, self.tidy)
 
     def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
         """
-        Move the indexes to *backend*. An interrupted move can be resumed, and the vault stays searchable.
+        Move the indexes to *backend*. The vault stays searchable; an interrupted move is begun again.
 
         Raises:
             ConfigError: The backend does not exist.
             IndexBusy, IndexUnavailable, ExtraMissing: The previous indexes continue to serve.
         """
         for index in (self.words, self.meaning):
-            engine = self._engines.engine_for(index.role, backend)
-            record = index.record()
-            if (record.engine if record else None) == engine:
-                continue
-            index.release()
-            self.generations.replace(index.role, engine, progress, patience_s=PATIENCE_S)
+            engine, record = self._engines.engine_for(index.role, backend), index.record()
+            if (record.engine if record else None) != engine:
+                index.release()
+                self.build(index.role, engine, progress, patience_s=PATIENCE_S)
 
     def rebuild(
         self, role: Role, progress: Progress = lambda done, total: None, *, patience_s: float = PATIENCE_S
@@ -101,10 +95,47 @@ class ExternalIndexes:
             IndexBusy: Another process held the write lease for longer than *patience_s*.
         """
         record = (self.words if role is Role.LEXICAL else self.meaning).record()
-        if record:
-            self.generations.replace(role, record.engine, progress, anew=True, patience_s=patience_s)
-        else:
-            self.generations.rebuild_own(role, progress)
+        self.build(role, record.engine if record else None, progress, patience_s=patience_s)
+
+    def build(
+        self,
+        role: Role,
+        engine: str | None,
+        progress: Progress = lambda done, total: None,
+        *,
+        patience_s: float = 0.0,
+    ) -> None:
+        """
+        Build an index of *role* with *engine* (``None`` for the vault's own index), and switch to it.
+
+        The old index serves until the new one is complete. A build that was killed is begun again.
+
+        Args:
+            patience_s: Seconds to wait for writers of other processes.
+
+        Raises:
+            IndexBusy: Another process is writing the indexes of this role.
+            IndexUnavailable: The storage of the new index cannot be reached; the old index continues to serve.
+        """
+        with self._indexer.leased(role, patience_s) as lease:
+            if lease is None:
+                raise IndexBusy(f"{role} of this vault")
+            if engine is None:
+                self._discard(role, IndexState.BUILDING)
+                self._fill_own(role, progress)
+            else:
+                try:
+                    self._fill(role, engine, lease, progress)
+                except IndexDamaged:  # another embedding model took over meanwhile
+                    self._fill(role, engine, lease, progress)
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Delete retired indexes; those that cannot be reached are kept until the next call."""
+        with suppress(*NOT_THERE):
+            for role in Role:
+                self._discard(role, IndexState.RETIRED)
+        self._engines.discard_unregistered(self._records.outbox.indexes)
 
     def close(self) -> None:
         """Close the external indexes; the vault stays open."""
@@ -129,7 +160,7 @@ class ExternalIndexes:
             index.release()
             after = index.record()
             if before and after and before.generation == after.generation:  # else already replaced
-                self.generations.replace(index.role, before.engine, progress)
+                self.build(index.role, before.engine, progress)
                 self.healed.append(index.role)
 
     def _catch_up(self, index: ExternalIndex[Any]) -> None:
@@ -147,6 +178,66 @@ class ExternalIndexes:
             action()
         except (*NOT_THERE, IndexBusy, LeaseLost) as error:
             self.lagging[role] = str(error)
+
+    # -- building -----------------------------------------------------------------------------------
+
+    def _fill(self, role: Role, engine: str, lease: Lease, progress: Progress) -> None:
+        self._discard(role, IndexState.BUILDING)
+        outbox = self._records.outbox
+        with self._records.transactions.writing():
+            record = outbox.register(role, engine)
+        self._engines.discard(record)  # after a restore from a backup, generation numbers may be reused
+        with closing(self._engines.open(record)) as index:
+            self._indexer.write(record, index, (), record.since, lease)
+            for ids in self._batches(progress):
+                self._indexer.write(record, index, ids, record.since, lease)
+            self._indexer.catch_up(record, index, lease)
+            with self._records.transactions.writing():
+                self._indexer.fence(lease)
+                self._indexer.refuse_outdated(record)
+                outbox.serve(record, role)
+                if role is Role.LEXICAL:
+                    self._records.lexical.clear()
+                    newer = outbox.after(index.marker() or record.since, role).document_ids
+                    self._records.lexical.put(self._indexer.entries(newer))
+            # After the switch, because it may outlast the lease and does not affect results.
+            with suppress(IndexBusy):
+                index.optimize()
+
+    def _fill_own(self, role: Role, progress: Progress) -> None:
+        """Fill the vault's own index in one transaction; readers see the old one until it commits."""
+        records = self._records
+        with records.transactions.writing():
+            records.outbox.serve(None, role)
+            if role is Role.VECTORS:
+                records.embeddings.rebuild()
+                return
+            records.lexical.clear()
+            for ids in self._batches(progress):
+                records.lexical.put(self._indexer.entries(ids))
+
+    def _discard(self, role: Role, state: IndexState) -> None:
+        for record in self._records.outbox.indexes():
+            if record.role is role and record.state is state:
+                self._engines.discard(record)
+                with self._records.transactions.writing():
+                    self._records.outbox.unregister(record)
+
+    def _in_memory(self) -> LexicalIndex:
+        index = self._records.storage.scratch_lexical()
+        with index.committing():
+            for ids in self._batches(lambda done, total: None):
+                index.put(self._indexer.entries(ids))
+        return index
+
+    def _batches(self, progress: Progress) -> Iterator[list[int]]:
+        """Yield the ids of all served documents."""
+        total = sum(self._records.documents.collections().values())
+        done = last = 0
+        while ids := [document.id for document in self._records.documents.following(last, DOCUMENTS_AT_ONCE)]:
+            yield ids
+            done, last = done + len(ids), ids[-1]
+            progress(done, max(total, done))
 
 
 class RoutedTransactions:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 
-from clawmem.app.services.indexes.engines import Engines
-from clawmem.app.services.indexes.stopgap import Stopgap
+from clawmem.app.services.indexing.replication import Engines
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.ports.errors import ExtraMissing, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
 from clawmem.ports.indexes import (
     DerivedIndex,
-    EmbeddingStore,
     LexicalIndex,
     LexicalTail,
     Outbox,
@@ -24,7 +22,6 @@ from clawmem.ports.indexes import (
 )
 from clawmem.ports.records import (
     EVERYTHING,
-    FragmentKey,
     Grain,
     Hit,
     IndexRecord,
@@ -40,7 +37,6 @@ from clawmem.ports.records import (
 
 Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
-Ask = Callable[[int], Sequence[Hit]]  # returns the best n hits
 
 NOT_THERE = (IndexUnavailable, IndexDamaged, ExtraMissing)
 REST_S = 2.0  # pause before an unreachable index is tried again
@@ -184,21 +180,70 @@ class IndexRouter(Generic[Search]):
                     return answer
         return ask(self._outside.record())
 
+    def _hits(
+        self,
+        record: IndexRecord | None,
+        limit: int,
+        search: Callable[[Search, int], list[Hit]],
+        newer: Callable[[Search, frozenset[int]], list[Hit]],
+        by_records: Callable[[], list[Hit]],
+    ) -> list[Hit]:
+        """
+        Return the hits of the index of *record*, or of the vault's own index without one.
+
+        Args:
+            search: Searches an index for the best hits of a number.
+            newer: Searches the vault for the documents whose latest change the index has not seen.
+            by_records: Answers instead of an index that is lost or damaged.
+        """
+        try:
+            index = self._outside.index_of(record)
+            if index is None:
+                return search(self._own, limit)
+            with self._outside.watched():
+                unseen = frozenset(self._outside.unseen(index))
+                wanted = limit
+                hits = search(index, wanted)
+                while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
+                    wanted *= 2
+                    hits = search(index, wanted)
+                recent = newer(index, unseen) if unseen else []
+        except NOT_THERE as error:
+            place = error.path if isinstance(error, VaultError) else ""
+            raise IndexBypassed(place, error, by_records()) from error
+        best = {hit.key: hit for hit in hits if hit.key.document_id not in unseen}
+        best.update((hit.key, hit) for hit in recent)
+        return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
+
 
 class ServedLexical(IndexRouter[LexicalIndex]):
     """
     ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
 
     Entries are written to the vault's own index in the same transaction as the records; the indexer later replicates
-    them to the external index.
+    them to the external index. While the serving index is lost or damaged, an index in memory of all records answers.
+    The first query that needs it builds it, which takes about as long as a rebuild, and builds it again after changes.
+
+    Args:
+        head: Returns the marker of the latest change.
+        of_records: Returns a new index in memory of all records.
     """
 
+    _own: LexicalTail
     _outside: ExternalIndex[LexicalIndex]
 
-    def __init__(self, tail: LexicalTail, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
+    def __init__(
+        self,
+        tail: LexicalTail,
+        outside: ExternalIndex[LexicalIndex],
+        head: Callable[[], Marker],
+        of_records: Callable[[], LexicalIndex],
+    ) -> None:
         super().__init__(tail, outside)
-        self._tail = tail
-        self._stopgap = stopgap
+        self._head = head
+        self._of_records = of_records
+        self._making = Lock()
+        self._made: tuple[Marker, LexicalIndex] | None = None
 
     def marker(self) -> Marker | None:
         """Return the marker of the serving index."""
@@ -228,49 +273,55 @@ class ServedLexical(IndexRouter[LexicalIndex]):
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """Search as the port describes; raise `IndexBypassed` with the answer from the records as ``partial``."""
-        return self._settled(lambda record: self._found(record, query, grain, limit, scope))
+
+        def newer(index: LexicalIndex, unseen: frozenset[int]) -> list[Hit]:
+            rarities = {term: self._rarity(index, term, grain) for term in query.terms}
+            return self._own.search_among(unseen, query, grain, limit, scope, rarities)
+
+        return self._settled(
+            lambda record: self._hits(
+                record,
+                limit,
+                lambda index, number: index.search(query, grain, number, scope),
+                newer,
+                lambda: self._stopgap().search(query, grain, limit, scope),
+            )
+        )
 
     def count(self, grain: Grain) -> int:
         """Return the number of entries of a granularity."""
-        return self._told(lambda index: index.count(grain))
+        return self._counted(lambda index: index.count(grain))
 
     def holding(self, term: Term, grain: Grain) -> int:
         """Return the number of entries that hold *term*."""
-        return self._told(lambda index: index.holding(term, grain))
+        return self._counted(lambda index: index.holding(term, grain))
 
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         """Return the words that the vault's own index does not contain; none while an external index serves."""
-        return self._tail.unknown_words(terms) if self._outside.record() is None else {}
+        return self._own.unknown_words(terms) if self._outside.record() is None else {}
 
     def close(self) -> None:
-        """Close the external index and the in-memory fallback."""
+        """Close the external index and the index in memory."""
         super().close()
-        self._stopgap.close()
+        with self._making:
+            made, self._made = self._made, None
+            if made:
+                made[1].close()
 
-    def _told(self, ask: Callable[[LexicalIndex], int]) -> int:
-        """Return a count from the serving index; if it is unavailable, from an index built from the records."""
+    def _stopgap(self) -> LexicalIndex:
+        with self._making:  # the retrievers of one query share the index
+            head = self._head()
+            if self._made is None or self._made[0] != head:
+                if self._made:
+                    self._made[1].close()
+                self._made = head, self._of_records()
+            return self._made[1]
+
+    def _counted(self, ask: Callable[[LexicalIndex], int]) -> int:
         try:
             return ask(self._serving())
         except NOT_THERE:
-            return ask(self._stopgap.index())
-
-    def _found(
-        self, record: IndexRecord | None, query: LexicalQuery, grain: Grain, limit: int, scope: Scope
-    ) -> list[Hit]:
-        try:
-            index = self._outside.index_of(record)
-            if index is None:
-                return self._own.search(query, grain, limit, scope)
-            with self._outside.watched():
-                unseen = self._outside.unseen(index)
-                if not unseen:
-                    return index.search(query, grain, limit, scope)
-                older = _without(unseen, limit, lambda n: index.search(query, grain, n, scope))
-                rarities = {term: self._rarity(index, term, grain) for term in query.terms}
-        except NOT_THERE as error:
-            raise _bypassed(error, self._stopgap.index().search(query, grain, limit, scope)) from error
-        newer = self._tail.search_among(unseen, query, grain, limit, scope, rarities)
-        return _best(older, newer, limit)
+            return ask(self._stopgap())
 
     def _rarity(self, index: LexicalIndex, term: Term, grain: Grain) -> float:
         """
@@ -278,8 +329,8 @@ class ServedLexical(IndexRouter[LexicalIndex]):
 
         If the vault's own index has more entries, its statistics are used instead.
         """
-        telling = index if index.count(grain) >= self._own.count(grain) else self._own
-        return rarity(telling.count(grain), telling.holding(term, grain))
+        larger = index if index.count(grain) >= self._own.count(grain) else self._own
+        return rarity(larger.count(grain), larger.holding(term, grain))
 
 
 class ServedVectors(IndexRouter[VectorSearch]):
@@ -287,63 +338,23 @@ class ServedVectors(IndexRouter[VectorSearch]):
 
     _outside: ExternalIndex[VectorIndex]
 
-    def __init__(self, embeddings: EmbeddingStore, outside: ExternalIndex[VectorIndex]) -> None:
-        super().__init__(embeddings, outside)
-
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """Search as the port describes; raise `IndexBypassed` with the answer of the vault's vectors as ``partial``."""
-        return self._settled(lambda record: self._found(record, vector, limit, scope))
+
+        def newer(index: VectorSearch, unseen: frozenset[int]) -> list[Hit]:
+            documents = unseen if scope.documents is None else unseen & scope.documents
+            return self._own.search(vector, limit, scope._replace(documents=documents))
+
+        return self._settled(
+            lambda record: self._hits(
+                record,
+                limit,
+                lambda index, number: index.search(vector, number, scope),
+                newer,
+                lambda: self._own.search(vector, limit, scope),
+            )
+        )
 
     def count(self) -> int:
         """Return the number of vectors in the serving index."""
         return self._serving().count()
-
-    def _found(self, record: IndexRecord | None, vector: Vector, limit: int, scope: Scope) -> list[Hit]:
-        try:
-            index = self._outside.index_of(record)
-            if index is None:
-                return self._own.search(vector, limit, scope)
-            with self._outside.watched():
-                unseen = self._outside.unseen(index)
-                older = _without(unseen, limit, lambda n: index.search(vector, n, scope))
-        except NOT_THERE as error:
-            raise _bypassed(error, self._own.search(vector, limit, scope)) from error
-        newer = self._own.search(vector, limit, _within(scope, unseen)) if unseen else []
-        return _best(older, newer, limit)
-
-
-def _within(scope: Scope, document_ids: Collection[int]) -> Scope:
-    """Return the part of *scope* that consists of these documents."""
-    documents = frozenset(document_ids)
-    return scope._replace(documents=documents if scope.documents is None else documents & scope.documents)
-
-
-def _best(older: Sequence[Hit], newer: Sequence[Hit], limit: int) -> list[Hit]:
-    best: dict[FragmentKey, Hit] = {hit.key: hit for hit in (*older, *newer)}
-    return sorted(best.values(), key=lambda hit: (-hit.score, hit.key))[: max(limit, 0)]
-
-
-def _without(unseen: Collection[int], limit: int, ask: Ask) -> list[Hit]:
-    """Return the best *limit* hits outside of *unseen* documents, asking for more hits until there are enough."""
-    left_out = frozenset(unseen)
-    wanted = limit
-    while True:
-        hits = ask(wanted)
-        kept = [hit for hit in hits if hit.key.document_id not in left_out]
-        if len(kept) >= limit or len(hits) < wanted:
-            return kept[: max(limit, 0)]
-        wanted *= 2
-
-
-def _bypassed(error: VaultError | ExtraMissing, answer: Sequence[Hit]) -> IndexBypassed:
-    place = error.path if isinstance(error, VaultError) else ""
-    return IndexBypassed(place, error, answer)
-
-
-@contextmanager
-def closing(index: DerivedIndex) -> Iterator[DerivedIndex]:
-    """Close *index* at the end of the block."""
-    try:
-        yield index
-    finally:
-        index.close()

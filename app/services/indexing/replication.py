@@ -1,0 +1,219 @@
+"""External indexes: their files, and the replication of the records to them under a fenced lease."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import rmtree
+from time import monotonic, sleep
+from typing import cast
+
+from clawmem.domain.documents.fragments import lexical_entries
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import BadVector, ConfigError, IndexDamaged
+from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalIndex, VectorIndex
+from clawmem.ports.records import IndexRecord, IndexState, LexicalEntry, Marker, Role
+from clawmem.ports.storage import Lease
+from clawmem.ports.vault import Vault
+
+PRIVATE_FOLDER = 0o700
+BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
+LEASE_MS = 60_000
+ASKED_EVERY_S = 0.005  # polling interval while waiting for a lease
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """
+    Factory that opens and discards the external indexes of one vault.
+
+    Args:
+        named: Returns a backend by its name; raises `ConfigError` if it does not exist.
+        folder: Folder for the indexes of this vault.
+        read_only: Whether indexes are opened for reading only.
+        options: Engine options from the config file; read lazily by the engines.
+    """
+
+    named: Callable[[str], Backend]
+    folder: str
+    read_only: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def engine_for(self, role: Role, backend: str) -> str | None:
+        """Return the engine that *backend* uses for *role*; ``None`` if the vault's own index is used."""
+        chosen = self.named(backend)
+        return chosen.name if (chosen.lexical if role is Role.LEXICAL else chosen.vectors) else None
+
+    def open(self, record: IndexRecord) -> DerivedIndex:
+        """
+        Open and return the index of *record*, in a folder that only its owner can read.
+
+        Raises:
+            IndexDamaged, IndexUnavailable, ExtraMissing: See `clawmem.ports.errors`.
+            ConfigError: The backend does not support an index for this role.
+        """
+        backend = self.named(record.engine)
+        opener = backend.lexical if record.role is Role.LEXICAL else backend.vectors
+        if opener is None:
+            raise ConfigError(f"The backend {record.engine!r} keeps no {record.role} index any more.")
+        index = cast("Callable[[IndexPlace], DerivedIndex]", opener)(self._place(record))
+        if not self.read_only:
+            with suppress(OSError):  # indexes in an object store have no folder
+                Path(self.folder).chmod(PRIVATE_FOLDER)
+        return index
+
+    def discard(self, record: IndexRecord) -> None:
+        """Delete an index permanently."""
+        self.named(record.engine).discard(self._place(record))
+
+    def discard_unregistered(self, records: Callable[[], Iterable[IndexRecord]]) -> None:
+        """Delete the folders next to the vault that late readers of deleted indexes have made again."""
+        folders = [
+            *Path(self.folder).glob("*-*")
+        ]  # before the records: an index is registered before it has a folder
+        names = {f"{record.role}-{record.generation}" for record in records()}
+        for folder in folders:
+            if folder.name.partition("-")[0] in (*Role,) and folder.name not in names:
+                rmtree(folder, ignore_errors=True)
+
+    def size_bytes(self) -> int:
+        """Return the disk space of the indexes next to the vault; indexes stored elsewhere are not counted."""
+        size = 0
+        for path in Path(self.folder).rglob("*"):
+            with suppress(OSError):  # another process may just have merged or replaced the file
+                size += path.stat().st_size if path.is_file() else 0
+        return size
+
+    def _place(self, record: IndexRecord) -> IndexPlace:
+        name = f"{record.role}-{record.generation}"
+        return IndexPlace(
+            folder=f"{self.folder}/{name}",
+            name=f"{record.since.vault}-{name}",
+            read_only=self.read_only,
+            options=self.options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """
+    Indexer that applies changes in batches and commits each batch together with its marker.
+
+    Replay is idempotent: a document is removed and then added in its current state. A kill at any moment therefore
+    loses only the current batch.
+    """
+
+    records: Vault
+    clock: Clock
+    holder: str
+    is_gone: Callable[[str], bool] = lambda holder: False
+
+    @contextmanager
+    def leased(self, role: Role, patience_s: float = 0.0) -> Iterator[Lease | None]:
+        """
+        Hold the write lease of *role*; yield ``None`` if another process holds it for longer than *patience_s*.
+
+        The lease of a dead process is taken over before it expires.
+        """
+        name, leases, until = f"index {role}", self.records.leases, monotonic() + patience_s
+        while True:
+            now_ms = self.clock.now_ms()
+            lease = leases.acquire(name, self.holder, now_ms=now_ms, ttl_ms=LEASE_MS)
+            if (
+                lease is None
+                and (current := leases.current(name, now_ms=now_ms))
+                and self.is_gone(current.holder)
+            ):
+                leases.release(current)
+            elif lease or monotonic() >= until:
+                break
+            else:
+                sleep(ASKED_EVERY_S)  # writers hold the lease for one batch and take it again at once
+        try:
+            yield lease
+        finally:
+            if lease:
+                leases.release(lease)
+
+    def fence(self, lease: Lease) -> None:
+        """Raise `LeaseLost` unless *lease* is still valid; call this directly before every write."""
+        self.records.leases.check(lease, now_ms=self.clock.now_ms())
+
+    def catch_up(self, record: IndexRecord, index: DerivedIndex, lease: Lease) -> None:
+        """
+        Apply all changes up to now that *index* has not seen; later changes are left to their writers.
+
+        Raises:
+            IndexDamaged: The marker is not in this vault's history, or the vectors are outdated; the index must be
+                rebuilt.
+            IndexBusy, IndexUnavailable, LeaseLost: The index remains at its last committed marker.
+        """
+        outbox, marker = self.records.outbox, index.marker()
+        if marker is None or not outbox.knows(marker):
+            raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
+        if marker.seq > record.since.seq:  # a killed process committed to the index and could not say so
+            self._seen(record, outbox.after(record.since, record.role).document_ids, marker)
+        head = outbox.head()
+        while marker.seq < head.seq:
+            ids, upto = outbox.after(marker, record.role, BATCH)
+            if upto == marker:
+                return
+            self.write(record, index, ids, upto, lease)
+            self._seen(record, ids, upto)
+            marker = upto
+
+    def write(
+        self, record: IndexRecord, index: DerivedIndex, ids: Sequence[int], upto: Marker, lease: Lease
+    ) -> None:
+        """
+        Replace the entries of documents in one commit with the marker *upto*.
+
+        Raises:
+            IndexDamaged: Another embedding model has taken over, also while its vectors were read.
+        """
+        lease = self.records.leases.renew(lease, now_ms=self.clock.now_ms(), ttl_ms=LEASE_MS)
+        self.refuse_outdated(record)
+        try:
+            with index.committing(upto):
+                target = cast("LexicalIndex | VectorIndex", index)
+                for number in ids:
+                    target.remove(number)
+                if record.role is Role.LEXICAL:
+                    cast("LexicalIndex", index).put(self.entries(ids))
+                else:
+                    vectors = [
+                        vector for number in ids for vector in self.records.embeddings.of_document(number)
+                    ]
+                    cast("VectorIndex", index).put(vectors)
+                # As late as possible: a process that was suspended beyond its lease must not commit.
+                self.fence(lease)
+        except BadVector:
+            self.refuse_outdated(record)
+            raise
+
+    def refuse_outdated(self, record: IndexRecord) -> None:
+        """Raise `IndexDamaged` if the index is outdated because another embedding model has taken over."""
+        if any(r.generation == record.generation and r.outdated for r in self.records.outbox.indexes()):
+            raise IndexDamaged(record.engine, "another model's vectors serve now")
+
+    def entries(self, document_ids: Sequence[int]) -> list[LexicalEntry]:
+        """Return the lexical entries of the given documents; inactive documents have none."""
+        documents = self.records.documents.many(document_ids)
+        return [
+            entry
+            for number in document_ids
+            if number in documents and documents[number].inactive is None
+            for entry in lexical_entries(documents[number], self.records.documents.fragments(number))
+        ]
+
+    def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
+        """Record that an index has seen changes; the vault's own index keeps those that the serving one has not."""
+        with self.records.transactions.writing():
+            if record.role is Role.LEXICAL and record.state is IndexState.SERVING:
+                newer = frozenset(self.records.outbox.after(upto, record.role).document_ids)
+                for number in ids:
+                    if number not in newer:
+                        self.records.lexical.remove(number)
+            self.records.outbox.seen(record, upto)
