@@ -23,7 +23,12 @@ def text(body: str, place: tuple[int, int] | None) -> str:
 
 def test_sections_hold_their_subsections() -> None:
     """A section ends before the next heading of its level, and a fence holds no heading."""
-    assert [one.heading.text for one in sections(BODY)] == ["Log 2025", "2025-05-02", "Notes", "3 May 2025"]
+    assert [section.heading.label for section in sections(BODY)] == [
+        "Log 2025",
+        "2025-05-02",
+        "Notes",
+        "3 May 2025",
+    ]
     assert heading_above(BODY, 8) == "Log 2025 › 2025-05-02 › Notes"
     assert heading_above("text", 0) == ""
 
