@@ -83,11 +83,6 @@ def topics_folder(env: Mapping[str, str]) -> Path:
     return _own_folder(env, "XDG_CACHE_HOME") / "sessions"
 
 
-def client_servers(env: Mapping[str, str]) -> Path:
-    """Return the path of the file in which Claude Code registers its MCP servers."""
-    return Path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
-
-
 def client_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of Claude Code's settings, plugins and transcripts."""
     return below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env)
