@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -21,19 +21,16 @@ EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
 
 
 class LocalModel(Protocol):
-    """A model that is run in process."""
+    """
+    A model that is run in process.
 
-    @property
-    def name(self) -> str:
-        """The name in the settings."""
+    ``role`` is embed, generate or rerank; ``download_bytes`` is 0 when there is nothing to download.
+    """
 
-    @property
-    def role(self) -> str:
-        """The purpose: embed, generate or rerank."""
-
-    @property
-    def summary(self) -> str:
-        """A description in one line."""
+    name: str
+    role: str
+    summary: str
+    download_bytes: int
 
     @property
     def dimensions(self) -> int:
@@ -42,10 +39,6 @@ class LocalModel(Protocol):
     @property
     def origin(self) -> str:
         """The source of the installed files; empty while the model is not installed."""
-
-    @property
-    def download_bytes(self) -> int:
-        """The size of the download in bytes; 0 when there is nothing to download."""
 
     def is_there(self) -> bool:
         """Whether the model can be used without a download."""
@@ -181,7 +174,12 @@ class Models:
         opened = model.opened()
         if faults := model.faults():
             return ModelCheck(name, opened.fingerprint, faults)
-        return ModelCheck(name, opened.fingerprint, [], *_MEASURES[model.role](opened))
+        measure: dict[str, Callable[[Any], tuple[float, float | None]]] = {
+            EMBED: _measure_embedder,
+            GENERATE: _measure_generator,
+            RERANK: _measure_reranker,
+        }
+        return ModelCheck(name, opened.fingerprint, [], *measure[model.role](opened))
 
     def _named(self, name: str) -> LocalModel:
         if name not in self._known:
@@ -208,19 +206,15 @@ class Models:
         )
 
 
-_Measured = tuple[float, float | None]  # milliseconds, texts per second
-
-
-def _measure_embedder(embedder: Embedder) -> _Measured:
+def _measure_embedder(embedder: Embedder) -> tuple[float, float]:
     """Return milliseconds per question (the best of 10) and texts of about sixty words per second."""
     embedder.embed_query(QUESTION)
     query_ms = 1000 * min(_seconds(lambda: embedder.embed_query(QUESTION)) for _ in range(10))
-    count = TEXTS if query_ms < FAST_MS else SLOW_TEXTS
-    texts = [f"{number}. {QUESTION * 6}" for number in range(count)]
-    return query_ms, count / _seconds(lambda: embedder.embed_documents(texts))
+    texts = _texts(TEXTS if query_ms < FAST_MS else SLOW_TEXTS)
+    return query_ms, len(texts) / _seconds(lambda: embedder.embed_documents(texts))
 
 
-def _measure_generator(generator: Generator) -> _Measured:
+def _measure_generator(generator: Generator) -> tuple[float, None]:
     def generate() -> object:
         return generator.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS)
 
@@ -228,18 +222,15 @@ def _measure_generator(generator: Generator) -> _Measured:
     return 1000 * _seconds(generate), None
 
 
-def _measure_reranker(reranker: Reranker) -> _Measured:
-    texts = [f"{number}. {QUESTION * 6}" for number in range(SLOW_TEXTS)]
+def _measure_reranker(reranker: Reranker) -> tuple[float, None]:
+    texts = _texts(SLOW_TEXTS)
     reranker.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S)
     seconds = _seconds(lambda: reranker.rerank(QUESTION, texts, timeout_s=PATIENCE_S))
     return 1000 * seconds / SLOW_TEXTS, None
 
 
-_MEASURES: Mapping[str, Callable[[Any], _Measured]] = {
-    EMBED: _measure_embedder,
-    GENERATE: _measure_generator,
-    RERANK: _measure_reranker,
-}
+def _texts(count: int) -> list[str]:
+    return [f"{number}. {QUESTION * 6}" for number in range(count)]
 
 
 def _seconds(work: Callable[[], object]) -> float:

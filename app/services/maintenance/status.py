@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.models import Provider
+from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
+from clawmem.ports.analytics import Analytics, Question, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
@@ -76,7 +78,7 @@ class Status:
         Raises:
             VaultError: the vault cannot be read.
         """
-        receipts = self.receipts.counts()
+        receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [(document.content_type, document.authored_at) for document in every_served(self.documents)]
         collections = dict(self.documents.collections())
         return StatusReport(
@@ -87,7 +89,7 @@ class Status:
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),
             content_types=dict(sorted(Counter(kind for kind, _ in served).items())),
-            newest=_newest((moment for _, moment in served), iso_utc(self.clock.now_ms())),
+            newest=max((moment for _, moment in served if moment <= now), default=None),
             recalls=self.telemetry.count(),
             receipts=receipts.stored,
             receipt_bytes=receipts.size_bytes,
@@ -95,10 +97,6 @@ class Status:
             notes=self.notes.counts(),
             relations={kind.value: count for kind, count in self.relations.counts().items()},
         )
-
-
-def _newest(moments: Iterable[str], now: str) -> str | None:
-    return max((moment for moment in moments if moment <= now), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +116,15 @@ def numbers(
     documents: DocumentStore, sessions: SessionStore, clock: Clock, status: Status
 ) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
-    told, today = status(), iso_utc(clock.now_ms())[:DAY]
+    report, today = status(), iso_utc(clock.now_ms())[:DAY]
     served = [(document.review_by, document.access_count) for document in every_served(documents)]
     return VaultStatistics(
-        told,
+        report,
         stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
         mean_accesses=round(sum(number for _, number in served) / max(1, len(served)), 2),
         sessions=sessions.recent(RECENT),
     )
 
-
-Progress = Callable[[int, int], None]
 
 MAX_TOP = 1000
 
@@ -174,20 +170,18 @@ class Report:
                 question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
                 for question in Question
             }
-        documents = _sum(tables[Question.COVERAGE], "documents")
-        return VaultReport(now, since, documents, _sum(tables[Question.SPEED], "recalls"), tables, files)
+        documents = sum(record["documents"] for record in tables[Question.COVERAGE].records())
+        recalls = sum(record["recalls"] for record in tables[Question.SPEED].records())
+        return VaultReport(now, since, documents, recalls, tables, files)
 
     def _facts(self, progress: Progress) -> Iterator[Document]:
         """Yield every document; a review date that cannot be parsed is dropped."""
         total = sum(self.documents.collections().values())
-        for done, document in enumerate(self._every_document(), start=1):
+        every = chain(every_served(self.documents), self.documents.latest(active=False))
+        for done, document in enumerate(every, start=1):
             progress(min(done, total), total)
             review_ms = parse_iso(document.review_by or "")
             yield document._replace(review_by=None if review_ms is None else iso_utc(review_ms))
-
-    def _every_document(self) -> Iterator[Document]:
-        yield from every_served(self.documents)
-        yield from self.documents.latest(active=False)
 
 
 def read_since(text: str, now_ms: int) -> str:
@@ -207,7 +201,3 @@ def read_since(text: str, now_ms: int) -> str:
     if since_ms > now_ms:
         raise InvalidInput("OUT_OF_BOUNDS", f"--since {text!r} lies in the future. Give an earlier day.")
     return iso_utc(max(since_ms, 0))
-
-
-def _sum(table: Table, column: str) -> int:
-    return sum(record[column] for record in table.records())
