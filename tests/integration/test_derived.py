@@ -149,30 +149,20 @@ class TestConclusions:
 
 
 class TestMergedObservations:
-    def test_rebuilt_from_those_that_are_left(self, memory: Memory) -> None:
-        """Three said the same; without the first one the text, the count and the sources are those of the others."""
+    def test_the_others_are_merged_again(self, memory: Memory) -> None:
+        """Three observations were merged; without the first one, the others are served, and then merged anew."""
         with memory.open() as services:
             ids, made = memory.merge(services, f"{FRIDAY}!", f"{FRIDAY}!!", FRIDAY)
             vault = services.vault
-            assert "It was noted 3 times" in (vault.documents.body(made) or "")
-            vault.entities.set_mentions(
-                made, [Entity(entity_id("Hartmann", "service"), "service", "Hartmann")]
-            )
 
             done = services.forgetting([fetch(vault, ids[2])], "cli")
 
-            body = vault.documents.body(made) or ""
-            assert "It was noted 2 times" in body
-            assert body.startswith(f"# {FRIDAY}!!\n")
-            assert (fetch(vault, made).inactive, fetch(vault, made).title) == (None, f"{FRIDAY}!!")
-            assert [one.id for one in done.rebuilt] == [made]
-            assert vault.entities.mentions(made) == []
-            [held] = vault.journal.replacements(made)
-            assert (held.document_id, held.replaced) == (made, (ids[0], ids[1]))
+            assert [fetch(vault, number).inactive for number in ids[:2]] == [None, None]
+            assert [document.id for document in done.documents] == [ids[2], made]
             assert derived_documents(vault, [ids[2]]) == []
             assert not any(services.prove(done).values())
-            restored = consolidation(vault, memory.clock).restore(made, "cli")
-            assert sorted(one.id for one in restored) == ids[:2]
+            [again] = memory.consolidate(services)
+            assert "It was noted 2 times" in (vault.documents.body(again) or "")
 
     def test_one_that_is_left_is_served_again(self, memory: Memory) -> None:
         """Of two that were merged the other one needs nobody to stand for it."""
@@ -189,7 +179,7 @@ class TestMergedObservations:
             assert services.verify() == []
 
     def test_over_several_steps(self, memory: Memory) -> None:
-        """What was merged in turn from a merged one is counted anew as well, and nothing of it is served twice."""
+        """What was merged in turn from a merged document goes as well, and the other observations are served."""
         with memory.open() as services:
             (first, second), once = memory.merge(services, FRIDAY, f"{FRIDAY}!")
             third = memory.note(services, f"{FRIDAY}!!", "observation")
@@ -197,10 +187,8 @@ class TestMergedObservations:
 
             services.forgetting([fetch(services.vault, first)], "cli")
 
-            assert fetch(services.vault, once).inactive is InactiveReason.SUPERSEDED
-            assert fetch(services.vault, second).inactive is InactiveReason.SUPERSEDED
-            assert fetch(services.vault, third).inactive is InactiveReason.SUPERSEDED
-            assert "It was noted 2 times" in (services.vault.documents.body(twice) or "")
+            assert [is_forgotten(services, number) for number in (first, once, twice)] == [True] * 3
+            assert [fetch(services.vault, number).inactive for number in (second, third)] == [None, None]
             assert services.verify() == []
 
 

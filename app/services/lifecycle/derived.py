@@ -1,21 +1,15 @@
-"""Memories derived from documents: their plan, and their rebuilding."""
+"""Memories derived from documents to forget."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
 from clawmem.app.services.capture.memories import PROJECT, Memories
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.maintenance.observations import (
-    Group,
-    MergedObservations,
-    Observation,
-    Observations,
-    serve_again,
-)
 from clawmem.domain.capture import handoff
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
@@ -62,9 +56,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-_LEAST_MERGED = 2
 _EVERY = 1_000_000  # sessions
-WITHOUT_FORGOTTEN = "one of its sources was forgotten"
 
 Sections = dict[str, list[str]]
 
@@ -73,115 +65,75 @@ class DerivedPlan(NamedTuple):
     """
     Decisions about the memories that were derived from documents to forget.
 
-    ``removed`` are forgotten as well. ``rebuilt`` are written again without their forgotten sources, ``merged``
-    from these observations, ``handoffs`` with these sections. ``released`` observations are served again.
+    ``removed`` are forgotten as well, ``handoffs`` written again with these sections. ``released`` observations were
+    merged into a removed one and are served again; the next consolidation merges them.
     """
 
-    removed: tuple[Document, ...]
-    rebuilt: tuple[Document, ...]
-    merged: dict[int, list[int]]
-    handoffs: dict[int, Sections]
-    released: tuple[int, ...]
+    removed: list[Document]
+    handoffs: list[tuple[Document, Sections]]
+    released: list[int]
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedMemories:
-    """Finds, and rebuilds, memories that were derived from forgotten documents."""
+    """Finds memories that were derived from forgotten documents, and removes those documents from them."""
 
     vault: Vault
     publisher: Publisher
     memories: Memories
-    merged: MergedObservations
     clock: Clock
 
-    def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
+    def plan(self, forgotten: Iterable[Document]) -> DerivedPlan:
         """Decide about the memories derived from *forgotten*; nothing is changed."""
-        gone = {note.id for note in forgotten}
-        found = derived_documents(self.vault, gone)
-        removed: list[Document] = []
-        merged: dict[int, list[int]] = {}
-        handoffs: dict[int, Sections] = {}
-        released: list[int] = []
+        gone = {document.id for document in forgotten}
+        plan = DerivedPlan([], [], [])
         # By id, which is the order of creation: a source is decided before the memories that were derived from it.
-        for document in sorted(found, key=lambda note: note.id):
-            left = self._left(document, gone)
-            if len(left) >= _LEAST_MERGED or (left and document.inactive):
-                merged[document.id] = left
-            elif sections := self._sections(document, gone):
-                handoffs[document.id] = sections
+        for document in sorted(derived_documents(self.vault, gone), key=attrgetter("id")):
+            if sections := self._sections(document, gone):
+                plan.handoffs.append((document, sections))
             else:
-                removed.append(document)
-                released += left
+                plan.removed.append(document)
                 gone.add(document.id)
-        kept = tuple(note for note in found if note.id in merged or note.id in handoffs)
-        return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released))
+        replaced = [
+            number
+            for document in plan.removed
+            for entry in self._merges(document)
+            for number in entry.replaced
+        ]
+        plan.released.extend(number for number in replaced if number not in gone)
+        return plan
 
     def apply(self, plan: DerivedPlan) -> None:
-        """Rebuild and release documents as *plan* says; inside `Transactions.writing`."""
-        for document in sorted(plan.rebuilt, key=lambda note: note.id):
+        """Rewrite and release documents as *plan* says; inside `Transactions.writing`."""
+        for document, sections in plan.handoffs:
             self.publisher.drop_knowledge(document.id)
-            if document.id in plan.merged:
-                self._merge(document, plan.merged[document.id])
-            else:
-                self._hand_over(document, plan.handoffs[document.id])
+            self._rewrite(document, sections)
         for document in plan.removed:
-            self._end_replacements(document.id)
-        serve_again(self.vault.documents, self.publisher, plan.released)
+            for entry in self._merges(document):
+                self.vault.journal.undo(entry.id, iso_utc(self.clock.now_ms()))
+        released = self.vault.documents.many(plan.released).values()
+        for document in sorted(released, key=attrgetter("id")):
+            if document.inactive is InactiveReason.SUPERSEDED:
+                self.publisher.publish_again(document)
 
-    # -- merged observations ------------------------------------------------------------------------
-
-    def _left(self, document: Document, gone: Collection[int]) -> list[int]:
-        """Return the observations that were merged into *document*, without those that are *gone*."""
-        if CONSOLIDATED not in document.tags:
-            return []
-        replaced = {i for entry in self._standing(document.id) for i in entry.replaced} - set(gone)
-        there = self.vault.documents.many(replaced).values()
-        return sorted(note.id for note in there if note.inactive is not InactiveReason.FORGOTTEN)
-
-    def _merge(self, document: Document, left: Sequence[int]) -> None:
-        members = self._observed(left)
-        self.merged.write(Group(members[0].statement.text, members, WITHOUT_FORGOTTEN), document.path)
-        if document.inactive:  # another consolidated document replaced it and continues to do so
-            self.publisher.withdraw([document.id], document.inactive)
-        self._end_replacements(document.id)
-        self.vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))
-
-    def _observed(self, document_ids: Sequence[int]) -> tuple[Observation, ...]:
-        documents = self.vault.documents.many(document_ids).values()
-        read = Observations(
-            self.vault.documents,
-            self.vault.entities,
-            [note._replace(pinned=False, snoozed_until=None) for note in documents],
-        )
-        every = (read[number] for number in document_ids)
-        return tuple(sorted(every, key=lambda observation: observation.when, reverse=True))
-
-    def _end_replacements(self, document_id: int) -> None:
-        for entry in self._standing(document_id):
-            self.vault.journal.undo(entry.id, self._now())
-
-    def _standing(self, document_id: int) -> list[Replacement]:
-        return [
-            entry
-            for entry in self.vault.journal.replacements(document_id)
-            if entry.document_id == document_id
-        ]
-
-    # -- handoffs -----------------------------------------------------------------------------------
+    def _merges(self, document: Document) -> list[Replacement]:
+        """Return the entries of observations that were merged into *document*, and not served again."""
+        entries = self.vault.journal.replacements(document.id) if CONSOLIDATED in document.tags else []
+        return [entry for entry in entries if entry.document_id == document.id]
 
     def _sections(self, document: Document, gone: Collection[int]) -> Sections:
         """Return the sections of a handoff without the items that repeat the quote of one of *gone*."""
         if document.content_type != HANDOFF:
             return {}
         quotes = {_one_line(seen.quote) for number in gone for seen in self.vault.captures.sightings(number)}
-        said = handoff.sections_of(self.vault.documents.body(document.id) or "")
-        kept = {
+        sections = handoff.sections_of(self.vault.documents.body(document.id) or "")
+        rest = {
             name: [item for item in items if not any(quote in _one_line(item) for quote in quotes if quote)]
-            for name, items in said.items()
+            for name, items in sections.items()
         }
-        return {name: items for name, items in kept.items() if items}
+        return {name: items for name, items in rest.items() if items}
 
-    def _hand_over(self, document: Document, sections: Sections) -> None:
+    def _rewrite(self, document: Document, sections: Sections) -> None:
         by = as_tag(document.origin)
         properties = self.vault.properties.many([document.id]).get(document.id, ())
         self.memories.write(
@@ -201,6 +153,3 @@ class DerivedMemories:
         for session in self.vault.sessions.recent(_EVERY):
             if session.handoff_path == document.display_path:
                 self.vault.sessions.save(replace(session, summary=summary))
-
-    def _now(self) -> str:
-        return iso_utc(self.clock.now_ms())

@@ -53,8 +53,8 @@ class ForgetReport(NamedTuple):
     """
     Forgotten documents, derived ones included.
 
-    ``left`` says why their bytes may remain in free space, and is empty when none remain. ``rebuilt`` are derived
-    memories that were written again without them.
+    ``left`` says why their bytes may remain in free space, and is empty when none remain. ``rebuilt`` are handoffs
+    that were written again without them.
     """
 
     documents: tuple[Document, ...]
@@ -101,7 +101,7 @@ class Forgetting:
 
         Their paths stay in the records, so that neither their files nor other files with the same text are indexed
         again. Earlier versions and locations of them are forgotten as well, other served notes with the same text are
-        not. Memories derived from them are rebuilt without them, or forgotten as well. Each transaction forgets `PART`
+        not. Memories derived from them are forgotten as well; handoffs are written again without them. Each transaction forgets `PART`
         documents.
 
         Raises:
@@ -175,7 +175,7 @@ class Forgetting:
                 docid = document.hash[:DOCID_LENGTH]
                 self.vault.acts.add([ActEntry(document.id, act, by, now, reason, docid)])
         forgotten |= every
-        rebuilt |= {document.id: document for document in plan.rebuilt}
+        rebuilt |= {document.id: document for document, _ in plan.handoffs}
         return _failure(lambda: self.note([*every.values()], now))  # the next update repeats it
 
     def _earlier(self, documents: Sequence[Document]) -> list[Document]:

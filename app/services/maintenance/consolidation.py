@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations, takewhile
+from operator import attrgetter
 
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
@@ -16,7 +17,6 @@ from clawmem.app.services.maintenance.observations import (
     Observation,
     Observations,
     is_free,
-    serve_again,
 )
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
 from clawmem.domain.capture.notes import COLLECTION
@@ -121,8 +121,11 @@ class Consolidation:
         now = iso_utc(self.clock.now_ms())
         with self.transactions.writing():
             for entry in entries:
-                restored += serve_again(self.documents, self.publisher, entry.replaced)
+                known = sorted(self.documents.many(entry.replaced).values(), key=attrgetter("id"))
+                restored += [note for note in known if note.inactive is InactiveReason.SUPERSEDED]
                 self.journal.undo(entry.id, now)
+            for note in restored:
+                self.publisher.publish_again(note)
             document = self.documents.get(document_id)
             if entries and document is not None and patterns.CONSOLIDATED in document.tags:
                 self.publisher.withdraw([document_id], InactiveReason.SUPERSEDED)
@@ -226,11 +229,16 @@ class _Grouping:
     def __init__(self, options: Consolidation, run: PhaseRun) -> None:
         self._options = options
         self._run = run
-        # These pairs were merged and then restored by the user: never merge them again.
+        # These pairs were merged and then restored by the user: never merge them again. Where the merged document was
+        # forgotten instead, the other observations may be merged.
+        undone = options.journal.replacements(undone=True)
+        known = options.documents.many(entry.document_id for entry in undone)
         self._apart = {
             frozenset(pair)
-            for replacement in options.journal.replacements(undone=True)
-            for pair in combinations(replacement.replaced, 2)
+            for entry in undone
+            if (document := known.get(entry.document_id))
+            and document.inactive is not InactiveReason.FORGOTTEN
+            for pair in combinations(entry.replaced, 2)
         }
         self.groups: list[Group] = []
         self.members: set[int] = set()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.indexing.publish import Publisher
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
@@ -28,7 +26,7 @@ from clawmem.domain.maintenance.selection import (
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import EntityStore
-from clawmem.ports.records import Document, InactiveReason, Origin, Scope
+from clawmem.ports.records import Document, Origin, Scope
 from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.telemetry import Telemetry
 
@@ -231,14 +229,3 @@ class MergedObservations:
         )
         self.captures.count_as(created, len(occasions))
         return created
-
-
-def serve_again(
-    documents: DocumentStore, publisher: Publisher, document_ids: Iterable[int]
-) -> list[Document]:
-    """Serve superseded documents again and return them ordered by id. To be called inside `Transactions.writing`."""
-    known = sorted(documents.many(document_ids).values(), key=attrgetter("id"))
-    superseded = [document for document in known if document.inactive is InactiveReason.SUPERSEDED]
-    for document in superseded:
-        publisher.publish_again(document)
-    return superseded
