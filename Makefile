@@ -75,8 +75,7 @@ bench-speed: $(VENV)/installed-dev
 	@$(BIN)/pytest tools/bench -m bench -s
 
 reference: $(VENV)/installed-dev
-	@PYTHONPATH=tests $(BIN)/python tests/mcp_tools.py
-	@PYTHONPATH=tests $(BIN)/python tests/reference.py
+	@$(BIN)/python tools/reference.py
 
 fmt: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix --quiet .

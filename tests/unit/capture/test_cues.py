@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from captured_sentences import SENTENCES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_
 from clawmem.domain.capture.notes import note_body, note_of, note_path
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
 
+SENTENCES = Path(__file__).parents[2] / "data" / "captured_sentences.tsv"
 U, A = Speaker.USER, Speaker.ASSISTANT
 
 
@@ -25,8 +27,8 @@ def said(*texts: tuple[Speaker, str]) -> list[TranscriptMessage]:
 
 def test_sentences_by_kind() -> None:
     """Own statements are found by their kind, what was reported, quoted, supposed, denied or asked is not."""
-    rows = [row for rows in SENTENCES.values() for row in rows]
-    found = [(text, expected, kind_of(text, U)) for text, expected in rows]
+    rows = [line.split("\t") for line in SENTENCES.read_text("utf-8").splitlines()]
+    found = [(text, expected or None, kind_of(text, U)) for _, expected, text in rows]
     right = sum(kind == expected for _, expected, kind in found if kind)
     wrong = [text for text, expected, kind in found if kind != expected]
 
