@@ -15,11 +15,11 @@ from clawmem.app.bootstrap.container import Gateways
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import is_there
-from clawmem.app.interfaces.hooks.capture import drained
+from clawmem.app.interfaces.hooks.capture import do_jobs
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
+from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
 from clawmem.app.interfaces.hooks.runner import call, fault_of_event, log_error
-from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
+from clawmem.app.interfaces.hooks.spool import Spool
 from clawmem.app.operations.dispatch import Busy, Dispatcher
 from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
 from clawmem.app.settings.model import load_settings
@@ -37,10 +37,14 @@ class ResidentContext(HookContext):
     """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
 
     def __init__(
-        self, environ: Mapping[str, str], offer: Offer, dispatcher: Dispatcher, later: Callable[[], None]
+        self,
+        environ: Mapping[str, str],
+        offer: Callable[[str], None],
+        dispatcher: Dispatcher,
+        later: Callable[[], object],
     ) -> None:
-        super().__init__(environ, offer)
-        self._dispatcher, self._later = dispatcher, later
+        super().__init__(environ, offer, later)
+        self._dispatcher = dispatcher
 
     @contextmanager
     def services(self) -> Iterator[Services | None]:
@@ -50,11 +54,6 @@ class ResidentContext(HookContext):
             return
         with self._dispatcher.services(self._settings) as services:
             yield services
-
-    def work_off(self, spool: Spool) -> list[str]:
-        """Defer the spooled jobs to the background; return no failures."""
-        self._later()
-        return []
 
     def _settings(self) -> Settings:
         """Return the settings of the server; those that are invalid now are ignored."""
@@ -117,18 +116,15 @@ class ServerRuntime:
         if called is None:
             raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
         event_read = read_event(event, environ)
-        if fault := fault_of_event(event, event_read):
+        if fault := fault_of_event(event):
             self._log(name, fault)
         hooks = called.hooks_for(event_read.matched_value)
-        outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
-        try:
-            return joined(outputs).render(called.event)
-        except Exception:  # noqa: BLE001  output that cannot be rendered
-            return SILENCE.render(called.event)
+        contexts = [await self._context_of(hook, event_read, environ) for hook in hooks]
+        return answer(called.event, "\n\n".join(filter(None, contexts)))
 
-    async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
-        """Return the output of the hook *name*: the last one that it offered before its deadline."""
-        offers = [SILENCE]
+    async def _context_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> str:
+        """Return the context of the hook *name*: the last one that it offered before its deadline."""
+        offers = [""]
         context = ResidentContext(environ, offers.append, self.dispatcher, self._drainer.wake)
         try:
             with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
@@ -137,16 +133,13 @@ class ServerRuntime:
             raise
         except Exception as error:  # noqa: BLE001  a client always gets an answer
             self._log(name, error)
-            return SILENCE
+            return ""
         return offers[-1]
 
     def _drain(self, stop: threading.Event) -> None:
         try:
-            spool = Spool(self.vault)
-            if not spool.waiting() or not self.vault.exists():
-                return
-            if failures := drained(self.vault, spool, self.environ, MODELS_S):
-                raise JobsFailed("; ".join(failures))
+            if Spool(self.vault).jobs() and self.vault.exists():
+                do_jobs(self.vault, self.environ, MODELS_S)
         finally:
             Gateways.checkpoint_log(str(self.vault))
 

@@ -26,7 +26,7 @@ CALLS = [
     *[("pretool-inject", {"tool_input": {"file_path": "/app/redis.md"}})] * 3,
     ("session-bootstrap", {"source": "startup"}),
     ("curator-nudge", {"source": "startup"}),
-    ("precompact-extract", {"trigger": "auto"}),
+    ("precompact-extract", {}),
     ("decision-extractor", {}),
     ("handoff-generator", {}),
     ("feedback-loop", {}),

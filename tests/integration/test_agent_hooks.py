@@ -12,7 +12,7 @@ from command_line import Invoke, ask_json
 
 from clawmem.app.client.hook_registry import call_named
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.protocol import joined, read_event
+from clawmem.app.interfaces.hooks.protocol import answer, read_event
 from clawmem.app.interfaces.hooks.runner import call
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
@@ -46,13 +46,13 @@ class Agent:
         assert called
         event_read = read_event(told, self._environ)
         context = HookContext(self._environ)
-        outputs = [call(hook, event_read, context) for hook in called.hooks_for(event_read.matched_value)]
-        answer: dict[str, Any] = json.loads(joined(outputs).render(called.event))
-        assert answer.keys() <= KEYS and answer["continue"] is True
-        specific = answer.get("hookSpecificOutput", {"hookEventName": name})
+        contexts = [call(hook, event_read, context) for hook in called.hooks_for(event_read.matched_value)]
+        given: dict[str, Any] = json.loads(answer(called.event, "\n\n".join(filter(None, contexts))))
+        assert given.keys() <= KEYS and given["continue"] is True
+        specific = given.get("hookSpecificOutput", {"hookEventName": name})
         assert specific["hookEventName"] == name and specific.keys() <= {"hookEventName", "additionalContext"}
         assert specific.get("additionalContext") != "", "Codex makes an empty message of it"
-        return answer
+        return given
 
     def _filled(self, text: str, prompt: str) -> str:
         for name, value in {**self.values, "PROMPT": prompt}.items():

@@ -45,7 +45,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
         here = HookContext({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
-        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here)
 
     return called
 

@@ -34,7 +34,7 @@ def test_an_index_elsewhere(
 
     assert served_by(environ) == ("lancedb", "lancedb")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
-    assert "Redis for 14 days" in context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ)).context
+    assert "Redis for 14 days" in context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ))
 
     config.write_text("", "utf-8")
     assert "does not exist" in served_by(environ)[0]

@@ -62,10 +62,9 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
     code = """
 import os, sys
 from clawmem.app.interfaces.hooks import briefing, process
-from clawmem.app.interfaces.hooks.protocol import HookOutput
 def run(event, here):
     print("noise"); os.write(1, b"more noise")
-    here.offer(HookOutput("so far"))
+    here.offer("so far")
     {}
 briefing.pretool_inject = run
 process.run_process(["pretool-inject"])

@@ -54,9 +54,8 @@ class Here(HookContext):
         self.transcript = transcript
         self.read = ""
 
-    def work_off(self, spool: Spool) -> list[str]:
+    def do_jobs(self) -> None:
         self.read = self.transcript.read_text("utf-8")
-        return []
 
 
 def test_a_turn_is_read_when_it_is_written(tmp_path: Path) -> None:
@@ -69,7 +68,7 @@ def test_a_turn_is_read_when_it_is_written(tmp_path: Path) -> None:
     stopping = Thread(target=capture, args=("decision-extractor", event, here))
     stopping.start()
     end = monotonic() + 20
-    while not spool.waiting() and monotonic() < end:
+    while not spool.jobs() and monotonic() < end:
         sleep(0.001)
 
     file.write_text(line_of(SAID, ascii_only=True), "utf-8")

@@ -70,7 +70,7 @@ class PlantedHome:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self.folder))
         here = HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
-        return handler_of(name)(event, here).context
+        return handler_of(name)(event, here)
 
     def contexts(self, transcript: str = "", attacks: Sequence[tuple[str, str]] = SOME) -> Iterator[str]:
         """Everything that the hooks say: about *attacks*, about each file, and at the beginning of sessions."""
@@ -182,7 +182,7 @@ def test_tool_outputs_of_a_conversation_are_neither_kept_nor_told(home: PlantedH
     file.parent.mkdir()
     file.write_text("".join(json.dumps(entry) + "\n" for entry in conversation()), "utf-8")
 
-    home.hook("precompact-extract", transcript_path=str(file), trigger="auto")
+    home.hook("precompact-extract", transcript_path=str(file))
     for name in ("decision-extractor", "handoff-generator", "feedback-loop"):
         home.hook(name, transcript_path=str(file))
     contexts = list(home.contexts(str(file)))

@@ -111,7 +111,7 @@ class PoisonedHome:
         """Return the block that *prompt* carries."""
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self._folder))
         here = HookContext({**places, "INDEX_PATH": str(self._index), "CLAWMEM_PROFILE": "balanced"})
-        return context_surfacing(HookEvent("UserPromptSubmit", prompt, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", prompt, prompt=prompt), here)
 
 
 def unmarked_lines(block: str) -> int:

@@ -95,7 +95,7 @@ class Prompts:
     def block(self, prompt: str, session: str, profile: str) -> str:
         """What *prompt* carries."""
         here = HookContext({**self._environ, "CLAWMEM_PROFILE": profile})
-        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here)
 
 
 def measure(name: str, folder: Path, work: Path, most: int) -> None:

@@ -1,49 +1,53 @@
-"""Hooks that capture a conversation: a job is stored in the spool first, then processed as far as time allows."""
+"""Hooks that capture a conversation: a job is stored in the spool first, then done as far as time allows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.environment.process_identity import holder_id, is_gone
-from clawmem.app.interfaces.hooks.capture_jobs import CaptureJobs
+from clawmem.app.environment.private_files import write_whole
+from clawmem.app.environment.projects import project_of
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
+from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.spool import InjectedFingerprints, Job, JobsFailed, Spool
 from clawmem.app.operations.embedding import embed_captured
+from clawmem.app.services.capture.session import Session
 from clawmem.app.settings.model import load_settings
+from clawmem.domain.security.fingerprint import fingerprint, is_echo
 from clawmem.domain.security.redaction import redact
+from clawmem.ports.errors import SourceUnreadable
 
-AFTER_COMPACTION = "PostCompact"
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
 MOST_SECONDS = 20.0  # of the 30 s that the client waits
+READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
+MOST_DOCUMENTS = 200
 
 # The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
 # summary is stored, because no other file contains it.
-_NAMED = ("session_id", "transcript_path", "cwd", "compact_summary")
+FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
 
 
-def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
+def capture(name: str, event: HookEvent, context: HookContext) -> str:
     """
-    Store the job of hook *name* in the spool, and process the spool unless another process does.
+    Store the job of hook *name* in the spool, and do all jobs unless another process does. Raises `JobsFailed`.
 
-    The output is always silent, because the client would take any text for a reason to continue the turn. Nothing
+    The context is always empty, because the client would take any text for a reason to continue the turn. Nothing
     happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
     """
-    if event.in_subagent or not event.transcript_path or not context.vault.exists():
-        return SILENCE
-    spool = Spool(context.vault)
-    spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
-    if event.last_assistant_message:
-        conversation_files = lazy("adapters.files.conversation:ConversationFiles")
-        conversation_files(event.transcript_path, event.session_id).wait_for(event.last_assistant_message)
-    failures = context.work_off(spool)
-    if failures:
-        raise JobsFailed("; ".join(failures))
-    return SILENCE
+    if not event.in_subagent and event.transcript_path and context.vault.exists():
+        Spool(context.vault).put(Job(name, {field: getattr(event, field) for field in FIELDS}))
+        if event.last_assistant_message:
+            conversation_files = lazy("adapters.files.conversation:ConversationFiles")
+            conversation_files(event.transcript_path, event.session_id).wait_for(event.last_assistant_message)
+        context.later()
+    return ""
 
 
 # Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used; and
@@ -54,30 +58,99 @@ feedback_loop = partial(capture, "feedback-loop")
 precompact_extract = partial(capture, "precompact-extract")
 
 
-def postcompact_capture(event: HookEvent, context: HookContext) -> HookOutput:
-    """Store the summary of a compacted conversation, if the client sends one. The event accepts no answer."""
-    if event.compact_summary:
-        safe = event._replace(compact_summary=redact(event.compact_summary))
-        capture("postcompact-capture", safe, context)
-    return HookOutput(answers=AFTER_COMPACTION)
+def postcompact_capture(event: HookEvent, context: HookContext) -> str:
+    """Store the summary of a compacted conversation, if the client sends one."""
+    if not event.compact_summary:
+        return ""
+    return capture(
+        "postcompact-capture", event._replace(compact_summary=redact(event.compact_summary)), context
+    )
 
 
-def drained(
-    vault: Path, spool: Spool, environ: Mapping[str, str], seconds: float = MOST_SECONDS
-) -> list[str]:
+def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECONDS) -> None:
     """
-    Process the jobs in *spool*, unless another process does; return a sentence for each failure.
+    Do the jobs in the spool of *vault*, unless another process does.
 
     What they captured gets vectors at once, so that a question finds it also by meaning.
 
     Args:
         seconds: Time limit for all model calls together.
+
+    Raises:
+        JobsFailed: some jobs failed.
     """
     settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:
-        drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)
         end = monotonic() + seconds
-        failures = drain(CaptureJobs(services, lambda: end - monotonic()))
+        failures = Spool(vault).work_off(lambda job: do_job(job, services, lambda: end - monotonic()))
         if monotonic() < end:
             embed_captured(services)
-        return failures
+    if failures:
+        raise JobsFailed(failures)
+
+
+def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
+    """
+    Do one job. Jobs are idempotent.
+
+    Args:
+        left: Returns the seconds that are left for model calls.
+
+    Raises:
+        LookupError: the hook of the job is unknown.
+        ClawmemError: raised by the service that does the job.
+    """
+    event = job.event
+    session = Session(
+        event.get("session_id", ""), event.get("transcript_path", ""), project_of(event.get("cwd", ""))
+    )
+    echoes = _echo_test(services, session)
+    match job.hook:
+        case "decision-extractor":
+            report = services.decision_extractor(is_echo=echoes, left=left)(session)
+            part = services.transcripts.read(session.transcript)
+            is_unknown = part.end.offset and not (part.messages or part.sidechains)  # as of a newer client
+            if is_unknown and not (report.stored or report.merged):
+                raise SourceUnreadable(session.transcript, "no line is a message in a known format")
+        case "handoff-generator":
+            services.handoffs(is_echo=echoes, left=left).write(session)
+        case "feedback-loop":
+            services.feedback_loop(session)
+        case "precompact-extract":
+            _save_state(services, session, services.handoffs(is_echo=echoes, left=left).state(session))
+        case "postcompact-capture":
+            handoffs = services.handoffs(is_echo=echoes, left=left)
+            handoffs.summarize(session, event.get("compact_summary", ""))
+        case _:
+            raise LookupError(f"nobody does {job.hook!r}")
+
+
+def _save_state(services: Services, session: Session, state: str) -> None:
+    """Write the state of a conversation next to its transcript, and update the collection with that file, if any."""
+    if not state:
+        return
+    files = services.conversation_files(session.transcript, session.id)
+    file = files.state_file
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(file, state.encode("utf-8", "replace"))
+    files.drop_old_states()
+    for folder in services.folders:
+        if file.resolve().is_relative_to(Path(folder.root).resolve()):
+            services.update(folder)
+
+
+def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:
+    """Return whether a sentence repeats what hooks gave to the session, which is not captured as new."""
+
+    @cache
+    def injected() -> frozenset[int]:
+        documents, telemetry = services.vault.documents, services.vault.telemetry
+        ids = {hit.document_id for recall in telemetry.of_session(session.id) for hit in recall.hits}
+        hashes = InjectedFingerprints(services.settings.vault).of(session.id)
+        for document in documents.many(sorted(ids)[-MOST_DOCUMENTS:]).values():
+            heading = f"{document.title} ({document.content_type}) {document.display_path}"  # as in a block
+            body = (documents.body(document.id) or "")[:READ_OF_BODY]
+            hashes = hashes.union(fingerprint(body), fingerprint(heading))
+        return hashes
+
+    return lambda sentence: is_echo(sentence, injected())

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import default_vault
-from clawmem.app.interfaces.hooks.protocol import HookOutput, Offer
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.hooks.spool import Spool
-
-
-def _keep_to_oneself(output: HookOutput) -> None:
-    """Discard an offer."""
 
 
 class HookContext:
     """
-    Dependencies of a hook: environment variables, the vault, and a receiver of provisional answers.
+    Dependencies of a hook. This implementation is for a separate process: each access opens and closes the vault.
 
-    This implementation is for a separate process: each access opens the vault and closes it afterwards.
+    Args:
+        environ: Environment variables of the client.
+        offer: Receives provisional contexts; the last one is sent if the hook misses its deadline.
+        later: Called after jobs were stored, to have them done; by default they are done at once.
     """
 
-    def __init__(self, environ: Mapping[str, str], offer: Offer = _keep_to_oneself) -> None:
-        self.environ = environ
-        self.offer = offer
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        offer: Callable[[str], None] = lambda context: None,
+        later: Callable[[], object] | None = None,
+    ) -> None:
+        self.environ, self.offer, self.later = environ, offer, later or self.do_jobs
 
     @property
     def vault(self) -> Path:
@@ -49,35 +50,8 @@ class HookContext:
 
         return open_services(load_settings(vault=self.vault, environ=self.environ), create=False)
 
-    def work_off(self, spool: Spool) -> list[str]:
-        """Process the jobs in *spool*, or have them processed; return a sentence for each known failure."""
-        from clawmem.app.interfaces.hooks.capture import drained
+    def do_jobs(self) -> None:
+        """Do the stored jobs, unless another process does. Raises `JobsFailed`."""
+        from clawmem.app.interfaces.hooks.capture import do_jobs
 
-        return drained(self.vault, spool, self.environ)
-
-
-class DeferringContext(HookContext):
-    """Context of a hook that shares its process with others: `process_deferred` processes the jobs of all at once."""
-
-    deferred: Spool | None = None
-
-    def work_off(self, spool: Spool) -> list[str]:
-        """Defer the jobs in *spool*; return no failures."""
-        self.deferred = spool
-        return []
-
-
-def process_deferred(contexts: Iterable[DeferringContext]) -> None:
-    """
-    Process the jobs that hooks deferred; the contexts belong to the same vault.
-
-    Raises:
-        JobsFailed: some jobs failed.
-    """
-    for context in contexts:
-        if context.deferred:
-            from clawmem.app.interfaces.hooks.spool import JobsFailed
-
-            if failures := HookContext(context.environ).work_off(context.deferred):
-                raise JobsFailed("; ".join(failures))
-            return
+        do_jobs(self.vault, self.environ)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock, Thread
 from time import sleep
 from typing import NoReturn
@@ -18,7 +19,7 @@ from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import HOOKS, HookCall, call_named
 from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
 from clawmem.app.environment.places import complete
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, joined
+from clawmem.app.interfaces.hooks.protocol import answer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 LEAST_DEADLINE_S = 1.0  # no deadline is shorter, so it is looked up after this time
@@ -27,54 +28,57 @@ LEAST_DEADLINE_S = 1.0  # no deadline is shorter, so it is looked up after this 
 PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
 
 # Options of the command, and the environment variables that they set.
-_OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
-
-_ENV = "--env"  # NAME=VALUE, for a client that does not pass the variables of `PLACES` on
+OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
+ENV = "--env"  # NAME=VALUE, for a client that does not pass the variables of `PLACES` on
 
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
     name, inherited = next(iter(arguments), ""), {**os.environ}
     os.environ.update(_variables_of(arguments[1:]))
-    try:  # noqa: SIM105
+    with suppress(Exception):  # without the .env file the event is answered all the same
         complete(os.environ)
-    except Exception:  # noqa: BLE001, S110  without the .env file the event is answered all the same
-        pass
-    answer = HookAnswer(_own_output(), name)
-    Thread(target=answer.end_in_time, daemon=True).start()
+    output = STDOUT
+    with suppress(OSError):  # the client closed one of the two
+        output = os.dup(STDOUT)
+        os.dup2(STDERR, STDOUT)  # nothing else may be printed there
+    hook_answer = HookAnswer(output, name)
+    Thread(target=hook_answer.end_in_time, daemon=True).start()
     try:
         event = _standard_input()
-        if name.isascii() and name.replace("-", "").isalnum() and (line := ask(name, event, os.environ)):
-            answer.set_line(line)
-        else:
+        if name.isascii() and name.replace("-", "").isalnum():
+            hook_answer.line = ask(name, event, os.environ)
+        if not hook_answer.line:
             from clawmem.app.interfaces.hooks.runner import prepare_next, run_hooks  # not if a server answers
 
-            answer.afterwards = lambda: prepare_next(name, inherited)
-            run_hooks(name, event.decode("utf-8", "replace"), answer.offer)
+            hook_answer.afterwards = lambda: prepare_next(name, inherited)
+            run_hooks(name, event.decode("utf-8", "replace"), hook_answer.offer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
-        answer.report(error)
-    answer.write_and_exit()
+        from clawmem.app.interfaces.hooks.runner import report_error
+
+        report_error(name, error)
+    hook_answer.write_and_exit()
 
 
 class HookAnswer:
-    """Answer of the process: the last offer of each hook, written exactly once, by the worker or by the timer."""
+    """
+    Answer of the process: the last offer of each hook, written exactly once, by the worker or by the timer.
+
+    Attributes:
+        line: The answer of a server, which is written unchanged.
+        afterwards: Called between the answer and the end of the process.
+    """
 
     def __init__(self, output: int, name: str) -> None:
-        self.afterwards: Callable[[], None] | None = None
-        """Called between the answer and the end of the process."""
-        self._output = output
-        self._name = name
-        self._offers: dict[str, HookOutput] = {}
-        self._line = ""
+        self.line = ""
+        self.afterwards: Callable[[], None] = lambda: None
+        self._output, self._name = output, name
+        self._contexts: dict[str, str] = {}
         self._written = Lock()
 
-    def offer(self, name: str, output: HookOutput) -> None:
-        """Set the output of the hook *name*, to be replaced by a later offer."""
-        self._offers[name] = output
-
-    def set_line(self, line: str) -> None:
-        """Set the rendered answer of a server, to be written unchanged."""
-        self._line = line
+    def offer(self, name: str, context: str) -> None:
+        """Set the context of the hook *name*, to be replaced by a later offer."""
+        self._contexts[name] = context
 
     def end_in_time(self) -> None:
         """Wait for the deadline of the call, and end the process."""
@@ -89,57 +93,28 @@ class HookAnswer:
         """Write the answer and end the process at once, without waiting for other threads."""
         self._written.acquire()  # never released: a second caller blocks until the process ends
         try:
-            if self._event_name() not in PRINTS_STDOUT:
-                _write(self._output, f"{self._line or self._rendered()}\n")
-            if self.afterwards:
-                self.afterwards()
+            name = self._name  # as the client calls it, if it is an event
+            event = name if name[:1].isupper() else HOOKS[name].event if name in HOOKS else ""
+            if event not in PRINTS_STDOUT:
+                line = self.line or answer(event, "\n\n".join(filter(None, [*self._contexts.values()])))
+                rest = f"{line}\n".encode("utf-8", "replace")
+                while rest:
+                    rest = rest[os.write(self._output, rest) :]
+            self.afterwards()
         finally:
             os._exit(0)
-
-    def report(self, error: BaseException) -> None:
-        """Write *error* to standard error and to the error log."""
-        from clawmem.app.interfaces.hooks.runner import report_error
-
-        report_error(self._name, error)
-
-    def _event_name(self) -> str:
-        if self._name[:1].isupper():
-            return self._name  # as the client calls it
-        return HOOKS[self._name].event if self._name in HOOKS else ""
-
-    def _rendered(self) -> str:
-        try:
-            return joined([*self._offers.values()]).render(self._event_name())
-        except Exception:  # noqa: BLE001  an answer that cannot be rendered
-            return SILENCE.render(self._event_name())
-
-
-def _write(output: int, text: str) -> None:
-    rest = text.encode("utf-8", "replace")
-    while rest:
-        rest = rest[os.write(output, rest) :]
 
 
 def _variables_of(options: Sequence[str]) -> dict[str, str]:
     """Return the environment variables of *options*. Unknown options are ignored silently."""
     waiting, variables = iter(options), dict[str, str]()
     for option in waiting:
-        if option in _OPTIONS:
-            variables[_OPTIONS[option]] = next(waiting, "")
-        elif option == _ENV:
+        if option in OPTIONS:
+            variables[OPTIONS[option]] = next(waiting, "")
+        elif option == ENV:
             name, _, value = next(waiting, "").partition("=")
             variables |= {name: value} if name in PLACES else {}
     return variables
-
-
-def _own_output() -> int:
-    """Return a descriptor for the answer, and redirect all other output to standard error."""
-    try:
-        output = os.dup(STDOUT)
-        os.dup2(STDERR, STDOUT)
-    except OSError:  # the client closed one of the two
-        return STDOUT
-    return output
 
 
 def _standard_input() -> bytes:

@@ -1,12 +1,12 @@
 """
 Wire format between a client and its hooks: one event as input, one answer as output, both JSON.
 
-A hook is a new process for every prompt, so this module imports little. Its records are named tuples, because importing
+A hook is a new process for every prompt, so this module imports little. Its record is a named tuple, because importing
 ``dataclasses`` takes longer than everything else in this file.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
@@ -27,10 +27,8 @@ class HookEvent(NamedTuple):
     Event of a session, as sent by a client; missing fields are empty.
 
     ``name`` is the event's name, ``UserPromptSubmit`` for one. A session without an id is identified by its
-    transcript. ``source`` says who sent a prompt, or why a
-    session starts (``startup``, ``resume``, ``clear``, ``compact``, ``fork``). ``trigger`` says why the
-    conversation is compacted (``manual``, ``auto``). ``agent_id`` is empty outside of subagents. ``raw`` is
-    the unmodified event.
+    transcript. ``source`` says who sent a prompt, or why a session starts (``startup``, ``resume``, ``clear``,
+    ``compact``, ``fork``). ``agent_id`` is empty outside of subagents.
     """
 
     name: str = ""
@@ -40,14 +38,11 @@ class HookEvent(NamedTuple):
     prompt: str = ""
     prompt_id: str = ""
     source: str = ""
-    trigger: str = ""
     agent_id: str = ""
-    agent_type: str = ""
     tool_name: str = ""
     tool_input: Mapping[str, Any] = {}
     last_assistant_message: str = ""
     compact_summary: str = ""
-    raw: Mapping[str, Any] = {}
 
     @property
     def in_subagent(self) -> bool:
@@ -65,130 +60,77 @@ class HookEvent(NamedTuple):
         return self.source in PEOPLE
 
 
-class HookOutput(NamedTuple):
-    """
-    Answer of a hook.
-
-    ``context`` is text for the model; it is omitted for events that cannot carry it. ``system_message`` is shown to
-    the user. ``suppress`` hides the answer in the client's transcript view. ``answers`` names the event if it differs
-    from the event that the hook is registered for.
-    """
-
-    context: str = ""
-    system_message: str = ""
-    suppress: bool = False
-    answers: str = ""
-
-    def render(self, event_name: str) -> str:
-        """Return the answer to *event_name* as one line of JSON of less than `MOST_CHARACTERS` characters."""
-        whole, spare = self._rendered(event_name), MOST_CHARACTERS
-        while len(whole) >= MOST_CHARACTERS:  # escapes make the JSON longer than its text
-            whole = self._shortened(spare)._rendered(event_name)
-            spare -= len(whole) - MOST_CHARACTERS + 1
-        return whole
-
-    def _shortened(self, most: int) -> "HookOutput":
-        return self._replace(
-            context=whole_lines(self.context, most), system_message=self.system_message[: most // 4]
-        )
-
-    def _rendered(self, event_name: str) -> str:
-        answer: dict[str, Any] = {"continue": True, "suppressOutput": self.suppress}
-        if self.system_message:
-            answer["systemMessage"] = self.system_message
-        name = self.answers or event_name
-        if name in CARRY_CONTEXT:
-            # Codex makes a message of an empty context, too.
-            context = {"additionalContext": self.context} if self.context else {}
-            answer["hookSpecificOutput"] = {"hookEventName": name, **context}
-        return json.dumps(answer, ensure_ascii=False)
-
-
-SILENCE = HookOutput()
-
-
-def joined(outputs: Sequence[HookOutput]) -> HookOutput:
-    """Return one output for the *outputs* of several hooks of an event: their texts, in order."""
-    return HookOutput(
-        context="\n\n".join(filter(None, (output.context for output in outputs))),
-        system_message="\n".join(filter(None, (output.system_message for output in outputs))),
-        suppress=bool(outputs) and all(output.suppress for output in outputs),
-        answers=next(filter(None, (output.answers for output in outputs)), ""),
-    )
-
-
-# Receives a provisional answer, which is sent if the hook misses its deadline. The last one counts.
-Offer = Callable[[HookOutput], None]
+_TEXTS = ("prompt", "last_assistant_message", "compact_summary")
 
 
 def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
     """Return the event in *text*. Values of a wrong type and names that are too long count as missing."""
-    raw = _object(text)
-    strings = {field: _string(raw, field) for field in _TEXT_FIELDS} | {
-        field: _name(raw, field) for field in _NAME_FIELDS
-    }
-    strings["name"] = _name(raw, "hook_event_name")
-    strings["last_assistant_message"] = strings["last_assistant_message"] or _string(raw, "prompt_response")
-    strings["session_id"] = strings["session_id"] or _session_in(environ) or strings["transcript_path"]
-    given = _value(raw, "tool_input")
-    return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)
+    values = event_object(text)
+
+    def value(field: str) -> Any:
+        first, *others = field.split("_")
+        return values.get(field) or values.get(first + "".join(map(str.title, others)))
+
+    def string(field: str) -> str:
+        found = value(field)
+        # JSON can escape a lone surrogate, which UTF-8 cannot encode.
+        text = found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
+        return text if field in _TEXTS or len(text) <= MOST_NAME else ""
+
+    strings = {field: string(field) for field in HookEvent._fields if field not in ("name", "tool_input")}
+    strings["name"] = string("hook_event_name")
+    strings["last_assistant_message"] = strings["last_assistant_message"] or string("prompt_response")
+    of_environment = next(filter(None, map(environ.get, SESSION_VARIABLES)), "") or ""
+    strings["session_id"] = strings["session_id"] or of_environment or strings["transcript_path"]
+    tool_input = value("tool_input")
+    return HookEvent(**strings, tool_input=tool_input if isinstance(tool_input, dict) else {})
 
 
-_TEXT_FIELDS = ("prompt", "last_assistant_message", "compact_summary")
-_NAME_FIELDS = tuple(
-    field for field in HookEvent._fields if field not in ("name", "tool_input", "raw", *_TEXT_FIELDS)
-)
+def event_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in *text*; an empty one for any other text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def answer(event_name: str, context: str = "") -> str:
+    """
+    Return the answer to an event as one line of JSON of less than `MOST_CHARACTERS` characters.
+
+    Args:
+        context: Text for the model; it is omitted for events that cannot carry it, and cut at the end of a line.
+    """
+    line, spare = _line(event_name, context), MOST_CHARACTERS
+    while len(line) >= MOST_CHARACTERS:  # escapes make the JSON longer than its text
+        line = _line(event_name, whole_lines(context, spare))
+        spare -= len(line) - MOST_CHARACTERS + 1
+    return line
+
+
+def _line(event_name: str, context: str) -> str:
+    line: dict[str, Any] = {"continue": True, "suppressOutput": False}
+    if event_name in CARRY_CONTEXT:
+        # Codex makes a message of an empty context, too.
+        line["hookSpecificOutput"] = {"hookEventName": event_name} | (
+            {"additionalContext": context} if context else {}
+        )
+    return json.dumps(line, ensure_ascii=False)
 
 
 def whole_lines(text: str, most: int) -> str:
     """Return the leading lines of *text* that fit into *most* characters, with open elements closed."""
-    kept: list[str] = []
-    open_elements: list[str] = []
+    lines: list[str] = []
+    closing: list[str] = []  # of the elements that are open, the innermost first
     for line in text.splitlines():
-        after = _open_after(open_elements, line)
-        if len("\n".join([*kept, line, *_closing(after)])) > most:
-            return "\n".join([*kept, *_closing(open_elements)])
-        kept.append(line)
-        open_elements = after
-    return "\n".join(kept)
-
-
-def _open_after(open_elements: list[str], line: str) -> list[str]:
-    name = line.strip().strip("</>")
-    if line.strip() == f"<{name}>":
-        return [*open_elements, name]
-    if open_elements and line.strip() == f"</{open_elements[-1]}>":
-        return open_elements[:-1]
-    return open_elements
-
-
-def _closing(open_elements: list[str]) -> list[str]:
-    return [f"</{name}>" for name in reversed(open_elements)]
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _string(raw: Mapping[str, Any], field: str) -> str:
-    found = _value(raw, field)
-    # JSON can escape a lone surrogate, which UTF-8 cannot encode.
-    return found.encode("utf-8", "replace").decode("utf-8") if isinstance(found, str) else ""
-
-
-def _name(raw: Mapping[str, Any], field: str) -> str:
-    found = _string(raw, field)
-    return found if len(found) <= MOST_NAME else ""
-
-
-def _value(raw: Mapping[str, Any], field: str) -> Any:
-    first, *others = field.split("_")
-    return raw.get(field) or raw.get(first + "".join(map(str.title, others)))
-
-
-def _session_in(environ: Mapping[str, str]) -> str:
-    return next(filter(None, map(environ.get, SESSION_VARIABLES)), "") or ""
+        name, after = line.strip().strip("</>"), closing
+        if line.strip() == f"<{name}>":
+            after = [f"</{name}>", *closing]
+        elif closing and line.strip() == closing[0]:
+            after = closing[1:]
+        if len("\n".join([*lines, line, *after])) > most:
+            return "\n".join([*lines, *closing])
+        lines.append(line)
+        closing = after
+    return "\n".join(lines)

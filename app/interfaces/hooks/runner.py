@@ -11,59 +11,85 @@ from importlib import import_module
 from pathlib import Path
 from time import gmtime, strftime
 from traceback import format_exception
-from typing import TYPE_CHECKING
 
 from clawmem.app.client.autostart import start_server
-from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, HookCall, call_named
+from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import append_to_error_log
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event
 from clawmem.ports.errors import ClawmemError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.interfaces.hooks.context import HookContext
 
 STDERR = 2
 MOST_SHOWN = 60  # characters of invalid input in the log
 MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
 
-# The module of each hook's handler, a function that is called like the hook.
-_MODULES = {
-    "context-surfacing": "prompt",
-    "postcompact-inject": "briefing",
-    "curator-nudge": "briefing",
-    "staleness-check": "briefing",
-    "session-bootstrap": "briefing",
-    "pretool-inject": "briefing",
-    "precompact-extract": "capture",
-    "postcompact-capture": "capture",
-    "decision-extractor": "capture",
-    "handoff-generator": "capture",
-    "feedback-loop": "capture",
-}
+# The hooks of each module; the handler is a function that is called like the hook.
+MODULES = {
+    "prompt": ("context-surfacing",),
+    "briefing": (
+        "postcompact-inject", "curator-nudge", "staleness-check", "session-bootstrap", "pretool-inject"
+    ),
+    "capture": (
+        "precompact-extract", "postcompact-capture", "decision-extractor", "handoff-generator", "feedback-loop"
+    ),
+}  # fmt: skip
 
 
-def run_hooks(name: str, text: str, offer: Callable[[str, HookOutput], None]) -> None:
+def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
     """
-    Pass the event in *text* to the hooks that *name* names, and the output of each, with its name, to *offer*.
+    Run the hooks that *name* names on the event in *text*, in order, each in a thread until its own deadline.
+
+    The context of each is passed to *offer*, with the name of the hook. Then the jobs are done that hooks stored.
 
     Raises:
         LookupError: No hook or event has this name.
-        JobsFailed: some jobs that the hooks deferred failed.
+        JobsFailed: some jobs failed.
     """
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     if called is None:
         raise LookupError(f"There is no hook {name!r}. Choose: {', '.join((*EVENTS, *HOOKS))}")
     event = read_event(text, os.environ)
-    if fault := fault_of_event(text, event):
+    if fault := fault_of_event(text):
         report_error(name, fault)
-    _run_locally(called, event, offer)
+    has_jobs = threading.Event()
+    for hook in called.hooks_for(event.matched_value):
+        context = HookContext(os.environ, partial(offer, hook), has_jobs.set)
+        thread = threading.Thread(target=_run_hook, args=(hook, event, context), daemon=True)
+        thread.start()
+        thread.join(HOOKS[hook].deadline_s)
+    if has_jobs.is_set():
+        HookContext(os.environ).do_jobs()
 
 
-def fault_of_event(text: str, event: HookEvent) -> InvalidInput | None:
+def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
+    try:
+        context.offer(call(name, event, context))
+    except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
+        context.offer("")
+        report_error(name, error)
+
+
+def call(name: str, event: HookEvent, context: HookContext) -> str:
+    """Return the context of the registered hook *name* for *event*; raise its errors."""
+    output = handler_of(name)(event, context)
+    if not isinstance(output, str):
+        raise TypeError(f"The hook {name} returned {type(output).__name__} instead of a text.")
+    return output
+
+
+def handler_of(name: str) -> Callable[[HookEvent, HookContext], str]:
+    """Return the function that implements the hook *name*."""
+    module = next(module for module, hooks in MODULES.items() if name in hooks)
+    handlers = import_module(f"clawmem.app.interfaces.hooks.{module}")
+    handler: Callable[[HookEvent, HookContext], str] = getattr(handlers, name.replace("-", "_"))
+    return handler
+
+
+def fault_of_event(text: str) -> InvalidInput | None:
     """Return the error of standard input that is no event; its hooks run as if it said nothing."""
-    if event.raw or text.strip() in ("", "{}"):
+    if event_object(text) or text.strip() in ("", "{}"):
         return None
     message = f"The event on standard input must be a JSON object, not {text[:MOST_SHOWN]!r}."
     return InvalidInput("INVALID_INPUT", message)
@@ -71,7 +97,7 @@ def fault_of_event(text: str, event: HookEvent) -> InvalidInput | None:
 
 def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     """
-    Start a server for the next events, if the settings say so; without a vault, report that.
+    Start a server for the next events, if the settings say so; without a vault, report that once a day.
 
     The current event does not wait for it.
 
@@ -81,74 +107,29 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     """
     if call_named(name) is None:
         return
-    if not os.path.isfile(default_vault(os.environ)):  # noqa: PTH113
-        with suppress(OSError):
-            _report_missing_vault(name)
-        return
+    vault = default_vault(os.environ)
     try:
-        start_server(os.environ, inherited)
+        if vault.is_file():
+            start_server(os.environ, inherited)
+            return
+        missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
+        usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
+        if append_to_error_log(usual, f"{_now()} {name}: {missing}\n", once_a_day=True):
+            _write_stderr(f"clawmem hook {name}: {missing}\n")
     except OSError as error:
         report_error(name, error)
 
 
-def _report_missing_vault(name: str) -> None:
-    """Tell once a day why hooks do nothing, in the error log next to the usual vault; no other folder is created."""
-    missing = (
-        f"There is no vault at {default_vault(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
-    )
-    usual = default_vault({**os.environ, "INDEX_PATH": ""})
-    if append_to_error_log(usual, f"{_now()} {name}: {missing}\n", once_a_day=True):
-        _tell(f"clawmem hook {name}: {missing}\n")
-
-
-def _run_locally(called: HookCall, event: HookEvent, offer: Callable[[str, HookOutput], None]) -> None:
-    """Run the hooks in order, each in a thread until its own deadline; then process the jobs that they deferred."""
-    from clawmem.app.interfaces.hooks.context import DeferringContext, process_deferred
-
-    contexts = []
-    for name in called.hooks_for(event.matched_value):
-        contexts.append(DeferringContext(os.environ, partial(offer, name)))
-        thread = threading.Thread(target=_run_hook, args=(name, event, contexts[-1]), daemon=True)
-        thread.start()
-        thread.join(HOOKS[name].deadline_s)
-    process_deferred(contexts)
-
-
-def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
-    try:
-        context.offer(call(name, event, context))
-    except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
-        context.offer(SILENCE)
-        report_error(name, error)
-
-
-def call(name: str, event: HookEvent, context: HookContext) -> HookOutput:
-    """Return the answer of the registered hook *name* to *event*; raise its errors."""
-    output = handler_of(name)(event, context)
-    if not isinstance(output, HookOutput):
-        raise TypeError(f"The hook {name} returned {type(output).__name__} instead of HookOutput.")
-    return output
-
-
-def handler_of(name: str) -> Callable[[HookEvent, HookContext], HookOutput]:
-    """Return the function that implements the hook *name*."""
-    module = import_module(f"clawmem.app.interfaces.hooks.{_MODULES[name]}")
-    handler: Callable[[HookEvent, HookContext], HookOutput] = getattr(module, name.replace("-", "_"))
-    return handler
-
-
-def _tell(text: str) -> None:
+def _write_stderr(text: str) -> None:
     os.write(STDERR, text.encode("utf-8", "replace"))
 
 
 def report_error(name: str, error: BaseException) -> None:
     """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
-    try:
-        _tell(f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
+    with suppress(Exception):  # a full disk may have caused the error
+        _write_stderr(f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS or name in EVENTS or name in ALIASES:
             log_error(default_vault(os.environ), name, error)
-    except Exception:  # noqa: BLE001  a full disk may have caused the error
-        return
 
 
 def log_error(vault: Path, name: str, error: BaseException) -> None:

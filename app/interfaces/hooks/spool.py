@@ -1,31 +1,37 @@
 """
-Persistent queue of jobs that outlive their hook: stored before they start, processed by one process at a time.
+Files of hooks next to the vault: jobs that outlive their hook, and fingerprints of injected texts.
 
-A job is a small file. The process that executes jobs holds a lease of the vault, and renames the file of the current job.
-A job that was interrupted by a kill is executed again, so jobs must be idempotent: those at the end of a turn use a cursor
-that advances in the transaction of their results.
+A job is a small file; the process that does jobs holds a lock, and renames the file of the current job. A job that was
+interrupted by a kill is done again, so jobs must be idempotent: those at the end of a turn use a cursor that advances
+in the transaction of their results.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.environment.private_files import make_folder, state_folder, write_whole
-from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
-from clawmem.ports.storage import Lease, LeaseStore
+from filelock import FileLock, Timeout
 
-LEASE = "hook spool"
-LEASE_MS = 120_000  # longer than any client's timeout
+from clawmem.app.environment.private_files import PRIVATE, make_folder, state_folder, write_whole
+from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
+from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
+from clawmem.ports.sessions import session_key
+
 ATTEMPTS = 3  # failed attempts after which a job is dropped
 PERMANENT_ERRORS = (InvalidInput, SourceUnreadable)  # not retried; the next turn adds a new job
+WAITING, CURRENT = ".job", ".taken"
 
-WAITING, IN_HAND = ".job", ".taken"
+KEPT_DAYS = 30
+_DAY_S = 86_400
+_MOST_BYTES = 4_000_000  # per session: half a million runs of words
+_HASH_BYTES = 8
 
 
 class Job(NamedTuple):
@@ -47,7 +53,11 @@ class Job(NamedTuple):
 
 
 class JobsFailed(ClawmemError):
-    """Failure of jobs in the spool; the message names each job with its reason."""
+    """Failures of jobs in the spool, each a sentence that names the job with its reason."""
+
+    def __init__(self, failures: Sequence[str]) -> None:
+        self.failures = failures
+        super().__init__("; ".join(failures))
 
 
 class Spool:
@@ -66,129 +76,96 @@ class Spool:
         make_folder(self._folder)
         write_whole(self._folder / f"{job.key}{WAITING}", json.dumps(job._asdict()).encode())
 
-    def waiting(self) -> int:
-        """Return the number of jobs, including the current one."""
-        return len(self._jobs())
+    def jobs(self) -> list[Path]:
+        """Return the files of all jobs, the oldest first, including the current one."""
 
-    def take(self) -> Path | None:
-        """Mark the oldest job as current and return its file; ``None`` if there is none. Requires the lease."""
-        for file in self._jobs():
-            taken = file.with_suffix(IN_HAND)
+        def age(file: Path) -> tuple[int, str]:
             try:
-                return file.replace(taken)
-            except FileNotFoundError:  # pragma: no cover  the lease expired while its holder was suspended
-                continue
-        return None
+                return file.stat().st_mtime_ns, file.name
+            except OSError:
+                return 0, file.name
 
-    def begin(self, taken: Path, job: Job) -> Job:
-        """Count an attempt before it is made, so that a job that kills its process is dropped in the end."""
-        begun = job._replace(attempts=job.attempts + 1)
-        with suppress(OSError):  # on a full disk the job is still attempted
-            write_whole(taken, json.dumps(begun._asdict()).encode())
-        return begun
-
-    def finish(self, taken: Path) -> None:
-        """Delete a job that is done or dropped."""
-        taken.unlink(missing_ok=True)
-
-    def put_back(self, taken: Path, job: Job) -> bool:
-        """Return a failed job to the end of the queue, unless its attempts are used up; return whether it waits."""
-        may_wait = job.attempts < ATTEMPTS
-        # A waiting job with the same key makes this one redundant.
-        if may_wait and not taken.with_suffix(WAITING).exists():
-            self.put(job)
-        self.finish(taken)
-        return may_wait
-
-    def _jobs(self) -> list[Path]:
         try:
-            entries = list(self._folder.iterdir())
+            files = [file for file in self._folder.iterdir() if file.suffix in (WAITING, CURRENT)]
         except OSError:
             return []
-        return sorted((file for file in entries if file.suffix in (WAITING, IN_HAND)), key=_age)
+        return sorted(files, key=age)
 
-
-class Drain:
-    """
-    Worker that processes a spool under a lease.
-
-    Args:
-        holder: Unique id of this process.
-        is_gone: Whether the process of a holder is known to have ended.
-    """
-
-    def __init__(
-        self, spool: Spool, leases: LeaseStore, clock: Clock, holder: str, is_gone: Callable[[str], bool]
-    ) -> None:
-        self._spool = spool
-        self._leases = leases
-        self._clock = clock
-        self._holder = holder
-        self._is_gone = is_gone
-
-    def __call__(self, do: Callable[[Job], None]) -> list[str]:
+    def work_off(self, do: Callable[[Job], None]) -> list[str]:
         """
-        Execute all jobs, including those added during the run; return a sentence for each failure.
+        Do all jobs, including those added meanwhile; return a sentence for each failure.
 
-        Do nothing while another process holds the lease.
+        Nothing happens while another process does them.
         """
-        lease = self._acquired() or self._inherited()
-        if lease is None:
-            return []
-        try:
-            return self._all(do, lease)
-        except LeaseLost:  # this process was suspended for longer than the lease; another one continues
-            return []
-        finally:
-            self._leases.release(lease)
-
-    def _all(self, do: Callable[[Job], None], lease: Lease) -> list[str]:
-        failures = []
-        for _ in range(ATTEMPTS * (1 + self._spool.waiting())):  # bounds jobs that are added again and again
-            lease = self._leases.renew(lease, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
-            taken = self._spool.take()
-            if taken is None:
-                break
-            failures += self._attempt(do, taken)
+        failures: list[str] = []
+        if not self.jobs():
+            return failures
+        with (
+            suppress(Timeout),
+            FileLock(self._folder.with_suffix(".lock"), blocking=False, is_singleton=False, mode=PRIVATE),
+        ):
+            for _ in range(ATTEMPTS * (1 + len(self.jobs()))):  # bounds jobs that are added again and again
+                if file := next(iter(self.jobs()), None):
+                    failures += self._attempt(file.replace(file.with_suffix(CURRENT)), do)
         return failures
 
-    def _attempt(self, do: Callable[[Job], None], taken: Path) -> list[str]:
-        job = _read(taken)
+    def _attempt(self, current: Path, do: Callable[[Job], None]) -> list[str]:
+        """Do the job in *current*; a failed one goes to the end of the queue until its attempts are used up."""
+        failures = []
+        job = _read(current)
         if job is None or job.attempts >= ATTEMPTS:
-            self._spool.finish(taken)
-            return [f"{taken.name} was given up"]
-        job = self._spool.begin(taken, job)
-        try:
-            do(job)
-        except Exception as error:  # noqa: BLE001  a failing job must not block the others
-            waits = not isinstance(error, PERMANENT_ERRORS) and self._spool.put_back(taken, job)
-            self._spool.finish(taken)
-            return [f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"]
-        self._spool.finish(taken)
-        return []
-
-    def _acquired(self) -> Lease | None:
-        return self._leases.acquire(LEASE, self._holder, now_ms=self._clock.now_ms(), ttl_ms=LEASE_MS)
-
-    def _inherited(self) -> Lease | None:
-        """Take over the lease of a killed process, which would otherwise block until it expires."""
-        current = self._leases.current(LEASE, now_ms=self._clock.now_ms())
-        if current is None or not self._is_gone(current.holder):
-            return None
-        self._leases.release(current)
-        return self._acquired()
-
-
-def _age(file: Path) -> tuple[int, str]:
-    try:
-        return file.stat().st_mtime_ns, file.name
-    except OSError:
-        return 0, file.name
+            failures.append(f"{current.name} was given up")
+        else:
+            # Counted before it is made, so that a job that kills its process is dropped in the end.
+            job = job._replace(attempts=job.attempts + 1)
+            with suppress(OSError):  # on a full disk the job is still attempted
+                write_whole(current, json.dumps(job._asdict()).encode())
+            try:
+                do(job)
+            except Exception as error:  # noqa: BLE001  a failing job must not block the others
+                waits = job.attempts < ATTEMPTS and not isinstance(error, PERMANENT_ERRORS)
+                failures.append(
+                    f"{job.hook}: {error or type(error).__name__}{'' if waits else ' (given up)'}"
+                )
+                # A waiting job with the same key makes this one redundant.
+                if waits and not current.with_suffix(WAITING).exists():
+                    self.put(job)
+        current.unlink(missing_ok=True)
+        return failures
 
 
 def _read(file: Path) -> Job | None:
     try:
-        found = json.loads(file.read_bytes())
-        return Job(str(found["hook"]), dict(found["event"]), int(found["attempts"]))
+        values = json.loads(file.read_bytes())
+        return Job(str(values["hook"]), dict(values["event"]), int(values["attempts"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+class InjectedFingerprints:
+    """Fingerprints of injected texts, so that a session that repeats one is not captured as new information."""
+
+    def __init__(self, vault: Path) -> None:
+        self._folder = state_folder(vault) / "injected"
+
+    def add(self, session_id: str, text: str) -> None:
+        """Add *text*, best effort. Also delete the files of sessions older than `KEPT_DAYS`."""
+        if not session_id or not text:
+            return
+        file = self._folder / session_key(session_id)
+        with suppress(OSError):
+            make_folder(self._folder)
+            if not file.exists() or file.stat().st_size <= _MOST_BYTES:
+                with open(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as out:  # noqa: PTH123
+                    out.write(to_bytes(fingerprint(text)))
+            for old in self._folder.iterdir():
+                if time.time() - old.stat().st_mtime > KEPT_DAYS * _DAY_S:
+                    old.unlink(missing_ok=True)
+
+    def of(self, session_id: str) -> frozenset[int]:
+        """Return the fingerprint of all text injected into a session; empty if none."""
+        try:
+            packed = (self._folder / session_key(session_id)).read_bytes()
+        except OSError:
+            return frozenset()
+        return from_bytes(packed[: len(packed) - len(packed) % _HASH_BYTES])

@@ -10,12 +10,12 @@ import typer
 
 from clawmem.app.interfaces.cli.session import settings_of, show_outcome
 from clawmem.app.interfaces.hooks.briefing import session_bootstrap, staleness_check
-from clawmem.app.interfaces.hooks.capture import drained
+from clawmem.app.interfaces.hooks.capture import do_jobs
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.process import run_process
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.spool import Spool
+from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.ports.errors import InvalidInput
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -46,11 +46,11 @@ def surface(
     os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # the variable from which hooks read the path
     text, here = typer.get_text_stream("stdin").read(), HookContext(os.environ)
     if context:
-        block = context_surfacing(HookEvent(name="UserPromptSubmit", prompt=text), here).context
+        block = context_surfacing(HookEvent(name="UserPromptSubmit", prompt=text), here)
     else:
         session_id = text.strip() or f"io6-{time_ns() // 1_000_000}"
         event = HookEvent(name="SessionStart", session_id=session_id)
-        blocks = (hook(event, here).context for hook in (session_bootstrap, staleness_check))
+        blocks = (hook(event, here) for hook in (session_bootstrap, staleness_check))
         block = "\n".join(filter(None, blocks))
     if block:
         typer.echo(block)
@@ -75,10 +75,14 @@ def hook(
     vault = settings_of(ctx).vault
     if name != "drain":
         run_process([name, "--vault", str(vault)])
-    spool = Spool(vault)
-    waiting = spool.waiting()
-    failures = drained(vault, spool, os.environ, DRAIN_SECONDS) if waiting else []
-    left = spool.waiting()
+    spool, failures = Spool(vault), list[str]()
+    waiting = len(spool.jobs())
+    if waiting:
+        try:
+            do_jobs(vault, os.environ, DRAIN_SECONDS)
+        except JobsFailed as error:
+            failures += error.failures
+    left = len(spool.jobs())
     record = {"done": waiting - left, "waiting": left, "failures": failures}
     show_outcome(ctx, record, "\n".join([*failures, f"{waiting - left} done, {left} waiting."]))
     raise typer.Exit(1 if failures else 0)

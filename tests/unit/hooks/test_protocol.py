@@ -13,7 +13,7 @@ from clawmem.app.interfaces.hooks.protocol import (
     CARRY_CONTEXT,
     MOST_CHARACTERS,
     HookEvent,
-    HookOutput,
+    answer,
     read_event,
     whole_lines,
 )
@@ -57,7 +57,6 @@ def test_a_prompt_as_the_client_tells_it() -> None:
         "",
         "",
     )
-    assert event.raw == PROMPT
     assert event.prompted_by_person
     assert not event.in_subagent
 
@@ -92,9 +91,7 @@ def test_no_event_is_too_odd(event: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", sorted(CARRY_CONTEXT))
 def test_context_goes_where_it_can(name: str) -> None:
     """Prompts, session starts and tools carry context under their own name."""
-    answer = json.loads(HookOutput("what is known").render(name))
-
-    assert answer == {
+    assert json.loads(answer(name, "what is known")) == {
         "continue": True,
         "suppressOutput": False,
         "hookSpecificOutput": {"hookEventName": name, "additionalContext": "what is known"},
@@ -104,13 +101,13 @@ def test_context_goes_where_it_can(name: str) -> None:
 @pytest.mark.parametrize("name", ["Stop", "SubagentStop", "PreCompact", "PostCompact", "SessionEnd", ""])
 def test_no_context_goes_where_the_client_refuses_it(name: str) -> None:
     """At Stop it would even make the model go on."""
-    assert json.loads(HookOutput("what is known").render(name)) == {"continue": True, "suppressOutput": False}
+    assert json.loads(answer(name, "what is known")) == {"continue": True, "suppressOutput": False}
 
 
-@given(ODD_TEXT, ODD_TEXT, st.integers(1, 200), st.sampled_from(["UserPromptSubmit", "Stop"]))
-def test_every_answer_is_one_short_line_of_json(context: str, message: str, times: int, name: str) -> None:
+@given(ODD_TEXT, st.integers(1, 200), st.sampled_from(["UserPromptSubmit", "Stop"]))
+def test_every_answer_is_one_short_line_of_json(context: str, times: int, name: str) -> None:
     """However long and odd the text is."""
-    line = HookOutput(context * times, message * times).render(name)
+    line = answer(name, context * times)
 
     assert json.loads(line)["continue"] is True
     assert len(line) < MOST_CHARACTERS
@@ -121,9 +118,9 @@ def test_a_short_answer_arrives_whole() -> None:
     """Nothing is cut that need not be."""
     context = f"{'word ' * 19}\n" * 94
 
-    answer = json.loads(HookOutput(context).render("SessionStart"))
+    line = json.loads(answer("SessionStart", context))
 
-    assert answer["hookSpecificOutput"]["additionalContext"] == context
+    assert line["hookSpecificOutput"]["additionalContext"] == context
 
 
 def test_what_is_cut_is_closed_again() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, HookOutput
+from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, answer
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.focus import file_name
@@ -115,7 +115,7 @@ def test_a_block_that_a_client_would_cut_is_cut_between_lines() -> None:
     """A block that is too large for a client is still one whose elements close."""
     text = block(["line\n" * 4000], hint="h", nudge="n")
 
-    shown = HookOutput(text).render("UserPromptSubmit")
+    shown = answer("UserPromptSubmit", text)
 
     assert len(shown) < MOST_CHARACTERS
     assert "</facts>" in shown
