@@ -3,44 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import Table, table
+from clawmem.app.operations.output import size
+from clawmem.app.services.maintenance.models import ModelCheck, ModelState
 from clawmem.app.settings.config_file import set_value
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.maintenance.models import ModelState
 
 AUTO = "auto"
 
 Name = Annotated[
     str, Field(description="Its name; see clawmem models list."), Option(metavar="NAME", is_argument=True)
 ]
-
-
-class LocalModel(Result):
-    """A model: its role, whether it is installed and used, and the source of its files."""
-
-    name: str
-    role: str
-    there: bool
-    in_use: bool
-    dimensions: int
-    size_bytes: int
-    origin: str
-    summary: str
-
-
-class LocalModels(Result):
-    """The known models."""
-
-    models: list[LocalModel]
 
 
 class RemovedModel(Result):
@@ -56,53 +36,10 @@ class ChosenModel(Result):
     config: str
 
 
-class CheckedModel(Result):
-    """The result of testing a model on this machine."""
-
-    ok: bool
-    name: str
-    fingerprint: str
-    faults: list[str]
-    query_ms: float | None
-    texts_per_second: float | None
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if the model has a fault."""
-        return 0 if self.ok else 1
-
-
-def _record(state: ModelState) -> LocalModel:
-    return LocalModel(**asdict(state))
-
-
-def _list_text(result: LocalModels) -> list[Table]:
-    heads = ("model", "for", "there", "used", "dimensions", "size", "from", "what")
-    return [table(heads, map(_row, result.models))]
-
-
-def _row(state: LocalModel) -> tuple[object, ...]:
-    marks = ("yes" if one else "no" for one in (state.there, state.in_use))
-    numbers = state.dimensions or "-", _size(state.size_bytes)
-    return (state.name, state.role, *marks, *numbers, state.origin or "-", state.summary)
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count else "-"
-
-
-def _added_text(result: LocalModel) -> str:
+def _added_text(model: ModelState) -> str:
     others = " To change a vault that has other vectors, run: clawmem embed --force"
-    there = f"{result.name} is there ({_size(result.size_bytes)}). Next: clawmem models check {result.name}"
-    return f"{there}.{others}" if result.dimensions and result.in_use else there
-
-
-def _removed_text(result: RemovedModel) -> str:
-    name = result.removed
-    return (
-        f"{name} removed. Where its vectors answered, run: clawmem embed --force. "
-        f"To have it again: clawmem models add {name}"
-    )
+    there = f"{model.name} is there ({size(model.size_bytes)}). Next: clawmem models check {model.name}"
+    return f"{there}.{others}" if model.dimensions and model.in_use else there
 
 
 def _chosen_text(result: ChosenModel) -> str:
@@ -117,7 +54,7 @@ def _chosen_text(result: ChosenModel) -> str:
     )
 
 
-def _check_text(result: CheckedModel) -> Iterator[str]:
+def _check_text(result: ModelCheck) -> Iterator[str]:
     if result.faults:
         yield from (f"FAIL  {fault}" for fault in result.faults)
         yield f"Run: clawmem models add {result.name}"
@@ -127,10 +64,17 @@ def _check_text(result: CheckedModel) -> Iterator[str]:
     yield f"ok    {result.query_ms:.1f} ms a question{many}"
 
 
-@operation(Effect.READS, text=_list_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
-def models_list(services: Services) -> LocalModels:
+@operation(
+    Effect.READS,
+    columns="name=model role=for there in_use=used dimensions size_bytes=size origin=from summary=what",
+    items="models",
+    is_tool=False,
+    in_own_process=True,
+    opens=Opening.NOTHING,
+)
+def models_list(services: Services) -> list[ModelState]:
     """List the known models: installed or not, and which one is used."""
-    return LocalModels(models=[_record(state) for state in services.model_selection.installed().all()])
+    return services.model_selection.installed().all()
 
 
 @operation(Effect.REPEATABLE, text=_added_text, is_tool=False, opens=Opening.NOTHING)
@@ -145,21 +89,29 @@ def models_add(
         ),
         Option(("--from", "--file")),
     ] = None,
-) -> LocalModel:
+) -> ModelState:
     """
     Download a model and check its published hash, or take a file.
 
     Safe to repeat: an interrupted download continues where it stopped.
     """
     models = services.model_selection.installed()
-    size = models.download_bytes(name)
-    with services.progress("Reading" if source else f"Downloading {_size(size)}"):
+    label = "Reading" if source else f"Downloading {size(models.download_bytes(name))}"
+    with services.progress(label):
         models.add(name, source)
     now = services.model_selection.installed()  # the settings may select the new model
-    return next(_record(state) for state in now.all() if state.name == name)
+    return next(state for state in now.all() if state.name == name)
 
 
-@operation(Effect.DESTROYS, text=_removed_text, is_tool=False, opens=Opening.NOTHING)
+@operation(
+    Effect.DESTROYS,
+    text=lambda result: (
+        f"{result.removed} removed. Where its vectors answered, run: clawmem embed --force. "
+        f"To have it again: clawmem models add {result.removed}"
+    ),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
 def models_remove(services: Services, name: Name) -> RemovedModel:
     """Delete an installed model that is not in use; its vectors stay."""
     services.model_selection.installed().remove(name)
@@ -184,7 +136,6 @@ def models_use(
 
 
 @operation(Effect.REPEATABLE, text=_check_text, is_tool=False, opens=Opening.NOTHING)
-def models_check(services: Services, name: Name) -> CheckedModel:
+def models_check(services: Services, name: Name) -> ModelCheck:
     """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
-    checked = services.model_selection.installed().check(name)
-    return CheckedModel(ok=checked.ok, **asdict(checked))
+    return services.model_selection.installed().check(name)

@@ -12,6 +12,7 @@ from clawmem.domain.security.quoting import title_to_read
 
 # Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _LINE_ENDS = re.compile(r"[\n\t]")
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
@@ -155,7 +156,7 @@ def cell_of(record: object, name: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if last == "at" or last.endswith("_at"):
+    if _TIME.fullmatch(str(value)):
         return str(value)[:16].replace("T", " ")
     if last.endswith("bytes"):
         return size(value)

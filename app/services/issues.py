@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
@@ -37,10 +38,16 @@ TYPE = "issue"
 Enrich = Callable[..., object]  # called with the ids of new documents as ``only``
 
 
-class IssueReport(NamedTuple):
-    """Counts of a synchronization; ``new`` are the ids of new documents, ``unresolved`` dependencies on unknown issues."""
+@dataclass(frozen=True)
+class IssueReport:
+    """
+    Counts of a synchronization; ``new_doc_ids`` are new documents, ``removed`` ones are not listed any more.
 
-    project: str
+    ``unresolved`` are dependencies on unknown issues, or of an issue on itself. ``problems`` are lines that could not be
+    read, and why documents of a project without issues are kept.
+    """
+
+    project_dir: str
     source: str
     synced: int
     created: int
@@ -48,8 +55,19 @@ class IssueReport(NamedTuple):
     removed: int
     relations: int
     unresolved: int
-    new: Sequence[int]
+    new_doc_ids: Sequence[int]
     problems: Sequence[str]
+    embed: EmbedReport | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a command: 1 where there are problems."""
+        return 1 if self.problems else 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the problems."""
+        return self.problems
 
 
 class _StoredIssue(NamedTuple):

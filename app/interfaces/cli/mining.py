@@ -10,7 +10,7 @@ import typer
 from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import progress, stop_event
 from clawmem.app.interfaces.cli.session import opened, settings_of, show_outcome
-from clawmem.app.operations.mining import Mine, checked, mine, mined_text
+from clawmem.app.operations.importing import Mine, checked, mine, mined_text
 from clawmem.app.operations.operation import record_of, with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.ports.errors import InvalidInput
@@ -55,4 +55,4 @@ run = with_signature(
         Parameter("every", Parameter.KEYWORD_ONLY, default=EVERY_S, annotation=_EVERY),
     ],
 )
-cli = commands_in(("mining",), "mine", {"mine": run})
+cli = commands_in(("importing",), "mine", {"mine": run})

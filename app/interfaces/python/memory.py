@@ -12,16 +12,14 @@ from pydantic import ValidationError
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
-    beads,
     collections,
     curator,
     doctor,
     documents,
     embedding,
     enriching,
-    focus,
     history,
-    imports,
+    importing,
     indexes,
     indexing,
     knowledge,
@@ -29,17 +27,16 @@ from clawmem.app.operations import (
     lifecycle,
     links,
     listing,
-    mining,
     models,
     openclaw,
     portability,
-    profile,
     recall,
     remembering,
     repair,
     report,
     restoring,
     search,
+    sessions,
     vault,
 )
 from clawmem.app.operations.answers import SearchAnswer
@@ -191,7 +188,7 @@ class Memory:
     def _answer(self, operation: AnyOperation, query: str, conditions: Mapping[str, Any]) -> SearchAnswer:
         return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
 
-    beads_sync = method(beads.beads_sync)
+    beads_sync = method(importing.beads_sync)
     budget = method(history.budget)
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
@@ -213,15 +210,15 @@ class Memory:
     multi_get = method(documents.multi_get)
     embed = method(embedding.embed)
     enrich = method(enriching.enrich)
-    focus_set = method(focus.focus_set)
-    focus_show = method(focus.focus_show)
-    focus_clear = method(focus.focus_clear)
+    focus_set = method(sessions.focus_set)
+    focus_show = method(sessions.focus_show)
+    focus_clear = method(sessions.focus_clear)
     forget = method(lifecycle.memory_forget)
     build_graphs = method(knowledge.build_graphs)
     find_causal_links = method(knowledge.find_causal_links)
     timeline = method(history.timeline)
     session_log = method(history.session_log)
-    import_memories = method(imports.import_memories)
+    import_memories = method(importing.import_memories)
     verify = method(indexes.verify)
     rebuild = method(indexes.rebuild)
     migrate = method(indexes.migrate)
@@ -245,7 +242,7 @@ class Memory:
     find_similar = method(links.find_similar)
     links = method(links.find_links)
     list_documents = method(listing.list_documents)
-    sources = method(mining.sources)
+    sources = method(importing.sources)
     models_list = method(models.models_list)
     models_add = method(models.models_add)
     models_remove = method(models.models_remove)
@@ -255,7 +252,7 @@ class Memory:
     session_note = method(openclaw.session_note)
     backup = method(portability.backup)
     export = method(portability.export)
-    profile = method(profile.profile)
+    profile = method(sessions.profile)
     receipt = method(history.show_receipt)
     remember = method(remembering.memory_remember)
     repair = method(repair.repair)

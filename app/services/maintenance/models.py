@@ -98,6 +98,11 @@ class ModelCheck:
         """Whether its files are intact."""
         return not self.faults
 
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code of a command: 1 if the model has a fault."""
+        return 0 if self.ok else 1
+
 
 class Models:
     """The known models; *in_use* is the name of the embedder that the settings select."""

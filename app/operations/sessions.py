@@ -1,4 +1,4 @@
-"""The topic of a session: notes about it are ranked first."""
+"""The profile of the user, and the topics of sessions."""
 
 from __future__ import annotations
 
@@ -10,19 +10,13 @@ from pydantic import Field
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
-from clawmem.app.operations.operation import Effect, Opening, Option, Request, Result, operation
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 SessionId = Annotated[str, Field(description="Session; by default the one that runs this command.")]
-
-
-class Session(Request):
-    """The session whose topic is meant."""
-
-    session_id: SessionId = ""
 
 
 class SessionTopic(Result):
@@ -75,3 +69,24 @@ def focus_clear(services: Services, session_id: SessionId = "") -> SessionTopic:
     session = _session(session_id)
     _topics().clear(session)
     return SessionTopic(session_id=session, topic=None)
+
+
+class UserProfile(Result):
+    """The profile as Markdown; ``text`` is null if there is none."""
+
+    text: str | None = None
+
+
+def _profile_text(result: UserProfile) -> str:
+    empty = "There is no profile yet: the vault has no decision, no preference and no session."
+    return (result.text or "").rstrip() or empty
+
+
+@operation(Effect.READS, text=_profile_text, route="/profile")
+def profile(services: Services) -> UserProfile:
+    """
+    Return the profile of the user.
+
+    It lists the titles and first sentences of current decisions and preferences, and what the last sessions came to.
+    """
+    return UserProfile(text=services.profile.text() or None)
