@@ -17,6 +17,7 @@ from time import sleep, time
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
@@ -140,7 +141,7 @@ def _age_s(note: Path) -> float:
 def _spawn(vault: Path, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
     isolation = "-I" if sys.flags.isolated else "-P"
-    with open(os.open(log_file(vault), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "wb") as log:  # noqa: PTH123
+    with appended(log_file(vault)) as log:
         return subprocess.Popen(
             [sys.executable, isolation, "-m", "clawmem", "serve", *options, "--log", str(log_file(vault))],
             stdin=subprocess.DEVNULL,

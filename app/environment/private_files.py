@@ -11,6 +11,7 @@ from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
 from tempfile import TemporaryDirectory
 from time import time
+from typing import BinaryIO
 
 from clawmem.ports.errors import InvalidInput
 
@@ -54,9 +55,14 @@ def append_to_error_log(vault: Path, entry: str, *, once_a_day: bool = False) ->
         return False
     if len(content) > MOST_BYTES:
         write_whole(log, content[-MOST_BYTES // 2 :].partition(b"\n")[2])
-    with open(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as file:  # noqa: PTH123
+    with appended(log) as file:
         file.write(line)
     return True
+
+
+def appended(file: Path) -> BinaryIO:
+    """Open *file* for appending; a new file is private to its owner."""
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "ab")
 
 
 @contextmanager

@@ -9,7 +9,6 @@ in the transaction of their results.
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
-from clawmem.app.environment.private_files import PRIVATE, make_folder, state_folder, write_whole
+from clawmem.app.environment.private_files import PRIVATE, appended, make_folder, state_folder, write_whole
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
 from clawmem.ports.errors import ClawmemError, InvalidInput, SourceUnreadable
 from clawmem.ports.sessions import session_key
@@ -156,7 +155,7 @@ class InjectedFingerprints:
         with suppress(OSError):
             make_folder(self._folder)
             if not file.exists() or file.stat().st_size <= _MOST_BYTES:
-                with open(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE), "wb") as out:  # noqa: PTH123
+                with appended(file) as out:
                     out.write(to_bytes(fingerprint(text)))
             for old in self._folder.iterdir():
                 if time.time() - old.stat().st_mtime > KEPT_DAYS * _DAY_S:
