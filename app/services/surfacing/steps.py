@@ -28,7 +28,6 @@ from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, Retrieva
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.grains import VECTOR
-from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
@@ -46,7 +45,8 @@ NOTE_SHARE, NOTE_STEP = (
     0.8,
     0.02,
 )  # least relevance of the first note's best line, as a share of the best line of all
-LEAST_OF_LONG = 0.025  # confidence of a longer note: its answer may be elsewhere than in the found line
+LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
+LEAST_OF_LONG = 0.025  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 READ_BY_MODEL = 15  # best candidates that a reranker reads
 
@@ -291,7 +291,7 @@ def threshold(choices: Choices) -> Stage:
             is_weak = least is None or strengths[candidate.best] < least
             document = candidate.document
             is_short = document is not None and document.body_length <= SHORT_NOTE
-            possible = POSSIBLE if is_short else LEAST_OF_LONG
+            possible = LEAST_OF_SHORT if is_short else LEAST_OF_LONG
             return "unlikely" if is_weak or of_note[candidate.document_id] < possible else ""
 
         return _without(work, trace, why)
