@@ -41,7 +41,7 @@ MANY = {
 
 
 FEW = {
-    "sqlite": ["page swapped", "page older", "cut pages", "forgotten cut", "config part"],
+    "sqlite": ["page swapped", "cut pages", "forgotten cut"],
     "tantivy": ["file part", "file deleted"],
 }
 LOG = logging.getLogger(__name__)

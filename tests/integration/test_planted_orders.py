@@ -111,9 +111,10 @@ def test_notes_of_others_are_quoted_by_every_hook(home: PlantedHome, origin: Ori
     """In collections of that origin: the prompts find them, and every planted line is marked."""
     home.take_in("planted", planted_notes(), origin)
 
-    contexts = list(home.contexts(attacks=ATTACKS))
+    attacks = ATTACKS if origin is Origin.TOOL_OUTSIDE else SOME
+    contexts = list(home.contexts(attacks=attacks))
 
-    assert sum("kestrel" in context for context in contexts) > len(ATTACKS) / 2  # else nothing was tested
+    assert sum("kestrel" in context for context in contexts) > len(attacks) / 2  # else nothing was tested
     assert unquoted(iter(contexts)) == []
 
 
