@@ -115,16 +115,6 @@ class Mined(Upkeep):
     forgotten: ForgottenSource | None = None
 
     @property
-    def remarks(self) -> Sequence[str]:
-        """Return a warning for each source whose conversations are in the collection under another name."""
-        return [
-            f"{plural(source.repeated, 'conversation')} of {name} came from another source before, so that each is found "
-            f"twice. To see them, run: clawmem list --where source={name}"
-            for name, source in self.sources.items()
-            if source.repeated
-        ]
-
-    @property
     def exit_code(self) -> int:
         """
         Return 1 where no conversation could be read, a model failed or bytes remain; 7 where a probe found a trace.

@@ -22,7 +22,7 @@ from clawmem.app.operations.fields import (
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, age, few, plural
-from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
+from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 from clawmem.app.services.lifecycle.archiving import (
     LifecycleStatus,
     SweepOutcome,
@@ -435,7 +435,6 @@ def forget_source(
     done = _forgotten_parts(services, documents, source)
     with services.progress("Looking for traces"):
         probes = services.prove(done)
-    read_again(stores.captures, stores.transactions, {document.collection for document in documents})
     return ForgottenSource(
         source=source,
         documents=len(documents),

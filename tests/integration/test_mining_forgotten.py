@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chat_exports import chatgpt
 from command_line import Invoke, ask_json
-from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
+from mined_talks import BOAT, BREAD, GROWN, changes, documents, mined, text_of, write_export
 
 
 def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> None:
@@ -24,8 +24,6 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
     [left] = ask_json(invoke, "sources")["sources"]
     assert left["source"] == "claude.ai"
-    again = mined(invoke, boat)
-    assert (changes(again, "chatgpt"), again["sources"]["chatgpt"]["forgotten"]) == ((0, 0, 0, 0), 1)
     assert mined(invoke, boat)["skipped"] == 1
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
     again = mined(invoke, boat)
@@ -37,22 +35,20 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
 
 
 def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
-    """Later messages become documents of their own, again and again; forgotten ones do not return."""
+    """Messages of another day become a document of their own; those of a forgotten document do not return."""
     mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
     ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
-    grown = longer(GROWN, "And which brush do I take for the thin coats?", "A soft one of badger hair.")
+    later = [turn._replace(at=turn.at + 86_400) for turn in GROWN.turns[len(BOAT.turns) :]]
 
-    for number, one in enumerate((GROWN, grown)):
-        report = mined(invoke, write_export(tmp_path / "export", "chatgpt", one))
-        assert (changes(report, "chatgpt"), report["sources"]["chatgpt"]["forgotten"]) == (
-            (1 - number, number, 0, 0),
-            1,
-        )
-        [left] = documents(invoke).values()
-        text = text_of(invoke, left["file"])
-        assert "forms a skin" in text
-        assert "UV filters" not in text
-    assert "badger" in text
-    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
-    assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
-    assert not documents(invoke)
+    report = mined(
+        invoke, write_export(tmp_path / "export", "chatgpt", BOAT._replace(turns=[*BOAT.turns, *later]))
+    )
+
+    assert (changes(report, "chatgpt"), report["sources"]["chatgpt"]["forgotten"]) == ((1, 0, 0, 0), 1)
+    [left] = documents(invoke).values()
+    text = text_of(invoke, left["file"])
+    assert "forms a skin" in text
+    assert "UV filters" not in text
+    assert not mined(invoke, write_export(tmp_path / "export", "chatgpt", GROWN))["sources"]["chatgpt"][
+        "added"
+    ]

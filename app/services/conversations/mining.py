@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.app.services.conversations.sources import ImportPositions, digest_number
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import CONVERSATION, conversation_key, source_of_path, unit_path
-from clawmem.domain.conversations.units import MIN_TALK, MIN_UNIT, Unit, quoted_message, unit_body, unit_title
-from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
+from clawmem.domain.conversations.places import CONVERSATION, conversation_key, unit_path
+from clawmem.domain.conversations.units import (
+    MIN_TALK,
+    MIN_UNIT,
+    Unit,
+    quoted_message,
+    unit_body,
+    unit_title,
+    units_of,
+)
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash, document_without_file
 from clawmem.domain.documents.markdown import Markdown
@@ -27,16 +33,17 @@ from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import as_tag
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
-from clawmem.ports.documents import DocumentStore, Property, PropertyStore
+from clawmem.ports.documents import DocumentStore, Property
 from clawmem.ports.imports import ConversationExports, FileFinished, ImportedConversation, ReadFault
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import Document, InactiveReason, Origin, Scope
-from clawmem.ports.sessions import CaptureStore
+from clawmem.ports.records import Document, InactiveReason, Origin, SourceFile
+from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
+_DIGITS = 15  # of a digest, so that the number fits into an integer of the vault
 
 Action = Callable[[], str]  # changes the vault, and returns the name of the counter to raise, or nothing
 
@@ -48,8 +55,7 @@ class SourceCounts:
 
     Memories, instructions and documents of projects are no conversations.
 
-    ``earlier`` conversations end before the first day of the import, and ``repeated`` ones are in the collection under the
-    name of another source already.
+    ``earlier`` conversations end before the first day of the import.
     """
 
     conversations: int = 0
@@ -61,7 +67,6 @@ class SourceCounts:
     too_short: int = 0
     forgotten: int = 0
     earlier: int = 0
-    repeated: int = 0
 
 
 @dataclass(slots=True)
@@ -102,21 +107,22 @@ class _RolledBack(Exception):
 
 
 class _Change(NamedTuple):
-    """A unit to store: its number, path and earlier document, and the unit before, which it may continue."""
+    """A unit to store: its path, title, redacted texts and earlier document, and what it begins with."""
 
     unit: Unit
-    number: int
     path: str
+    title: str
     known: Document | None
-    before: Unit | None = None
+    texts: Sequence[str]
+    begins: str
 
-    @property
-    def begins(self) -> str:
-        """The last message before the unit as a quotation, without secrets, if the unit continues a short talk."""
-        if self.before is None or self.before.length >= MIN_TALK:
-            return ""
-        last = self.before.messages[-1]
-        return quoted_message(last, redact_parts([message.text for message in self.before.messages])[-1])
+
+class _State(NamedTuple):
+    """Imported state of a conversation: its number of units, their digest, and its version in milliseconds."""
+
+    units: int = 0
+    digest: int = 0
+    version: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,6 @@ class ImportStores:
     """Stores and ports that an import of conversations reads and changes."""
 
     documents: DocumentStore
-    properties: PropertyStore
     captures: CaptureStore
     forgotten_texts: ForgottenTexts
     transactions: Transactions
@@ -162,7 +167,7 @@ class MineConversations:
             every, faults = self._exports.files(paths)
             for fault in faults:
                 run.complain(fault)
-            changed = [file for file in every if not run.positions.has_file(file, options.source)]
+            changed = [file for file in every if not run.has_file(file)]
             run.report.skipped = len(every) - len(changed)
             total, done = sum(file.stamp.size for file in changed), 0
             for part in self._exports.read(changed, every):
@@ -180,61 +185,24 @@ class MineConversations:
 
 
 class _Import:
-    """One import: its report, and the conversations that it stored."""
+    """
+    One import: its report, and the conversations that it stored.
+
+    The positions of an import are cursors of its reader: that of a file holds its size and time, that of a conversation
+    the `_State`.
+    """
 
     def __init__(self, stores: ImportStores, now_ms: int, options: MiningOptions) -> None:
         self.report = MiningReport()
-        self.positions = ImportPositions(stores.captures, options.collection)
         self._stores = stores
         self._options = options
         self._now_ms = now_ms
-        self._taken: dict[
-            str, ConversationState
-        ] = {}  # a dry run stores none, and files may share a conversation
+        self._reader = f"mine {options.collection}"
+        self._taken: dict[str, _State] = {}  # a dry run stores none, and files may share a conversation
 
-    def take(self, conversation: ImportedConversation) -> None:
-        """Store the new and changed documents of a conversation."""
-        messages = list(clean_messages(conversation.messages, conversation.started, now_ms=self._now_ms))
-        if not messages:
-            return
-        source = self._options.source or self._source_before(conversation, iso_utc(messages[0].at_ms))
-        conversation = _without_secrets(conversation)
-        counts = self.report.sources.setdefault(source, SourceCounts())
-        key = conversation_key(source, conversation.id)
-        stored = self._taken.get(key) or self.positions.conversation(key)
-        is_repeated = (
-            bool(self._options.source) and not stored.units and any(self._elsewhere(source, conversation.id))
-        )
-        forgotten = self.positions.forgotten(key)
-        first = forgotten[-1].units + 1 if forgotten else 1
-        actions: list[Action] = []
-        if any(self._is_forgotten(key, number) for number in range(first, stored.units + 1)):
-            actions.append(partial(self._put_forgotten, key, len(forgotten), stored))
-            forgotten = [*forgotten, stored]
-        units = numbered_units(messages, forgotten)
-        version = version_of(time_ms(conversation.updated, self._now_ms), messages)
-        digests = (unit.digest for unit in units.values())
-        digest = digest_number(_digest([conversation.title, *digests, str(self._options.since_ms or "")]))
-        state = ConversationState(max(units, default=0), digest, version)
-        if stored.digest == state.digest or stored.is_newer_than(state.units, version):
-            gone = sum(self._is_forgotten(key, number) for number in units)
-            counts.forgotten += gone
-            counts.unchanged += len(units) - gone
-        else:
-            self._taken[key] = state
-            actions += self._changes(conversation, source, key, units, counts)
-            removed = set(range(1, stored.units + 1)).difference(units)
-            actions += (partial(self._remove, unit_path(key, number)) for number in sorted(removed))
-            actions.append(partial(self._put_conversation, key, state))
-            for outcome in filter(None, self._committed(actions)):
-                setattr(counts, outcome, getattr(counts, outcome) + 1)
-        if (conversation.content_type or CONVERSATION) == CONVERSATION:
-            counts.conversations += 1
-            counts.messages += len(messages)
-        if messages[-1].at_ms < (self._options.since_ms or 0):
-            counts.earlier += 1
-        elif is_repeated:
-            counts.repeated += 1
+    def has_file(self, file: SourceFile) -> bool:
+        """Whether the file was imported in this state before."""
+        return self._stores.captures.cursor(self._file_key(file), self._reader) == _file_state(file)
 
     def complain(self, fault: ReadFault) -> None:
         """Report a fault."""
@@ -248,7 +216,49 @@ class _Import:
         self.report.files += bool(part.source)
         if self._options.since_ms is None and not self._options.dry_run:
             with self._stores.transactions.writing():
-                self.positions.put_file(part.file, self._options.source)
+                self._put(self._file_key(part.file), _file_state(part.file))
+
+    def take(self, conversation: ImportedConversation) -> None:
+        """Store the new and changed documents of a conversation. An older copy changes nothing."""
+        messages = list(clean_messages(conversation.messages, conversation.started, now_ms=self._now_ms))
+        if not messages:
+            return
+        source = self._options.source or conversation.source
+        title, *labels = redact_parts(
+            [clean_text(text) for text in (conversation.title, *(value for _, value in conversation.labels))]
+        )
+        names = (name for name, _ in conversation.labels)
+        conversation = conversation._replace(
+            source=source, title=title, labels=tuple(zip(names, labels, strict=True))
+        )
+        counts = self.report.sources.setdefault(source, SourceCounts())
+        key = conversation_key(source, conversation.id)
+        stored = self._taken.get(key) or _State(*self._stores.captures.cursor(key, self._reader))
+        units = list(units_of(messages))
+        parts = [title, *(unit.digest for unit in units), str(self._options.since_ms or "")]
+        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        last_ms = max((message.at_ms for message in messages if message.is_timed), default=0)
+        version = time_ms(conversation.updated, self._now_ms) or last_ms
+        state = _State(len(units), int(digest[:_DIGITS], 16), version)
+        if state.digest == stored.digest or (version, len(units)) < (stored.version, stored.units):
+            paths = [unit_path(key, number) for number in range(1, len(units) + 1)]
+            forgotten = sum(self._is_forgotten(self._at(path)) for path in paths)
+            counts.forgotten += forgotten
+            counts.unchanged += len(units) - forgotten
+        else:
+            self._taken[key] = state
+            removed = [unit_path(key, number) for number in range(len(units) + 1, stored.units + 1)]
+            actions: list[Action] = [
+                *self._changes(conversation, key, units, counts),
+                *(partial(self._remove, path) for path in removed),
+                partial(self._put, key, Cursor(*state)),
+            ]
+            for outcome in filter(None, self._committed(actions)):
+                setattr(counts, outcome, getattr(counts, outcome) + 1)
+        if (conversation.content_type or CONVERSATION) == CONVERSATION:
+            counts.conversations += 1
+            counts.messages += len(messages)
+        counts.earlier += messages[-1].at_ms < (self._options.since_ms or 0)
 
     def _committed(self, actions: Sequence[Action]) -> Iterator[str]:
         """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
@@ -263,108 +273,71 @@ class _Import:
             raise _RolledBack
         yield from outcomes
 
-    # -- what is known ------------------------------------------------------------------------------
+    def _at(self, path: str) -> Document | None:
+        return self._stores.documents.at(self._options.collection, path)
 
-    def _source_before(self, conversation: ImportedConversation, began: str) -> str:
-        """Return the name under which a conversation that *began* then was imported before; that of its format otherwise."""
-        own = conversation_key(conversation.source, conversation.id)
-        if own in self._taken or self.positions.conversation(own).units:
-            return conversation.source
-        others = self._elsewhere(conversation.source, conversation.id)
-        return next(
-            (source_of_path(note.path) for note in others if note.authored_at == began), conversation.source
-        )
+    def _is_forgotten(self, document: Document | None) -> bool:
+        return document is not None and document.inactive is InactiveReason.FORGOTTEN
 
-    def _elsewhere(self, source: str, id: str) -> Iterator[Document]:
-        """Yield the first documents of conversations with this *id* that are served under the names of other sources."""
-        for name in sorted(self._sources - {source}):
-            path = unit_path(conversation_key(name, id), 1)
-            document = self._stores.documents.at(self._options.collection, path)
-            if document and document.inactive is None:
-                yield document
-
-    @cached_property
-    def _sources(self) -> frozenset[str]:
-        """The names of sources in the collection before the first conversation is stored."""
-        scope = Scope(collections=frozenset({self._options.collection}))
-        return frozenset(self._stores.properties.values("source", scope))
-
-    def _is_forgotten(self, key: str, number: int) -> bool:
-        known = self._stores.documents.at(self._options.collection, unit_path(key, number))
-        return known is not None and known.inactive is InactiveReason.FORGOTTEN
+    def _file_key(self, file: SourceFile) -> str:
+        return f"{self._options.source}:{file.path}" if self._options.source else file.path
 
     def _changes(
-        self,
-        conversation: ImportedConversation,
-        source: str,
-        key: str,
-        units: Mapping[int, Unit],
-        counts: SourceCounts,
+        self, conversation: ImportedConversation, key: str, units: Sequence[Unit], counts: SourceCounts
     ) -> Iterator[Action]:
         """Yield actions for the units that differ from their documents; a short one is removed, others are counted."""
         since, least = self._options.since_ms, 1 if conversation.content_type else MIN_UNIT
         changes: list[_Change] = []
-        for number, unit in units.items():
+        before: Unit | None = None
+        for number, unit in enumerate(units, start=1):
             path = unit_path(key, number)
+            known = self._at(path)
+            is_removed = known is not None and known.inactive is InactiveReason.REMOVED
             if since is not None and unit.messages[-1].at_ms < since:
-                continue
-            known = self._stores.documents.at(self._options.collection, path)
-            if known and known.inactive is InactiveReason.FORGOTTEN:
+                pass
+            elif self._is_forgotten(known):
                 counts.forgotten += 1
-            elif known and known.inactive is not InactiveReason.REMOVED and known.source_hash == unit.digest:
+            elif known and not is_removed and known.source_hash == unit.digest:
                 counts.unchanged += 1
             elif unit.length < least:
                 counts.too_short += 1
                 if known:
                     yield partial(self._remove, path)
             else:
-                before = None if self._is_forgotten(key, number - 1) else units.get(number - 1)
-                changes.append(_Change(unit, number, path, known, before))
+                title = unit_title(conversation.title, number, "")
+                changes.append(_Change(unit, path, title, known, (), _quoted_end(before)))
+            before = None if self._is_forgotten(known) else unit
         for batch in _batches(changes):
             texts = iter(redact_parts([message.text for change in batch for message in change.unit.messages]))
             for change in batch:
-                yield partial(
-                    self._save, conversation, source, change, [*islice(texts, len(change.unit.messages))]
-                )
+                own = [*islice(texts, len(change.unit.messages))]
+                yield partial(self._save, conversation, change._replace(texts=own))
 
     # -- actions, inside transactions ---------------------------------------------------------------
 
-    def _put_forgotten(self, key: str, number: int, state: ConversationState) -> str:
-        self.positions.put_forgotten(key, number, state)
+    def _put(self, key: str, cursor: Cursor) -> str:
+        self._stores.captures.advance(key, self._reader, cursor)
         return ""
 
-    def _put_conversation(self, key: str, state: ConversationState) -> str:
-        self.positions.put_conversation(key, state)
-        return ""
-
-    def _save(
-        self,
-        conversation: ImportedConversation,
-        source: str,
-        change: _Change,
-        texts: Sequence[str],
-    ) -> str:
-        unit = change.unit
+    def _save(self, conversation: ImportedConversation, change: _Change) -> str:
+        unit, now, at = change.unit, iso_utc(self._now_ms), iso_utc(change.unit.at_ms)
         content_type = conversation.content_type or CONVERSATION
-        is_talk = content_type == CONVERSATION
-        speakers, times = (
-            [message.speaker for message in unit.messages],
-            [message.at_ms for message in unit.messages],
-        )
-        body = change.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
-        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body):
+        title, body = conversation.title, f"{change.texts[0]}\n"
+        if content_type == CONVERSATION:
+            speakers = [message.speaker for message in unit.messages]
+            times = [message.at_ms for message in unit.messages]
+            title = change.title or unit_title("", 1, change.texts[0])
+            body = change.begins + unit_body(speakers, change.texts, times)
+        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
             if change.known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
-                at, now = iso_utc(unit.at_ms), iso_utc(self._now_ms)
                 empty = document_without_file(self._options.collection, change.path, "", "", at, now)
                 number = self._stores.documents.save(empty, "", ())
                 self._stores.publisher.withdraw([number], InactiveReason.FORGOTTEN)
             return "forgotten"
-        title = unit_title(conversation.title, change.number, texts[0]) if is_talk else conversation.title
-        now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         document = Document(
             self._options.collection,
             change.path,
-            title or conversation.title,
+            title,
             body_hash(body),
             unit.digest,
             authored_at=at,
@@ -377,38 +350,44 @@ class _Import:
             body_length=len(body),
         )
         about = " ".join(filter(None, (conversation.title, *(value for _, value in conversation.labels))))
-        declared = Declarations(properties=list(_properties(conversation, source, unit)))
-        pieces = fragment(Markdown(body), title=document.title, date=at[:10], about=about)
+        declared = Declarations(properties=list(_properties(conversation, unit)))
+        pieces = fragment(Markdown(body), title=title, date=at[:10], about=about)
         self._stores.publisher.publish(document, body, pieces, declared)
         return "updated" if change.known and change.known.inactive is None else "added"
 
     def _remove(self, path: str) -> str:
-        known = self._stores.documents.at(self._options.collection, path)
+        known = self._at(path)
         if not known or known.inactive is not None:
             return ""
         self._stores.publisher.withdraw([known.id], InactiveReason.REMOVED)
         return "removed"
 
 
-def _properties(said: ImportedConversation, source: str, unit: Unit) -> Iterator[Property]:
+def _file_state(file: SourceFile) -> Cursor:
+    # A file without bytes differs from one that was never read.
+    return Cursor(1, file.stamp.size, file.stamp.mtime_ns)
+
+
+def _quoted_end(before: Unit | None) -> str:
+    """Return the last message of the unit *before* another one as a quotation, if it was a short talk; else nothing."""
+    if before is None or before.length >= MIN_TALK:
+        return ""
+    texts = redact_parts([message.text for message in before.messages])
+    return quoted_message(before.messages[-1], texts[-1])
+
+
+def _properties(conversation: ImportedConversation, unit: Unit) -> Iterator[Property]:
     values = [
-        ("source", source),
-        ("conversation", said.title),
-        ("conversation-id", said.id[:100]),
+        ("source", conversation.source),
+        ("conversation", conversation.title),
+        ("conversation-id", conversation.id[:100]),
         ("message-id", unit.messages[0].id),
         *(("speaker", name) for name in unit.speakers),
-        *said.labels,
+        *conversation.labels,
     ]
     for name, value in values:
         if flat := " ".join(value.split())[:MAX_VALUE]:
             yield Property(name, flat, property_key(flat))
-
-
-def _without_secrets(said: ImportedConversation) -> ImportedConversation:
-    """Return *said* with its title and labels redacted; its messages are redacted when they are saved."""
-    title, *values = redact_parts([clean_text(text) for text in (said.title, *(v for _, v in said.labels))])
-    names = (name for name, _ in said.labels)
-    return said._replace(title=title, labels=tuple(zip(names, values, strict=True)))
 
 
 def _batches(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
@@ -423,7 +402,3 @@ def _batches(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
         length += change.unit.length
     if batch:
         yield batch
-
-
-def _digest(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
