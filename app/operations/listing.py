@@ -21,8 +21,7 @@ from clawmem.app.operations.fields import (
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, plural, table
-from clawmem.app.services.documents.filters import check_filters, documents_with
-from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.listing import check_filters, docids, documents_with
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import title_to_read, without_orders

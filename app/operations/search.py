@@ -15,7 +15,7 @@ from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.fields import conditions_in, listed, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, operation
 from clawmem.app.operations.questions import MinScore, Question, Search
-from clawmem.app.services.documents.filters import check_filters
+from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.retrieval.receipts import AnswerContext, pack
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors

@@ -23,10 +23,8 @@ from clawmem.domain.documents.identity import (
     normalise_docid,
     parse_virtual_path,
 )
-from clawmem.domain.documents.names import file_name
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
-from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.indexes import LexicalIndex
@@ -38,7 +36,6 @@ LIST_SUGGESTIONS = 3  # suggestions per name in a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
 PLACE = attrgetter("collection", "path")
-DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # date prefix, common in file names and rare in titles
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
     InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again. To index a new text, save it under "
@@ -101,9 +98,10 @@ class AddressResolver:
             InvalidInput: as `read_address`; ``INVALID_INPUT`` for a ``#`` followed by neither a docid nor a title.
         """
         readings = read_address(text)  # the most literal first
-        for address, documents in self._matches(readings, to_change):
-            if documents:
-                return self._only(text, documents, address, to_change)
+        for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
+            for address in readings:
+                if documents := rule(address, to_change):
+                    return self._only(text, documents, address, to_change)
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
@@ -112,21 +110,6 @@ class AddressResolver:
         place = "/".join(filter(None, places[0])) if places else tidy_path(address.name)
         near = similar_documents(self._documents, self._lexical, text, place, suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._documents, near))
-
-    def _matches(
-        self, readings: Sequence[Address], to_change: bool
-    ) -> Iterator[tuple[Address, list[Document]]]:
-        """Yield each reading with its matches, by one rule after the other, the strictest first."""
-        for address in readings:
-            yield address, self._by_place(address)
-        for address in readings:
-            yield address, self._by_end(address, to_change)
-        for address in readings:
-            yield address, self._gone_with_end(address)
-        for address, called in zip(readings, self._called(readings), strict=True):
-            yield address, self._by_name(address, called, to_change)
-        for address in readings:
-            yield address, self._by_words_of_forgotten(address)
 
     def _only(
         self, text: str, documents: Sequence[Document], address: Address, to_change: bool
@@ -163,80 +146,39 @@ class AddressResolver:
                     waiting.append(successor.id)
         return list(served.values())
 
-    # -- rules --------------------------------------------------------------------------------------
+    # -- rules, the strictest first -----------------------------------------------------------------
 
-    def _by_place(self, address: Address) -> list[Document]:
+    def _by_place(self, address: Address, to_change: bool) -> list[Document]:
         """Return the document at a complete place, served or not, or the documents of a ``#docid``."""
         if address.name.startswith("#"):
             return self._by_docid(address)
         places = self._places(address)
-        if places is None:
-            places = [_parted(tidy_path(path)) for path in address.paths]
-        return self._at(places)
-
-    def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
-        documents: dict[int, Document] = {}
-        for collection, path in places:
-            forms = product(unicode_forms(collection), unicode_forms(path))
-            if document := next(filter(None, (self._documents.at(*form) for form in forms)), None):
-                documents[document.id] = document
-        return list(documents.values())
-
-    def _places(self, address: Address) -> list[tuple[str, str]] | None:
-        """Return the places that *address* states in full; ``None`` when it does not."""
-        if virtual := parse_virtual_path(address.name):
-            return [virtual]
-        if not _ABSOLUTE.match(address.name):
-            return None
-        path = tidy_path(address.name)
-        below = [(collection, f"{root}/") for collection, root in self._roots.items()]
-        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
+        return self._at([_parted(tidy_path(path)) for path in address.paths] if places is None else places)
 
     def _by_end(self, address: Address, to_change: bool) -> list[Document]:
         """Return the served documents whose path ends with the address; for hex digits also by docid or name."""
         ending = next(filter(None, map(self._documents.by_suffix, _ends(address))), [])
         documents = verified_if_any(ending)
         if address.docid:
-            [served] = self._called([address])
-            called = self._by_name(address, served, to_change)
-            documents = [*verified_if_any([*ending, *called]), *self._by_docid(address)]
+            documents = verified_if_any([*ending, *self._by_name(address, to_change)])
+            documents += self._by_docid(address)
         elif documents and to_change:
-            gone = self._gone_with_end(address)
+            gone = self._gone_with_end(address, to_change)
             documents += [document for document in gone if document.inactive is InactiveReason.FORGOTTEN]
         return list({document.id: document for document in documents}.values())
 
-    def _gone_with_end(self, address: Address) -> list[Document]:
+    def _gone_with_end(self, address: Address, to_change: bool) -> list[Document]:
         ends = _ends(address)
         return self._inactive(lambda document: any(is_place_end(document, path) for path in ends))
 
-    def _called(self, addresses: Sequence[Address]) -> list[list[Document]]:
-        """Return the served documents with the title, file name or alias of each address, in one pass over all."""
-        matches: list[list[Document]] = [[] for _ in addresses]
-        matchers = [*map(name_matcher, addresses)]
-        for document in every_served(self._documents):
-            for called, is_called in zip(matches, matchers, strict=True):
-                if is_called(document):
-                    called.append(document)
-        return matches
-
-    def _by_name(self, address: Address, called: Sequence[Document], to_change: bool) -> list[Document]:
-        """Return the documents with this title, file name or alias; the served ones, *called*, come first."""
-        served = verified_if_any([*called])
+    def _by_name(self, address: Address, to_change: bool) -> list[Document]:
+        """Return the documents with this title, file name or alias; the served ones come first."""
+        is_called = name_matcher(address)
+        served = verified_if_any([*filter(is_called, every_served(self._documents))])
         if served and not to_change:
             return served
-        gone = self._inactive(name_matcher(address))
+        gone = self._inactive(is_called)
         return served + [note for note in gone if not served or note.inactive is InactiveReason.FORGOTTEN]
-
-    def _by_words_of_forgotten(self, address: Address) -> list[Document]:
-        """Return the forgotten documents whose file name has the words of *address*, as their titles are erased."""
-        name = words(address.name)
-        return self._inactive(
-            lambda document: (
-                bool(name)
-                and document.inactive is InactiveReason.FORGOTTEN
-                and words(DATE.sub("", file_name(document.path))) == name
-            )
-        )
 
     def _by_docid(self, address: Address) -> list[Document]:
         """
@@ -248,23 +190,35 @@ class AddressResolver:
             return []
         digits, place = normalise_docid(address.docid), address.name.partition(" ")[2].strip()
 
-        def is_forgotten(document: Document) -> bool:
-            return document.inactive is InactiveReason.FORGOTTEN
+        def had_docid(note: Document) -> bool:
+            acts = self._acts.latest(1, note.id) if note.inactive is InactiveReason.FORGOTTEN else ()
+            return note.hash.startswith(digits) or any(act.before == digits[:DOCID_LENGTH] for act in acts)
 
-        at_place = self._at([_parted(place)]) if place else []
-        if stated := [note for note in at_place if is_forgotten(note) or note.hash.startswith(digits)]:
-            return stated
-        documents = (
-            self._documents.by_hash(digits)
-            or self._inactive(lambda note: not is_forgotten(note) and note.hash.startswith(digits))
-            or self._inactive(
-                lambda note: (
-                    is_forgotten(note)
-                    and any(act.before == digits[:DOCID_LENGTH] for act in self._acts.latest(1, note.id))
-                )
-            )
-        )
-        return [document for document in documents if not place or place in _printed(document)]
+        documents = self._documents.by_hash(digits) or self._inactive(had_docid)
+        if not place:
+            return documents
+        named = [document for document in documents if place in _printed(document)]
+        return named or [
+            note for note in self._at([_parted(place)]) if note.inactive is InactiveReason.FORGOTTEN
+        ]
+
+    def _places(self, address: Address) -> list[tuple[str, str]] | None:
+        """Return the places that *address* states in full; ``None`` when it does not."""
+        if virtual := parse_virtual_path(address.name):
+            return [virtual]
+        if not _ABSOLUTE.match(address.name):
+            return None
+        path = tidy_path(address.name)
+        below = [(collection, f"{root}/") for collection, root in self._roots.items()]
+        return [(collection, path.removeprefix(root)) for collection, root in below if path.startswith(root)]
+
+    def _at(self, places: Iterable[tuple[str, str]]) -> list[Document]:
+        documents: dict[int, Document] = {}
+        for collection, path in places:
+            forms = product(unicode_forms(collection), unicode_forms(path))
+            if document := next(filter(None, (self._documents.at(*form) for form in forms)), None):
+                documents[document.id] = document
+        return list(documents.values())
 
     def _inactive(self, fits: Callable[[Document], bool]) -> list[Document]:
         return [document for document in self._documents.latest(active=False) if fits(document)]
@@ -456,12 +410,11 @@ class Lookup:
                 )
             max_lines = max(lines.last - max(lines.first, document.body_line) + 1, 1)
         excerpt = self._excerpt(document, first, max_lines)
-        count = excerpt.total_lines
-        if first is not None and first > max(count, 1):
+        count = max(excerpt.total_lines, 1)
+        if first is not None and first > count:
             raise InvalidInput(
                 "OUT_OF_BOUNDS",
-                f"There is no line {first} in {document.display_path}: the note has "
-                f"{'1 line' if count == 1 else f'{count} lines'}. Give a line from 1 to {max(count, 1)}.",
+                f"There is no line {first} in {document.display_path}. Give a line from 1 to {count}.",
             )
         return replace(excerpt, moved_from=moved_from)
 

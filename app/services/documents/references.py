@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.app.services.documents.listing import docids, every_served
+from clawmem.app.services.documents.listing import docids
 from clawmem.domain.documents.address import Address, folded, is_place_end, name_matcher, read_address
 from clawmem.domain.documents.identity import display_path, parse_virtual_path
 from clawmem.domain.documents.links import MAX_LINKS, is_attachment, omitted_links, part_line
@@ -35,7 +35,6 @@ from clawmem.ports.records import (
 )
 
 MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
-FRAGMENTS = 20  # hits, several of which may be of one document
 
 
 def similar_documents(
@@ -44,8 +43,7 @@ def similar_documents(
     """
     Return up to *limit* served documents that *text* may have meant.
 
-    They have paths within a few edits, or else share words with *text*: in their names and folders first, then in
-    their bodies.
+    They have paths within a few edits, or else share words with *text* in their names, folders or bodies.
 
     Args:
         place: *text* as a path, with which all paths are compared.
@@ -53,24 +51,13 @@ def similar_documents(
     near = [documents.at(*found) for found in _nearest_places(place, documents.places())[:limit]]
     if served := [document for document in near if document is not None]:
         return served
-    query = query_forms(EXTENSION.sub("", text.strip()))
-    asked = set(query.words)
-    shared = (
-        (
-            document,
-            len(asked.intersection(words(" ".join((document.display_path, *document_names(document)))))),
-        )
-        for document in every_served(documents)
-    )
-    ranked = sorted((pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path))
-    found = {document.id: document for document, _ in ranked}
+    query = query_forms(EXTENSION.sub("", text.strip())).relaxed
     with suppress(ClawmemError):  # the index may be unavailable
-        hits = lexical.search(query.relaxed, Grain.DOCUMENT, FRAGMENTS) if query.relaxed.terms else []
+        hits = lexical.search(query, Grain.DOCUMENT, limit) if query.terms else []
         known = documents.many(hit.key.document_id for hit in hits)
-        for number in (hit.key.document_id for hit in hits):
-            if number in known and known[number].inactive is None:
-                found.setdefault(number, known[number])
-    return list(found.values())[:limit]
+        numbers = (hit.key.document_id for hit in hits)
+        return [known[number] for number in numbers if number in known and known[number].inactive is None]
+    return []
 
 
 def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:
@@ -92,8 +79,8 @@ def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[C
 
 def is_near_name(asked: str, candidate: Candidate) -> bool:
     """Whether a name of *candidate* has every word of *asked*, or is *asked* but for a fifth of its letters."""
-    said = set(words(asked))
-    if said and said <= set(words(f"{candidate.file} {candidate.title}")):
+    wanted = set(words(asked))
+    if wanted and wanted <= set(words(f"{candidate.file} {candidate.title}")):
         return True
     _, _, path = candidate.file.partition("/")
     names = (candidate.title, candidate.file, path, file_name(path))
@@ -262,12 +249,12 @@ def _found(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundL
     return [_with_place(link, notes, bodies.get(link.target_id or 0, "")) for link in links]
 
 
-def _with_place(one: StoredLink, notes: dict[int, Document], body: str) -> FoundLink:
-    source, target = notes[one.document_id], notes.get(one.target_id or 0)
+def _with_place(stored: StoredLink, notes: dict[int, Document], body: str) -> FoundLink:
+    link, source, target = stored.link, notes[stored.document_id], notes.get(stored.target_id or 0)
     if target is None:
-        return FoundLink(one.link, source, None, None, "" if is_attachment(one.link.target) else NO_NOTE)
-    if not one.link.part:
-        return FoundLink(one.link, source, target)
-    line = part_line(one.link.part, Markdown(body, target.body_line))
-    kind = "block" if one.link.part.startswith("^") else "heading"
-    return FoundLink(one.link, source, target, line, "" if line else f"the note has no such {kind}")
+        return FoundLink(link, source, None, None, "" if is_attachment(link.target) else NO_NOTE)
+    if not link.part:
+        return FoundLink(link, source, target)
+    line = part_line(link.part, Markdown(body, target.body_line))
+    kind = "block" if link.part.startswith("^") else "heading"
+    return FoundLink(link, source, target, line, "" if line else f"the note has no such {kind}")

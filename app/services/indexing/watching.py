@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from time import monotonic
 from typing import Protocol
@@ -83,37 +84,36 @@ class VaultWatcher:
 
     def __call__(self, watched: WatchOptions, stop: StopSignal) -> None:
         """Watch until *stop* is set."""
-        said = ""
+        reason = ""
         while not stop.is_set():
-            why = self._why_not()
-            if not why:
-                self._watch(watched, stop)
-            elif why != said:
-                watched.tell(WatchEvent("waiting", why))
-            said = why
+            former, reason = reason, self._refusal()
+            if not reason:
+                turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
+                try:
+                    turn.run()
+                except (
+                    LeaseLost,
+                    _Ended,
+                ):  # another process took the lease during a suspension or a long pass
+                    pass
+                finally:
+                    self._watcher.close()
+                    if not turn.locked:  # otherwise releasing the lease would wait for the writing process
+                        self._lane.leave()
+            elif reason != former:
+                watched.tell(WatchEvent("waiting", reason))
             stop.wait(LOOKS_UP_S)
         watched.tell(WatchEvent("ended", "No longer watched."))
 
-    def _why_not(self) -> str:
+    def _refusal(self) -> str:
         """Acquire the lease; return why that failed, empty on success."""
         try:
             if self._lane.enter():
                 return ""
-            who = self._lane.taken_by()
+            lease = self._lane.taken_by()
         except VaultError as error:
             return str(error)
-        return f"{who.holder if who else 'Another process'} watches this vault; waiting for its end."
-
-    def _watch(self, watched: WatchOptions, stop: StopSignal) -> None:
-        turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
-        try:
-            turn.run()
-        except (LeaseLost, _Ended):  # another process took the lease during a suspension or a long pass
-            pass
-        finally:
-            self._watcher.close()
-            if not turn.locked:  # otherwise releasing the lease would wait for the writing process
-                self._lane.leave()
+        return f"{lease.holder if lease else 'Another process'} watches this vault; waiting for its end."
 
 
 class _Turn:
@@ -142,91 +142,70 @@ class _Turn:
         while not self._stop.is_set():
             self._lane.keep()
             self._look_up()
-            self._listen()
+            left = self._waiting.left(monotonic())
+            seconds = LOOKS_UP_S if left is None else min(left, LOOKS_UP_S)
+            for change in self._watcher.wait(seconds, self._stop):
+                for name in self._concerned(change):
+                    self._waiting.touch(name, monotonic())
             self._work(self._waiting.due(monotonic()))
-
-    # -- folders to watch ---------------------------------------------------------------------------
 
     def _look_up(self) -> None:
         """Check the configured collections, and schedule a full pass if it is due."""
         try:
-            now = {folder.name: folder for folder in self._watched.folders()}
-            if now != self._folders:
-                self._ownership = Ownership(now.values())
-                self._folders, self._armed_at = now, None
-            self._judge(_SETTINGS, [])
+            folders = {folder.name: folder for folder in self._watched.folders()}
+            if folders != self._folders:
+                self._ownership = Ownership(folders.values())
+                self._folders, self._armed_at = folders, None
+            self._report(_SETTINGS, [])
         except ClawmemError as error:
-            self._judge(_SETTINGS, [str(error)])
-        if self._armed_at is None or monotonic() - self._armed_at >= self._watched.every_s:
-            self._begin_anew()
-
-    def _begin_anew(self) -> None:
-        roots = [folder.root for folder in self._folders.values()]
-        count = self._watcher.arm(roots, _is_watched)
-        first, self._armed_at = self._armed_at is None, monotonic()
+            self._report(_SETTINGS, [str(error)])
+        is_first = self._armed_at is None
+        if self._armed_at is not None and monotonic() - self._armed_at < self._watched.every_s:
+            return
+        count = self._watcher.arm([folder.root for folder in self._folders.values()], _is_watched)
+        self._armed_at = monotonic()
         self._waiting.keep({*self._folders, *self._projects})
         for name in self._folders:
             self._waiting.touch(name, self._armed_at)
-        if first:
-            self._greeting = self._greeted(count)
-
-    def _greeted(self, count: int) -> str:
-        if not self._folders:
-            return "There is nothing to watch yet. Run: clawmem collection add PATH"
-        how = ", polled: the system limit of watches is reached" if self._watcher.polling else ""
-        return f"Watching {', '.join(self._folders)}: {count} folders{how}."
-
-    def _listen(self) -> None:
-        left = self._waiting.left(monotonic())
-        for change in self._watcher.wait(LOOKS_UP_S if left is None else min(left, LOOKS_UP_S), self._stop):
-            for name in self._concerned(change):
-                self._waiting.touch(name, monotonic())
+        if is_first:
+            how = ", polled: the system limit of watches is reached" if self._watcher.polling else ""
+            self._greeting = f"Watching {', '.join(self._folders)}: {count} folders{how}."
+            if not self._folders:
+                self._greeting = "There is nothing to watch yet. Run: clawmem collection add PATH"
 
     def _concerned(self, change: PathChange) -> list[str]:
         path = PurePath(change.path).as_posix()
         if project := issue_project(path):
             self._projects.add(project)
             return [project]
-        if change.folder:
-            return self._ownership.concerned(path)
         folder, _, name = path.rpartition("/")
-        if name in IGNORE_FILES:
-            return self._ownership.concerned(folder)
-        return [name for name in [self._ownership.owner(path)] if name]
-
-    # -- passes -------------------------------------------------------------------------------------
+        if change.folder or name in IGNORE_FILES:
+            return self._ownership.concerned(path if change.folder else folder)
+        return [owner for owner in [self._ownership.owner(path)] if owner]
 
     def _work(self, names: list[str]) -> None:
+        """Run the passes of the collections that are due, and what follows from them."""
         for project in [name for name in names if name in self._projects]:
-            self._sync(project)
+            self._attempt(project, [project], partial(self._watched.sync_issues, project))
         names = [name for name in names if name in self._folders]
         changed = [self._pass(self._folders[name]) for name in names]
         if any(changed) or (names and self._owes):
-            self._follow_up(names)
+            self._owes = self._attempt(_AFTER, names, lambda: self._watched.then(self._until_ended))
         if self._greeting and (names or not self._folders):
             self._watched.tell(WatchEvent("watching", self._greeting))
             self._greeting = ""
 
-    def _follow_up(self, names: list[str]) -> None:
-        """Run the follow-up work of passes; failed work is repeated after the next pass."""
+    def _attempt(self, name: str, again: list[str], work: Callable[[], list[str]]) -> bool:
+        """Do *work* and report its problems; return whether it has any. If the vault was locked, repeat it soon."""
         try:
-            problems = self._watched.then(self._until_ended)
-        except VaultError as error:
-            problems = [str(error)]
-            for name in names:
-                self._waiting.touch(name, monotonic() + RETRY_S)
-        self._owes = bool(problems)
-        self._judge(_AFTER, problems)
-
-    def _sync(self, project: str) -> None:
-        """Synchronize the issues of a project; failed work is repeated."""
-        try:
-            problems = self._watched.sync_issues(project)
+            problems = work()
         except ClawmemError as error:
             problems = [str(error)]
             if isinstance(error, VaultError):
-                self._waiting.touch(project, monotonic() + RETRY_S)
-        self._judge(project, problems)
+                for waiting in again:
+                    self._waiting.touch(waiting, monotonic() + RETRY_S)
+        self._report(name, problems)
+        return bool(problems)
 
     def _pass(self, folder: Folder) -> bool:
         """Run a pass; return whether it changed documents."""
@@ -234,27 +213,27 @@ class _Turn:
             report = self._update(folder, progress=self._until_ended)
         except ClawmemError as error:
             self.locked = isinstance(error, VaultError)
-            self._judge(folder.name, [str(error)])
+            self._report(folder.name, [str(error)])
             self._waiting.touch(folder.name, monotonic() + RETRY_S)
             return False
         self.locked = False
-        self._judge(folder.name, report.problems)
+        self._report(folder.name, report.problems)
         changed = bool(report.added or report.updated or report.removed)
         if changed:
             counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
             self._watched.tell(WatchEvent("pass", f"{report.collection}: {counts}", report))
         return changed
 
-    def _judge(self, name: str, problems: list[str]) -> None:
+    def _report(self, name: str, problems: list[str]) -> None:
         """Report problems found twice in a row, because a file may have been incomplete during the first pass."""
-        before, looks = self._trouble.pop(name, ([], 0))
+        before, times = self._trouble.pop(name, ([], 0))
         if not problems:
             return
-        looks = looks + 1 if problems == before else 1
-        self._trouble[name] = problems, looks
-        if looks == 1 and name in self._folders:
+        times = times + 1 if problems == before else 1
+        self._trouble[name] = problems, times
+        if times == 1 and name in self._folders:
             self._waiting.touch(name, monotonic() + RETRY_S)
-        if looks == (1 if name == _AFTER or name in self._projects else 2):
+        if times == (1 if name == _AFTER or name in self._projects else 2):
             about = f"{name}: " if name in self._folders else ""
             for problem in problems:
                 self._watched.tell(WatchEvent("problem", f"{about}{problem}"))
@@ -267,7 +246,7 @@ class _Turn:
 def _is_watched(path: str) -> bool:
     """Whether a folder is watched: one that is indexed, or the issues of a project."""
     above, _, name = path.rpartition("/")
-    return not is_excluded(above if name == ISSUES and above else "." if name == ISSUES else path)
+    return not is_excluded((above or ".") if name == ISSUES else path)
 
 
 def issue_project(path: str) -> str:
@@ -276,6 +255,6 @@ def issue_project(path: str) -> str:
 
     Databases of the tracker do not count: reading them changes them.
     """
-    project, found, file = path.partition(f"/{ISSUES}")
-    is_inside = bool(found) and (not file or (file.startswith("/") and file.endswith(".jsonl")))
+    project, folder, file = path.partition(f"/{ISSUES}")
+    is_inside = bool(folder) and (not file or (file.startswith("/") and file.endswith(".jsonl")))
     return project if is_inside else ""

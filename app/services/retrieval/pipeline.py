@@ -9,7 +9,7 @@ from time import perf_counter
 
 from rapidfuzz.distance import OSA
 
-from clawmem.app.services.documents.filters import documents_with
+from clawmem.app.services.documents.listing import documents_with
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
 from clawmem.app.services.retrieval.work import LoadedTexts, RetrievalStores, Stage, StageTrace, Trace, Work
