@@ -1,19 +1,29 @@
-"""Copies of the vault that leave this machine, and come back."""
+"""Copies of the vault that leave this machine, and vaults that are made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_copy
-from clawmem.app.environment.private_files import draft_of, draft_of_folder, files_of_vault, write_whole
+from clawmem.app.bootstrap.opening import open_copy, open_services, unopened_services
+from clawmem.app.client.autostart import is_running
+from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import (
+    draft_of,
+    draft_of_folder,
+    files_of_vault,
+    make_folder,
+    write_whole,
+)
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Effect, Option, Result, operation
-from clawmem.app.operations.output import plural
+from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
+from clawmem.app.operations.output import few, plural
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import (
     asked,
     newest_moment,
@@ -21,12 +31,24 @@ from clawmem.app.services.portability.bundle import (
     write_bundle,
 )
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
-from clawmem.ports.errors import FileNotCreated, InvalidInput
+from clawmem.ports.errors import (
+    BundleDamaged,
+    ClawmemError,
+    FileNotCreated,
+    InvalidInput,
+    VaultError,
+    VaultReadOnly,
+)
+from clawmem.ports.records import InactiveReason, Role
+from clawmem.ports.storage import BundleReader
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.portability.bundle import RestoredBundle
+    from clawmem.app.settings.model import Settings
 
 _NAMES = {
     "bundle": "clawmem-bundle.zip",
@@ -122,47 +144,32 @@ def free_target(services: Services, file: Path, *, force: bool, is_folder: bool 
         FileNotCreated: There is no such folder.
     """
     target = file.expanduser().absolute()
-    if target.resolve() in {path.resolve() for path in files_of_vault(services.settings.vault)}:
-        raise InvalidInput("INVALID_INPUT", f"{target} belongs to the vault itself. Choose another file.")
-    if _is_note(services, target):
-        raise InvalidInput("INVALID_INPUT", f"{target} is one of your notes. Choose another file.")
-    if target.is_dir():
-        _refuse_folder(services, target, is_folder=is_folder)
-    elif target.exists() and not force:
+    place, reason = target.resolve(), ""
+    inside = [folder for folder in services.folders if place.is_relative_to(Path(folder.root).resolve())]
+    notes = (
+        services.vault.documents.at(folder.name, place.relative_to(Path(folder.root).resolve()).as_posix())
+        for folder in inside
+    )
+    if place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
+        reason = "belongs to the vault itself. Choose another file."
+    elif any(note and note.inactive is None for note in notes):
+        reason = "is one of your notes. Choose another file."
+    elif target.is_dir() and not is_folder:
+        reason = "is a folder. Choose the name of a file."
+    elif target.is_dir() and inside:
+        reason = (
+            f"belongs to the collection {inside[0].name}, which would index the new files as more notes. "
+            "Choose another folder."
+        )
+    if reason:
+        raise InvalidInput("INVALID_INPUT", f"{target} {reason}")
+    if target.exists() and not target.is_dir() and not force:
         raise InvalidInput(
             "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
         )
     if not target.parent.is_dir():
         raise FileNotCreated(str(target), f"there is no folder {target.parent}")
     return target
-
-
-def _refuse_folder(services: Services, target: Path, *, is_folder: bool) -> None:
-    if not is_folder:
-        raise InvalidInput("INVALID_INPUT", f"{target} is a folder. Choose the name of a file.")
-    for folder in services.folders:
-        if target.resolve().is_relative_to(Path(folder.root).resolve()):
-            raise InvalidInput(
-                "INVALID_INPUT",
-                f"{target} belongs to the collection {folder.name}, which would index the new files as more notes. "
-                "Choose another folder.",
-            )
-
-
-def _is_note(services: Services, file: Path) -> bool:
-    """Whether *file* is indexed as a document."""
-    place = file.resolve()
-    for folder in services.folders:
-        root = Path(folder.root).resolve()
-        if place.is_relative_to(root):
-            known = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
-            if known and known.inactive is None:
-                return True
-    return False
-
-
-def _backup_text(result: Backup) -> str:
-    return f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
 
 
 def _export_text(result: Export) -> Iterator[str]:
@@ -173,7 +180,14 @@ def _export_text(result: Export) -> Iterator[str]:
 # in their own process, because a relative path is that of the command
 
 
-@operation(Effect.READS, text=_backup_text, is_tool=False, in_own_process=True)
+@operation(
+    Effect.READS,
+    text=lambda result: (
+        f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
+    ),
+    is_tool=False,
+    in_own_process=True,
+)
 def backup(
     services: Services,
     file: Annotated[Path, Field(description="The new file."), Option(metavar="FILE", is_argument=True)],
@@ -219,13 +233,11 @@ def export(
     if receipts and form != "bundle":
         raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
     chosen = Selection(frozenset(named_collections(services, collection)), _moment(since))
-    is_folder = form == "markdown"
-    target = free_target(services, output or Path(_NAMES[form]), force=force, is_folder=is_folder)
+    target = free_target(services, output or Path(_NAMES[form]), force=force, is_folder=form == "markdown")
     renamed: dict[str, str] = {}
-    if is_folder:
-        files = _export_folder(services, chosen, target, force=force)
-        documents = len(files)
-        renamed = {place: name for place, name in files.items() if place != name}
+    if form == "markdown":
+        names = _export_folder(services, chosen, target, force=force)
+        documents, renamed = len(names), {place: name for place, name in names.items() if place != name}
     elif form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=receipts)
     else:
@@ -235,3 +247,218 @@ def export(
         with _new_file(target) as draft:
             write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     return Export(form=form, file=str(target), documents=documents, renamed=renamed)
+
+
+# -- restored -------------------------------------------------------------------------------------------
+
+DIFFERENCES = 1  # exit code of a drill that failed
+
+
+class RestoreReport(Result):
+    """
+    A vault that was made from a bundle; ``forgotten`` notes are still forgotten.
+
+    ``config`` is the new config file, null if there was one. ``differences`` were found by a drill.
+    """
+
+    vault: str
+    documents: int
+    forgotten: int
+    config: str | None = None
+    drill: bool = False
+    questions: int = Field(default=0, description="Questions that a drill asked again.")
+    differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
+
+    forgotten_since: list[str] = Field(
+        default=[], description="Notes of the bundle that another vault of this machine has forgotten."
+    )
+    warnings: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the warnings, with one about notes that were forgotten elsewhere."""
+        if not self.forgotten_since:
+            return self.warnings
+        said = forgotten_sentence(self.forgotten_since, "the bundle")
+        remedy = "To forget a note in the restored vault as well, run: clawmem --vault FILE forget NOTE"
+        return [*self.warnings, f"{said} {remedy}"]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 for a drill that found differences."""
+        return DIFFERENCES if self.differences else 0
+
+
+def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
+    vault = services.settings.vault
+    try:
+        make_folder(vault.parent)
+        with draft_of(vault) as draft:
+            made = _make(services, reader, draft)
+            _refuse_content(services, bundle)  # another process may have added notes
+            services.discard_vault()
+    except OSError as error:
+        raise FileNotCreated(str(vault), (error.strerror or type(error).__name__).lower()) from error
+    with open_services(_alone(services.settings, vault), create=False) as opened:
+        opened.forgotten_places.agree()
+        opened.indexes.keep_up()
+        report = _counted(opened, services.settings)
+    settings, config = services.settings, services.settings.config_file
+    if made.settings.strip() and not config.exists():
+        make_folder(config.parent)
+        write_whole(config, made.settings.encode())
+        report.config, settings = str(config), load_settings(vault=vault)
+    report.warnings = _moved(settings)
+    return report
+
+
+def _moved(settings: Settings) -> list[str]:
+    """Move the indexes to the backend of *settings*; return why that failed."""
+    if settings.backend is None:
+        return []
+    with open_services(_alone(settings, settings.vault), create=False) as opened:
+        try:
+            opened.indexes.move(settings.backend)
+        except ClawmemError as error:
+            reason = str(error).rstrip(".")
+            return [
+                f"The indexes are those of a new vault: {reason}. Then run: clawmem migrate --to {settings.backend}"
+            ]
+    return []
+
+
+def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreReport:
+    found = _make(services, reader, target)
+    with open_services(_alone(services.settings, target), create=False) as opened:
+        then = {question.question: question for question in found.questions}
+        report = _counted(opened, services.settings)
+        report.vault, report.drill, report.questions = "", True, len(then)
+        report.differences = [
+            *opened.verify(),
+            *(
+                f"The answer to {question.question!r} differs."
+                for question in asked(opened.query_without_models, [*then], found.asked_at)
+                if question != then[question.question]
+            ),
+        ]
+        return report
+
+
+def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
+    """Make the new vault *target* with its indexes, and check it."""
+    found: RestoredBundle = services.restore_bundle(reader, target)
+    with open_services(_alone(services.settings, target), create=False) as made:
+        for role in Role:
+            made.indexes.rebuild(role)
+        if defects := made.vault.storage.check():
+            raise BundleDamaged(reader.location, "; ".join(defects))
+    return found
+
+
+def _alone(settings: Settings, vault: Path) -> Settings:
+    """Return the settings of *vault* without folders, and with the indexes that a new vault has."""
+    return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
+
+
+def _counted(services: Services, settings: Settings) -> RestoreReport:
+    withdrawn = services.vault.documents.latest(active=False)
+    return RestoreReport(
+        forgotten_since=forgotten_elsewhere(services, settings),
+        vault=str(services.settings.vault),
+        documents=sum(services.vault.documents.collections().values()),
+        forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in withdrawn),
+    )
+
+
+def forgotten_elsewhere(services: Services, settings: Settings) -> list[str]:
+    """Return the served documents that another vault of this machine has forgotten."""
+    others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
+    return sorted({text for other in others for text in _forgotten_in(_alone(settings, other), services)})
+
+
+def forgotten_sentence(files: Sequence[str], whole: str) -> str:
+    """Return the sentence that another vault has forgotten *files* of *whole*."""
+    return (
+        f"Another vault of this machine has forgotten {plural(len(files), 'note')} of {whole}: {few(files)}."
+    )
+
+
+def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
+    """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
+    places = {
+        (place.collection, place.path): place.at
+        for place in unopened_services(other).forget_log.read().places
+    }
+    left = []
+    for document in every_served(services.vault.documents):
+        if places.get((document.collection, document.path), "") > document.indexed_at:
+            yield document.display_path
+        else:
+            left.append(document)
+    if is_there(other.vault):
+        with (
+            suppress(ClawmemError),
+            open_services(other, read_only=True) as opened,
+        ):  # doctor examines a damaged vault
+            yield from (
+                document.display_path
+                for document in left
+                if opened.vault.forgotten_texts.holds(services.vault.documents.body(document.id) or "")
+            )
+
+
+def _refuse_content(services: Services, bundle: Path) -> None:
+    """
+    Refuse to replace a vault with documents.
+
+    Raises:
+        VaultError: The vault has documents, served or not; it cannot be written; or a server has it open.
+    """
+    vault = services.settings.vault
+    if services.settings.read_only:
+        raise VaultReadOnly(str(vault))
+    if is_running(vault):
+        raise VaultError(str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
+    if is_there(vault):
+        with open_services(_alone(services.settings, vault), read_only=True) as opened:
+            documents = opened.vault.documents
+            if count := len(documents.latest()) + len(documents.latest(active=False)):
+                reason = (
+                    f"{vault} has {count} documents, and a bundle never replaces notes. Nothing was changed. Restore "
+                    f"to another file: clawmem --vault NEW_FILE restore {bundle}"
+                )
+                raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
+
+
+def _restored_text(result: RestoreReport) -> Iterator[str]:
+    counted = f"{plural(result.documents, 'document')}, {result.forgotten} forgotten"
+    if not result.drill:
+        yield f"Restored: {result.vault} ({counted})"
+        if result.config:
+            yield f"Config: {result.config}"
+        return
+    yield f"Drill: {counted}; {plural(result.questions, 'question')} asked again."
+    yield from result.differences or ["No differences: the bundle makes the same vault."]
+
+
+@operation(Effect.ADDS, text=_restored_text, is_tool=False, opens=Opening.NOTHING, in_own_process=True)
+def restore(
+    services: Services,
+    bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
+    drill: Annotated[
+        bool, Field(description="Restore into a temporary place and prove it."), Option(("--drill",))
+    ] = False,
+) -> RestoreReport:
+    """
+    Make a vault from a bundle, with the same ids and the same answers.
+
+    A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
+    questions of the bundle, and deleted.
+    """
+    file = bundle.expanduser().absolute()
+    if drill:
+        with closing(services.bundle(file)) as reader, TemporaryDirectory(prefix="clawmem-") as folder:
+            return _drill(services, reader, Path(folder) / "drill.sqlite")
+    with closing(services.bundle(file)) as reader:
+        _refuse_content(services, bundle)
+        return _restore(services, reader, bundle)

@@ -23,7 +23,7 @@ from clawmem.app.operations.operation import (
     operation,
 )
 from clawmem.app.operations.output import Table, plural, table
-from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sentence
+from clawmem.app.operations.portability import forgotten_elsewhere, forgotten_sentence
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models import WITHOUT, Provider

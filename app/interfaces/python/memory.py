@@ -34,7 +34,6 @@ from clawmem.app.operations import (
     remembering,
     repair,
     report,
-    restoring,
     search,
     sessions,
     vault,
@@ -257,7 +256,7 @@ class Memory:
     remember = method(remembering.memory_remember)
     repair = method(repair.repair)
     report = method(report.report)
-    restore = method(restoring.restore)
+    restore = method(portability.restore)
     list_tags = method(listing.list_tags)
     status = method(vault.status)
     vault_sync = method(vault.vault_sync)
