@@ -48,11 +48,10 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.issues import SyncIssues
     from clawmem.app.services.knowledge.graph import BuildGraphs, CausalLinks
-    from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
-    from clawmem.app.services.lifecycle.examining import Curator
+    from clawmem.app.services.lifecycle.actions import Lifecycle
+    from clawmem.app.services.lifecycle.curator import Curator
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.proof import Prove
-    from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.client_checks import ClientChecks
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
@@ -337,17 +336,12 @@ class UseCases(containers.DeclarativeContainer):
     save_session: SaveSession = use_case("openclaw:SaveSession")
 
     # life cycle
-    archiving: Archiving = use_case("lifecycle.archiving:Archiving")
-    tending: LifecycleActions = use_case("lifecycle.tending:LifecycleActions")
-    curator: Curator = use_case("lifecycle.examining:Curator")
-    restore: RestoreArchived = use_case("lifecycle.archiving:RestoreArchived")
+    lifecycle: Lifecycle = use_case("lifecycle.actions:Lifecycle")
+    curator: Curator = use_case("lifecycle.curator:Curator")
     forgetting: Forgetting = use_case(
         "lifecycle.forgetting:Forgetting",
         derived=use_case("lifecycle.derived:DerivedMemories"),
         note=forgotten_places.provided.note,
-    )
-    sweep: Sweep = use_case(
-        "lifecycle.archiving:Sweep", propose=function("lifecycle.archiving:proposals").provider
     )
     prove: Prove = use_case(
         "lifecycle.proof:Prove",

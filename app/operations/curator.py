@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -12,13 +14,11 @@ from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.services.capture.profile import reflect as reflection_of
-from clawmem.app.services.lifecycle.archiving import read_policy
-from clawmem.app.services.lifecycle.examining import Examination, recommended
+from clawmem.app.services.lifecycle.actions import read_policy
+from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from clawmem.app.bootstrap.services import Services
     from clawmem.ports.records import Document
 
@@ -88,51 +88,6 @@ class ArchivedDuplicates(Result):
 
     dry_run: bool
     archived: list[DuplicateFile]
-
-
-class CuratorReport(Result):
-    """
-    An examination of the memory.
-
-    ``health`` has numbers of documents by state, of texts without vectors, and the problems around the vault;
-    ``retrieval`` whether the latest note is found by its own title; ``actions`` are sentences, each with a command.
-    """
-
-    timestamp: str
-    health: dict[str, Any]
-    sweep: dict[str, int]
-    consolidation: dict[str, int]
-    retrieval: dict[str, Any]
-    collections: dict[str, Any]
-    actions: list[str]
-    written_to: str = Field(description="The file of the report, for the hook.")
-
-
-def _report(found: Examination, place: Path) -> CuratorReport:
-    counts = found.lifecycle
-    return CuratorReport(
-        timestamp=found.at,
-        health={
-            "active": counts.active,
-            "archived": counts.archived,
-            "forgotten": counts.forgotten,
-            "pinned": counts.pinned,
-            "snoozed": counts.snoozed,
-            "neverAccessed": counts.never_accessed,
-            "embeddingBacklog": found.pending,
-            "infrastructure": list(found.problems),
-        },
-        sweep={"candidates": found.idle},
-        consolidation={"candidates": found.duplicates},
-        retrieval={"bm25Pass": found.is_found, "topScore": round(found.top_score, 4)},
-        collections={
-            "total": found.collections,
-            "orphaned": list(found.unlisted),
-            "neverAccessedPct": round(100 * found.never_accessed_share, 1),
-        },
-        actions=list(recommended(found)),
-        written_to=str(place),
-    )
 
 
 def _reflection_text(result: Reflection) -> Iterator[str]:
@@ -219,10 +174,9 @@ def curate(services: Services) -> CuratorReport:
         f"{check.check}: {check.detail} {check.way_out}" for check in services.doctor() if not check.ok
     ]
     policy = read_policy(settings.lifecycle)
-    found = services.curator.examine(policy, settings.collections, problems)
     place = settings.vault.with_name(CURATOR_REPORT)
-    report = _report(found, place)
-    write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment
+    report = services.curator.examine(policy, settings.collections, problems, str(place))
+    write_whole(place, json.dumps(asdict(report), indent=1).encode())  # a hook may read it at this moment
     return report
 
 
@@ -247,7 +201,7 @@ def memory_pin(
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.target(query)
-    changed = services.tending.pin(target, services.caller, why, pinned=not unpin)
+    changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
     is_pinned = target.pins_itself or not unpin
     return _treatment(
         services,
@@ -281,7 +235,7 @@ def memory_snooze(
     why: Why = "",
 ) -> Treatment:
     """Keep a note out of prompts until a day; searches still find it."""
-    tending = services.tending
+    tending = services.lifecycle
     moment = None if until is None else tending.read_until(until)
     target = services.lookup.target(query)
     changed = tending.snooze(target, moment, services.caller, why)

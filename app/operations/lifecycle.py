@@ -23,14 +23,8 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, age, few, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
-from clawmem.app.services.lifecycle.archiving import (
-    LifecycleStatus,
-    SweepOutcome,
-    lifecycle_status,
-    read_policy,
-)
+from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, read_policy
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
-from clawmem.app.services.lifecycle.tending import RecordedAct
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -45,6 +39,7 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 ACT_LIMIT = 20
+LONG_ARCHIVED = "archived for long"  # reason of purges
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
 ONLY_PREVIEW = (
     "Nothing was changed: the lifecycle policy of the config file only previews. "
@@ -63,9 +58,15 @@ class SweepReport(Result):
     dry_run: bool
     archived: list[str]
     purged: list[str]
-    pin: list[str] = Field(description="Documents that a preview proposes to pin: they are used often.")
-    snooze: list[str] = Field(description="Documents that it proposes to snooze: often surfaced, never used.")
-    left: str = Field(description="Why bytes of forgotten notes may remain in free space; empty if none do.")
+    pin: list[str] = Field(
+        default=[], description="Documents that a preview proposes to pin: they are used often."
+    )
+    snooze: list[str] = Field(
+        default=[], description="Documents that it proposes to snooze: often surfaced, never used."
+    )
+    left: str = Field(
+        default="", description="Why bytes of forgotten notes may remain in free space; empty if none do."
+    )
     note: str = Field(default="", description="Why nothing was changed although it was asked for.")
 
     @property
@@ -110,19 +111,6 @@ def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
     )
 
 
-def report_of(swept: SweepOutcome, note: str = "") -> SweepReport:
-    """Return the report of a sweep."""
-    return SweepReport(
-        dry_run=swept.is_preview,
-        archived=files_of(swept.archived),
-        purged=files_of(swept.purged),
-        pin=files_of(swept.proposals.pin),
-        snooze=files_of(swept.proposals.snooze),
-        left=swept.left,
-        note=note,
-    )
-
-
 def sweep_text(result: SweepReport) -> Iterator[str]:
     """Yield the documents of a sweep, by what becomes of them."""
     would = "would be " if result.dry_run else ""
@@ -142,7 +130,7 @@ def _restored_text(result: RestoredDocuments) -> Text:
 def status(services: Services) -> LifecycleStatus:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
     policy = read_policy(services.settings.lifecycle)
-    return lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
+    return services.lifecycle.status(policy)
 
 
 @operation(
@@ -154,9 +142,21 @@ def status(services: Services) -> LifecycleStatus:
 def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
     """Archive idle documents and forget documents archived long ago, by the configured policy."""
     policy = _policy(services, is_preview=dry_run)
+    lifecycle = services.lifecycle
+    purged = lifecycle.due_for_good(policy)
     if dry_run or policy.only_previews:
-        return report_of(services.sweep.preview(policy), note="" if dry_run else ONLY_PREVIEW)
-    return report_of(services.sweep(policy, services.caller))
+        proposals = lifecycle.proposals()
+        return SweepReport(
+            dry_run=True,
+            archived=files_of(lifecycle.due(policy)),
+            purged=files_of(purged),
+            pin=files_of(proposals.pin),
+            snooze=files_of(proposals.snooze),
+            note="" if dry_run else ONLY_PREVIEW,
+        )
+    archived = lifecycle.sweep(policy, services.caller)
+    left = services.forgetting(purged, services.caller, LONG_ARCHIVED, Act.PURGE).left
+    return SweepReport(dry_run=False, archived=files_of(archived), purged=files_of(purged), left=left)
 
 
 @operation(
@@ -169,13 +169,15 @@ def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
 def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
     """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
     policy = _policy(services, is_preview=dry_run)
-    due = services.archiving.due_for_good(policy)
-    if dry_run:
-        return report_of(SweepOutcome(True, [], due))
-    gone = [] if policy.only_previews else due
-    left = services.forgetting(gone, services.caller, "archived for long", Act.PURGE).left
-    swept = SweepOutcome(policy.only_previews, [], due, left=left or services.forgetting.scrub())
-    return report_of(swept, note=ONLY_PREVIEW if policy.only_previews else "")
+    due = services.lifecycle.due_for_good(policy)
+    is_preview = dry_run or policy.only_previews
+    left = ""
+    if not dry_run:
+        gone = [] if policy.only_previews else due
+        left = services.forgetting(gone, services.caller, LONG_ARCHIVED, Act.PURGE).left
+        left = left or services.forgetting.scrub()
+    note = ONLY_PREVIEW if policy.only_previews and not dry_run else ""
+    return SweepReport(dry_run=is_preview, archived=[], purged=files_of(due), left=left, note=note)
 
 
 @operation(
@@ -196,7 +198,7 @@ def lifecycle_search(
     limit: Limit = ACT_LIMIT,
 ) -> list[TitledFile]:
     """Find archived documents by their words."""
-    return [titled_file(document) for document in services.archiving.archived(words, limit=limit)]
+    return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
 
 
 @operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore")
@@ -211,8 +213,8 @@ def lifecycle_restore(
     all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False,
 ) -> RestoredDocuments:
     """Serve archived documents again: one, those of a collection, or all."""
-    chosen = services.archiving.to_restore(query, collection, everything=all)
-    report = services.restore(chosen, services.caller)
+    lifecycle = services.lifecycle
+    report = lifecycle.restore(lifecycle.to_restore(query, collection, everything=all), services.caller)
     documents = [titled_file(document) for document in report.restored]
     return RestoredDocuments(count=len(documents), documents=documents, problems=report.sentences())
 
@@ -227,7 +229,7 @@ def lifecycle_restore(
 )
 def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> list[RecordedAct]:
     """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    return services.tending.latest(limit)
+    return services.lifecycle.latest(limit)
 
 
 @operation(
@@ -245,7 +247,7 @@ def lifecycle_undo(
     ],
 ) -> RecordedAct:
     """Undo an act; forgotten documents cannot be restored."""
-    return services.tending.undo(act, services.caller)
+    return services.lifecycle.undo(act, services.caller)
 
 
 # -- forgotten ------------------------------------------------------------------------------------------

@@ -81,9 +81,9 @@ def significant_words(body: str) -> frozenset[str]:
     return frozenset(word for word in words(body) if len(word) >= SHORTEST)
 
 
-def shared(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+def shared_words(first: AbstractSet[str], second: AbstractSet[str]) -> float:
     """Return the Jaccard similarity of two sets of words, in [0, 1]; 0 if both are empty."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def is_duplicate(score: float, overlap: float) -> bool:

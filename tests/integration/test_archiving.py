@@ -12,7 +12,7 @@ from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.services.indexing.publish import Declarations
-from clawmem.app.services.lifecycle.archiving import Archiving
+from clawmem.app.services.lifecycle.actions import Lifecycle
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -25,9 +25,9 @@ IN_EARNEST = ArchivePolicy(only_previews=False)
 
 
 @pytest.fixture
-def archiving(vault: Vault, clock: ManualClock) -> Archiving:
-    archive: Archiving = wired(vault, clock).archiving()
-    return archive
+def lifecycle(vault: Vault, clock: ManualClock) -> Lifecycle:
+    actions: Lifecycle = wired(vault, clock).lifecycle()
+    return actions
 
 
 def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: object) -> int:
@@ -49,14 +49,14 @@ def found(vault: Vault) -> set[int]:
     return {hit.key.document_id for hit in hits}
 
 
-def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, lifecycle: Lifecycle) -> None:
     """Out of sight of every search, with who, when and why; what is used, pinned or snoozed stays."""
     idle = note(vault, clock, "idle.md", 120)
     fresh, pinned = note(vault, clock, "fresh.md", 80), note(vault, clock, "pin.md", 120, pinned=True)
     snoozed = note(vault, clock, "snoozed.md", 120)
     vault.documents.snooze(snoozed, iso_utc(clock.now_ms() + 1))
 
-    put_away = archiving.sweep(IN_EARNEST, by="staleness-check")
+    put_away = lifecycle.sweep(IN_EARNEST, by="staleness-check")
 
     assert fetch(vault, idle).inactive is InactiveReason.ARCHIVED
     assert found(vault) == {fresh, pinned, snoozed}
@@ -64,41 +64,43 @@ def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Ar
     now = iso_utc(clock.now_ms())
     why = "written 2024-03-01, neither changed nor read for more than 90 days"
     assert vault.acts.latest(9) == [ActEntry(idle, Act.ARCHIVE, "staleness-check", now, why, id=1)]
-    assert archiving.sweep(IN_EARNEST, by="staleness-check") == []
+    assert lifecycle.sweep(IN_EARNEST, by="staleness-check") == []
 
 
-def test_what_is_brought_back(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+def test_what_is_brought_back(vault: Vault, clock: ManualClock, lifecycle: Lifecycle) -> None:
     """The same document, found as before, in whose place it took; and not put away again the next day."""
     older, newer = note(vault, clock, "older.md", 1), note(vault, clock, "newer.md", 120)
-    archiving.sweep(IN_EARNEST, by="x")
+    lifecycle.sweep(IN_EARNEST, by="x")
     assert found(vault) == {older}
 
-    assert [one.id for one in archiving.restore([newer, older, 999], by="x")] == [newer]
+    assert [
+        one.id for one in lifecycle.restore([fetch(vault, newer), fetch(vault, older)], by="x").restored
+    ] == [newer]
 
     assert found(vault) == {older, newer}
     assert vault.successions.direct([older]) == {Succession(older, newer)}
     clock.advance(DAY_MS)
-    assert archiving.sweep(IN_EARNEST, by="x") == []
+    assert lifecycle.sweep(IN_EARNEST, by="x") == []
     clock.advance(90 * DAY_MS)
-    assert {one.id for one in archiving.sweep(IN_EARNEST, by="x")} == {older, newer}
+    assert {one.id for one in lifecycle.sweep(IN_EARNEST, by="x")} == {older, newer}
 
 
-def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
+def test_what_was_archived_for_long(vault: Vault, clock: ManualClock, lifecycle: Lifecycle) -> None:
     """It is due for good so many days after it was archived, counted from the last time; never without a number."""
     idle = note(vault, clock, "idle.md", 120)
     policy = ArchivePolicy(purge_after_days=30)
-    archiving.sweep(policy, by="x")
+    lifecycle.sweep(policy, by="x")
     clock.advance(30 * DAY_MS)
-    assert archiving.due_for_good(policy) == []
+    assert lifecycle.due_for_good(policy) == []
     clock.advance(1)
-    assert [one.id for one in archiving.due_for_good(policy)] == [idle]
-    assert archiving.due_for_good(ArchivePolicy()) == []
+    assert [one.id for one in lifecycle.due_for_good(policy)] == [idle]
+    assert lifecycle.due_for_good(ArchivePolicy()) == []
 
-    archiving.restore([idle], by="x")
-    assert archiving.due_for_good(policy) == []
+    lifecycle.restore([fetch(vault, idle)], by="x")
+    assert lifecycle.due_for_good(policy) == []
     clock.advance(91 * DAY_MS)
-    archiving.sweep(policy, by="x")
-    assert archiving.due_for_good(policy) == []
+    lifecycle.sweep(policy, by="x")
+    assert lifecycle.due_for_good(policy) == []
 
 
 @pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])

@@ -13,7 +13,6 @@ from wired import publisher, wired
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.profile import reflect
-from clawmem.app.services.lifecycle.archiving import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -79,7 +78,7 @@ def test_what_is_wanted_and_what_is_of_no_use(vault: Vault) -> None:
         at = iso_utc(START_MS - day * DAY_MS)
         vault.telemetry.record(Recall(at, CONTEXT_SURFACING, f"q{number}", 1.0, 9, hits=hits))
 
-    counted = lifecycle_status(vault.documents, vault.telemetry, ManualClock(), None)
+    counted = wired(vault).lifecycle().status(None)
 
     assert (counted.recalls, counted.surfaced) == (5, 3)
     # What is of no use to anybody, however often, is wanted by its spread as well: both are said.
@@ -93,18 +92,18 @@ class TestDuplicates:
         """And says for which; the other stays, and what was put away comes back when it is wanted."""
         kept = note(vault, "kept.md", f"{PUMP}. Wipe it.", confidence=0.8)
         gone = note(vault, "gone.md", f"{PUMP}. Twice.", confidence=0.2)
-        archiving, curator = wired(vault).archiving(), wired(vault).curator()
+        lifecycle, curator = wired(vault).lifecycle(), wired(vault).curator()
 
         [found] = curator.duplicates()
         curator.archive_duplicates([found], "test")
 
         assert (found.document.id, found.kept.id) == (gone, kept)
         assert found.overlap > 0.8
-        assert paths(archiving.archived()) == ["gone.md"]
+        assert paths(lifecycle.archived()) == ["gone.md"]
         assert "says the same as notes/kept.md" in vault.acts.latest(1)[0].why
         assert curator.duplicates() == []
-        archiving.restore([gone], "test")
-        assert paths(archiving.archived()) == []
+        lifecycle.restore([found.document], "test")
+        assert paths(lifecycle.archived()) == []
 
     def test_one_of_several_stays(self, vault: Vault) -> None:
         """Of notes that are all unsure and say the same, one is left."""

@@ -90,7 +90,7 @@ def document_id(services: Services, path: str) -> int:
 
 def test_acts_are_written_down_and_taken_back(services: Services) -> None:
     """Pin, snooze, snooze longer: each by whom, when and why; taken back from the last one on."""
-    number, tending = document_id(services, "ledger.md"), services.tending
+    number, tending = document_id(services, "ledger.md"), services.lifecycle
     later, latest = tending.read_until("3d"), tending.read_until("9d")
 
     assert tending.pin(fetch(services.vault, number), "cli", "asked often")
@@ -122,18 +122,18 @@ def test_acts_are_written_down_and_taken_back(services: Services) -> None:
 def test_archiving_is_taken_back(services: Services) -> None:
     """What was archived is served again, and archived again when that is taken back."""
     number = document_id(services, "ledger.md")
-    services.archiving.archive([fetch(services.vault, number)], "cli", lambda one: "old")
+    services.lifecycle.archive([fetch(services.vault, number)], "cli", lambda one: "old")
 
-    services.tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    services.lifecycle.undo(services.vault.acts.latest(1)[0].id, "cli")
     assert fetch(services.vault, number).inactive is None
-    services.tending.undo(services.vault.acts.latest(1)[0].id, "cli")
+    services.lifecycle.undo(services.vault.acts.latest(1)[0].id, "cli")
     assert fetch(services.vault, number).inactive is InactiveReason.ARCHIVED
 
 
 def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
     """A search finds it, what comes unasked leaves it out until then, and says why."""
     number, now = document_id(services, "ledger.md"), services.clock.now_ms()
-    services.tending.snooze(fetch(services.vault, number), services.tending.read_until("3d"), "cli")
+    services.lifecycle.snooze(fetch(services.vault, number), services.lifecycle.read_until("3d"), "cli")
     in_a_while = now + 4 * 86_400_000
 
     kept = {}
@@ -225,7 +225,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
             "no longer true",
         )
         with pytest.raises(InvalidInput, match="cannot be brought back"):
-            services.tending.undo(entry.id, "cli")
+            services.lifecycle.undo(entry.id, "cli")
 
         (notes / "safe.md").write_text(NOTES["safe.md"] + "\nChanged since.\n", "utf-8")
         report = services.update(Folder("notes", str(notes)), force=True)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from clawmem.app.services.capture.diary import diary_path
-from clawmem.app.services.lifecycle.archiving import read_policy
+from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso

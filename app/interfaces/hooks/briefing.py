@@ -13,7 +13,7 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import InjectedFingerprints
 from clawmem.app.services.capture.briefing import curation_note
-from clawmem.app.services.lifecycle.archiving import read_policy
+from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.briefing.naming import file_name
 from clawmem.domain.documents.times import iso_utc
@@ -52,7 +52,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
     policy = read_policy(settings.lifecycle)
     if policy and not policy.only_previews:
         with open_services(settings, create=False) as services:
-            services.archiving.sweep(policy, by="staleness-check")
+            services.lifecycle.sweep(policy, by="staleness-check")
     return due
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -12,7 +11,7 @@ from itertools import chain
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.models import Provider
 from clawmem.app.services.progress import Progress
-from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
 from clawmem.ports.analytics import Analytics, Question, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -128,7 +127,6 @@ def numbers(
 
 MAX_TOP = 1000
 
-_DAYS = re.compile("([0-9]{1,6}) ?d")
 _RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
 
 
@@ -191,8 +189,7 @@ def read_since(text: str, now_ms: int) -> str:
     Raises:
         InvalidInput: it has none of these forms, or is in the future.
     """
-    days = _DAYS.fullmatch(text.strip())
-    since_ms = now_ms - int(days[1]) * DAY_MS if days else parse_iso(text)
+    since_ms = read_moment(text, now_ms, -1)
     if since_ms is None:
         raise InvalidInput(
             "INVALID_INPUT",

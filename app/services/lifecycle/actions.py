@@ -1,0 +1,379 @@
+"""Pins, snoozes, archiving and restoring of documents; each act is recorded with author and reason, and can be undone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
+
+from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.documents.references import candidates_of
+from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.app.settings.model import LifecycleSettings
+from clawmem.domain.documents.times import iso_utc, read_moment
+from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.words import words
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.files import FileSource
+from clawmem.ports.journal import Act, ActEntry, ActJournal
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.sessions import RecallStats, UsageStore
+from clawmem.ports.storage import Transactions
+from clawmem.ports.telemetry import Telemetry
+
+FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
+MOST = 5  # proposals of each kind, and suggested documents, as a person has to read them
+
+
+@dataclass(frozen=True)
+class RecordedAct:
+    """An act: a change of a document, with its author, time and reason."""
+
+    id: int
+    act: Act
+    file: str | None
+    by: str
+    at: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleStatus:
+    """
+    Numbers of documents by state; pinned, snoozed and never accessed ones are served documents.
+
+    An access is an answer to a question that names the document, or its use after it was surfaced. ``oldest_access``
+    is the earliest last access of a document, ``None`` if there was none. ``surfaced`` documents
+    were added to prompts within the retention time; ``pin_candidates`` of them were used repeatedly, and
+    ``snooze_candidates`` surfaced often without being used. ``policy`` is the configured one, or ``None``.
+    """
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    never_accessed: int
+    recalls: int
+    surfaced: int
+    pin_candidates: int
+    snooze_candidates: int
+    oldest_access: str | None = None
+    policy: ArchivePolicy | None = None
+
+
+class Proposals(NamedTuple):
+    """Served documents that are neither pinned nor snoozed, most surfaced first."""
+
+    pin: tuple[Document, ...] = ()
+    snooze: tuple[Document, ...] = ()
+
+
+class RestoreReport(NamedTuple):
+    """The documents that are served again, and those that stay archived because their files are gone."""
+
+    restored: list[Document]
+    without_file: list[Document]
+
+    def sentences(self) -> list[str]:
+        """Return a sentence with the remedy for each document that stays archived."""
+        return [
+            f"{document.display_path} stays archived: its file is gone, so the next update would remove it. "
+            "Put the file back, then restore it again."
+            for document in self.without_file
+        ]
+
+
+def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
+    """Return the policy of *section*; ``None`` without a section. Missing keys keep their defaults."""
+    if section is None:
+        return None
+    return ArchivePolicy(
+        section.archive_after_days or AFTER_DAYS,
+        section.type_overrides or {},
+        frozenset(section.exempt_collections or ()),
+        section.dry_run is not False,
+        section.purge_after_days,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """
+    Changes the state of documents, never their text. A change to the current state is ignored.
+
+    An archived document keeps its body, path and metadata.
+    """
+
+    documents: DocumentStore
+    acts: ActJournal
+    usage: UsageStore
+    telemetry: Telemetry
+    transactions: Transactions
+    publisher: Publisher
+    lookup: Lookup
+    files: FileSource
+    folders: Sequence[Folder]
+    clock: Clock
+
+    def pin(self, document: Document, by: str, why: str = "", *, pinned: bool = True) -> bool:
+        """
+        Pin *document*, so that it precedes equally good ones, or unpin it; return whether that is new.
+
+        A pin in the front matter of a note stays.
+        """
+        if document.pinned is pinned:
+            return False
+        act = Act.PIN if pinned else Act.UNPIN
+        with self.transactions.writing():
+            self.documents.pin(document.id, pinned)
+            self.acts.add([ActEntry(document.id, act, by, self._now(), why)])
+        return True
+
+    def snooze(self, document: Document, until: str | None, by: str, why: str = "") -> bool:
+        """
+        Exclude *document* from surfacing until a time, see `read_until`; ``None`` ends the snooze.
+
+        Searches still find the document. Return whether that is new.
+        """
+        if until == document.snoozed_until:
+            return False
+        act = Act.UNSNOOZE if until is None else Act.SNOOZE
+        with self.transactions.writing():
+            self.documents.snooze(document.id, until)
+            self.acts.add([ActEntry(document.id, act, by, self._now(), why, document.snoozed_until or "")])
+        return True
+
+    def read_until(self, text: str) -> str:
+        """
+        Return the time that *text* names: a date, a time, or a number of days from now such as ``30d``.
+
+        Raises:
+            InvalidInput: *text* is none of these, or the time is not in the future.
+        """
+        now_ms = self.clock.now_ms()
+        until_ms = read_moment(text, now_ms, 1)
+        if until_ms is None:
+            message = f"{text!r} is no date. Write one as 2026-01-31, or days from now as 30d."
+            raise InvalidInput("INVALID_INPUT", message)
+        if until_ms <= now_ms:
+            raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
+        return iso_utc(until_ms)
+
+    # -- archive ------------------------------------------------------------------------------------
+
+    def due(self, policy: ArchivePolicy) -> list[Document]:
+        """Return the documents that *policy* would archive now, last written first; nothing is changed."""
+        now_ms = self.clock.now_ms()
+        return [note for note in self.documents.latest() if is_due(note, policy, now_ms)]
+
+    def due_for_good(self, policy: ArchivePolicy) -> list[Document]:
+        """Return the documents archived for longer than *policy* allows, last written first; nothing is changed."""
+        now_ms, since = self.clock.now_ms(), self.acts.last(Act.ARCHIVE)
+        return [note for note in self.archived() if is_due_for_good(since.get(note.id, ""), policy, now_ms)]
+
+    def sweep(self, policy: ArchivePolicy, by: str) -> list[Document]:
+        """
+        Archive and return the documents that are due, even if *policy* only previews.
+
+        Raises:
+            VaultError: nothing was archived.
+        """
+
+        def why(document: Document) -> str:
+            limit = policy.days_of(document.content_type)
+            return (
+                f"written {document.authored_at[:10]}, neither changed nor read for more than {limit:g} days"
+            )
+
+        due = self.due(policy)
+        self.archive(due, by, why)
+        return due
+
+    def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
+        """Archive served documents, and record who did it and why."""
+        now = self._now()
+        with self.transactions.writing():
+            self.acts.add(ActEntry(note.id, Act.ARCHIVE, by, now, why(note)) for note in documents)
+            self.publisher.withdraw([note.id for note in documents], InactiveReason.ARCHIVED)
+
+    def archived(self, query: str = "", collection: str = "", limit: int | None = None) -> list[Document]:
+        """
+        Return archived documents, last written first.
+
+        With a *query*, only documents that contain any of its words, those with most of them first.
+        """
+        archived = [
+            document
+            for document in self.documents.latest(active=False)
+            if document.inactive is InactiveReason.ARCHIVED and collection in ("", document.collection)
+        ]
+        if query:
+            wanted = set(query_forms(query).words)
+            texts = {note.id: f"{note.title}\n{self.documents.body(note.id) or ''}" for note in archived}
+            shared = {number: len(wanted.intersection(words(text))) for number, text in texts.items()}
+            archived = [note for note in archived if shared[note.id]]
+            archived.sort(key=lambda note: -shared[note.id])
+        return archived[:limit]
+
+    def to_restore(
+        self, address: str = "", collection: str = "", *, everything: bool = False
+    ) -> list[Document]:
+        """
+        Return the archived documents to restore: the one at *address*, those of *collection*, or all of them.
+
+        Raises:
+            InvalidInput: not exactly one of the three was given; else as `Lookup.archived`.
+            NotFound: with the archived documents that contain words of *address*.
+        """
+        if [bool(address.strip()), bool(collection), everything].count(True) != 1:
+            raise InvalidInput("INVALID_INPUT", "Name one note, one collection, or all, to restore.")
+        if not address.strip():
+            return self.archived("", collection)
+        try:
+            return [self.lookup.archived(address)]
+        except NotServed:
+            raise
+        except NotFound as error:
+            near = candidates_of(self.documents, self.archived(address, limit=MOST))
+            raise NotFound("archived document", error.name, candidates=near) from error
+
+    def restore(self, documents: Sequence[Document], by: str, why: str = "") -> RestoreReport:
+        """
+        Serve archived *documents* again, except those whose files are gone: the next pass would remove them.
+
+        Restoring counts as an access, so that the next sweep does not archive the documents again. Other documents,
+        such as forgotten ones, are left unchanged.
+        """
+        gone: set[int] = set()
+        for folder in self.folders:
+            paths = {
+                note.path: note.id for note in documents if note.collection == folder.name and note.stamp
+            }
+            scan = scan_folder(self.files, folder, paths.keys()) if paths else None
+            if scan and scan.root_exists:
+                present = {file.path for file in scan.files}
+                gone |= {number for path, number in paths.items() if path not in present}
+        known = self.documents.many(note.id for note in documents if note.id not in gone)
+        archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
+        archived.sort(key=attrgetter("id"))
+        now = self._now()
+        with self.transactions.writing():
+            self.acts.add(ActEntry(document.id, Act.RESTORE, by, now, why) for document in archived)
+            for document in archived:
+                self.publisher.publish_again(document)
+                self.usage.note([document.id], now)
+        return RestoreReport(archived, [note for note in documents if note.id in gone])
+
+    # -- journal ------------------------------------------------------------------------------------
+
+    def latest(self, limit: int) -> list[RecordedAct]:
+        """Return the latest acts, the last one first."""
+        return self._recorded(self.acts.latest(limit))
+
+    def undo(self, act_id: int, by: str) -> RecordedAct:
+        """
+        Undo one act by a recorded counter-act; return the act that was undone.
+
+        Raises:
+            NotFound: no such act.
+            InvalidInput: ``NOT_UNDOABLE``: the document is forgotten, or a later act changed it.
+        """
+        entry = self.acts.get(act_id)
+        if entry is None:
+            raise NotFound("act", str(act_id))
+        [last] = self.acts.latest(1, entry.document_id)
+        document = self.documents.get(entry.document_id)
+        if document is None or FOR_GOOD & {entry.act, last.act}:
+            raise InvalidInput("NOT_UNDOABLE", "What was forgotten is gone and cannot be brought back.")
+        if last.id != entry.id:
+            later = f"{document.display_path} has been changed since, by act {last.id} ({last.act})."
+            raise InvalidInput("NOT_UNDOABLE", f"{later} Take that back first.")
+        why = f"takes back act {act_id}"
+        if entry.act in (Act.PIN, Act.UNPIN):
+            self.pin(document, by, why, pinned=entry.act is Act.UNPIN)
+        elif entry.act is Act.ARCHIVE:
+            if problems := self.restore([document], by, why).sentences():
+                raise InvalidInput("NOT_UNDOABLE", problems[0])
+        elif entry.act is Act.RESTORE:
+            self.archive([document], by, lambda document: why)
+        else:
+            self.snooze(document, entry.before or None, by, why)
+        return self._recorded([entry])[0]
+
+    def _recorded(self, entries: Sequence[ActEntry]) -> list[RecordedAct]:
+        known = self.documents.many({entry.document_id for entry in entries})
+        files = {number: document.display_path for number, document in known.items()}
+        return [
+            RecordedAct(entry.id, entry.act, files.get(entry.document_id), entry.by, entry.at, entry.why)
+            for entry in entries
+        ]
+
+    # -- statistics ---------------------------------------------------------------------------------
+
+    def status(self, policy: ArchivePolicy | None) -> LifecycleStatus:
+        """Return the current statistics."""
+        now, stats = self._now(), self._surfaced()
+        # The last time that each document was found by a question, or surfaced and then used; oldest first.
+        recalled = {
+            hit.document_id: recall.asked_at
+            for recall in self.telemetry.recalls()
+            for hit in recall.hits
+            if recall.verb != CONTEXT_SURFACING or hit.was_referenced
+        }
+        away = Counter(document.inactive for document in self.documents.latest(active=False))
+        counts: Counter[str] = Counter()
+        accesses: list[str] = []
+        for document in every_served(self.documents):
+            is_snoozed = document.is_snoozed(now)
+            counts.update(active=1, pinned=document.is_pinned, snoozed=is_snoozed)
+            if accessed_at := max(document.last_accessed_at or "", recalled.get(document.id, "")):
+                accesses.append(accessed_at)
+            if recall := stats.get(document.id):
+                counts["surfaced"] += 1
+                if not document.is_pinned and not is_snoozed:
+                    counts.update(pin=is_pin_candidate(recall), snooze=is_snooze_candidate(recall))
+        return LifecycleStatus(
+            active=counts["active"],
+            archived=away[InactiveReason.ARCHIVED],
+            forgotten=away[InactiveReason.FORGOTTEN],
+            pinned=counts["pinned"],
+            snoozed=counts["snoozed"],
+            never_accessed=counts["active"] - len(accesses),
+            oldest_access=min(accesses, default=None),
+            recalls=self.telemetry.count(),
+            surfaced=counts["surfaced"],
+            pin_candidates=counts["pin"],
+            snooze_candidates=counts["snooze"],
+            policy=policy,
+        )
+
+    def proposals(self) -> Proposals:
+        """Return up to `MOST` documents of each kind, by the retained record of surfaced documents."""
+        stats, now = self._surfaced(), self._now()
+        free = [
+            document
+            for document in self.documents.many(stats).values()
+            if document.inactive is None and not document.is_pinned and not document.is_snoozed(now)
+        ]
+        free.sort(key=lambda note: (-stats[note.id].recalls, note.display_path))
+        pin, snooze = (
+            tuple([document for document in free if is_candidate(stats[document.id])][:MOST])
+            for is_candidate in (is_pin_candidate, is_snooze_candidate)
+        )
+        return Proposals(pin, snooze)
+
+    def _surfaced(self) -> dict[int, RecallStats]:
+        return surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)
+
+    def _now(self) -> str:
+        return iso_utc(self.clock.now_ms())

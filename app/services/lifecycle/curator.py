@@ -1,0 +1,176 @@
+"""Examination of a vault: duplicates, statistics, problems and recommendations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from clawmem.app.services.indexing.collections import leftover_collections
+from clawmem.app.services.lifecycle.actions import Lifecycle, LifecycleStatus
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.lifecycle.policy import (
+    ArchivePolicy,
+    is_duplicate,
+    is_replaceable,
+    shared_words,
+    significant_words,
+)
+from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.records import Document, Grain, Scope
+
+MOST = 50  # notes to examine, those with the lowest confidence first
+LOOKED_AT = 5  # candidates per note, found by its title
+GOOD = 0.3  # least score at which a note counts as found by its own title
+OFTEN_UNUSED, MANY = 0.3, 50  # share of documents never accessed, and least number of documents, to report it
+
+
+class Duplicate(NamedTuple):
+    """A note, the note that says the same and is kept, and the share of words that both contain."""
+
+    document: Document
+    kept: Document
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class CuratorReport:
+    """
+    An examination of the memory.
+
+    ``health`` has numbers of documents by state, of texts without vectors, and the problems around the vault;
+    ``retrieval`` whether the latest note is found by its own title; ``actions`` are sentences, each with a command.
+    ``written_to`` is the file of the report, for the hook.
+    """
+
+    timestamp: str
+    health: dict[str, Any]
+    sweep: dict[str, int]
+    consolidation: dict[str, int]
+    retrieval: dict[str, Any]
+    collections: dict[str, Any]
+    actions: list[str]
+    written_to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curator:
+    """
+    Finds duplicates by words alone, and examines the vault.
+
+    Duplicates are archived with the reason, and can be restored.
+    """
+
+    documents: DocumentStore
+    lexical: LexicalIndex
+    embeddings: EmbeddingStore
+    lifecycle: Lifecycle
+    clock: Clock
+
+    def duplicates(self, most: int = MOST) -> list[Duplicate]:
+        """Return the duplicates of other notes of their collection among the *most* notes of lowest confidence."""
+        unsure = sorted(
+            filter(is_replaceable, self.documents.latest()), key=lambda note: (note.confidence, note.id)
+        )
+        duplicates: dict[int, Duplicate] = {}
+        for document in unsure[: max(most, 0)]:
+            # A note that is kept in favour of another one is no duplicate itself, and vice versa.
+            if document.id not in {duplicate.kept.id for duplicate in duplicates.values()}:
+                for duplicate in self._of(document, duplicates):
+                    duplicates[document.id] = duplicate
+        return list(duplicates.values())
+
+    def archive_duplicates(self, duplicates: Sequence[Duplicate], by: str) -> None:
+        """
+        Archive the duplicates.
+
+        Raises:
+            VaultError: nothing was archived.
+        """
+        reasons = {
+            document.id: f"says the same as {kept.display_path} ({overlap:.0%} of the words)"
+            for document, kept, overlap in duplicates
+        }
+        documents = [duplicate.document for duplicate in duplicates]
+        self.lifecycle.archive(documents, by, lambda document: reasons[document.id])
+
+    def _of(self, document: Document, gone: Collection[int]) -> list[Duplicate]:
+        """Return the duplicate for the best note that says the same, among those that match its title; or none."""
+        own = significant_words(self.documents.body(document.id) or "")
+        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
+        hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
+        known = self.documents.many(hit.key.document_id for hit in hits)
+        for hit in hits:
+            other = known.get(hit.key.document_id)
+            if other is not None and other.id not in gone and other.id != document.id:
+                overlap = shared_words(own, significant_words(self.documents.body(other.id) or ""))
+                if is_duplicate(lexical_score(hit.score), overlap):
+                    return [Duplicate(document, other, overlap)]
+        return []
+
+    def examine(
+        self,
+        policy: ArchivePolicy | None,
+        configured: Collection[str],
+        problems: Sequence[str],
+        written_to: str,
+    ) -> CuratorReport:
+        """
+        Return the result of an examination.
+
+        Args:
+            configured: The names of the configured collections.
+            problems: Sentences about other problems that the caller found.
+        """
+        top_score = 0.0
+        for document in self.documents.latest(limit=1):
+            hits = self.lexical.search(query_forms(document.title).relaxed, Grain.DOCUMENT, 1)
+            top_score = max((lexical_score(hit.score) for hit in hits), default=0.0)
+        status = self.lifecycle.status(policy)
+        is_found = top_score > GOOD or not status.active
+        idle, duplicates = len(self.lifecycle.due(policy)) if policy else 0, len(self.duplicates())
+        return CuratorReport(
+            timestamp=iso_utc(self.clock.now_ms()),
+            health={
+                "active": status.active,
+                "archived": status.archived,
+                "forgotten": status.forgotten,
+                "pinned": status.pinned,
+                "snoozed": status.snoozed,
+                "neverAccessed": status.never_accessed,
+                "embeddingBacklog": self.embeddings.counts().pending,
+                "infrastructure": list(problems),
+            },
+            sweep={"candidates": idle},
+            consolidation={"candidates": duplicates},
+            retrieval={"bm25Pass": is_found, "topScore": round(top_score, 4)},
+            collections={
+                "total": len(self.documents.collections()),
+                "orphaned": sorted(leftover_collections(self.documents, configured)),
+                "neverAccessedPct": round(100 * status.never_accessed / max(1, status.active), 1),
+            },
+            actions=[*problems, *_recommended(status, idle, duplicates, is_found=is_found)],
+            written_to=written_to,
+        )
+
+
+def _recommended(status: LifecycleStatus, idle: int, duplicates: int, *, is_found: bool) -> Iterator[str]:
+    """Yield recommendations, one sentence each with the command; none of them is carried out automatically."""
+    if not is_found:
+        yield "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild."
+    if idle:
+        yield f"{idle} notes are idle by the policy: clawmem lifecycle sweep --dry-run names them."
+    if duplicates:
+        yield f"{duplicates} unsure notes say what others say: clawmem consolidate --dry-run names them."
+    if status.pin_candidates or status.snooze_candidates:
+        yield (
+            f"{status.pin_candidates} notes are wanted again and again, {status.snooze_candidates} surface without "
+            "any use: clawmem lifecycle sweep --dry-run names them."
+        )
+    unused = status.never_accessed / max(1, status.active)
+    if status.active > MANY and unused > OFTEN_UNUSED:
+        yield f"{unused:.0%} of the notes were never of use: clawmem report shows which."
