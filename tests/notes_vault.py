@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,7 +25,7 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines import query, search, vsearch
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import EmbeddingError, ModelUnavailable
+from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.files import FileSource
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Document, InactiveReason, Vector
@@ -66,13 +66,6 @@ class RenamedEmbedder(HashingEmbedder):
     """The same numbers under the name of another model."""
 
     fingerprint = "another-model"
-
-
-class UnreachableEmbedder(HashingEmbedder):
-    """An embedder whose server does not answer when documents are embedded."""
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        raise ModelUnavailable("'away'", "nobody listens")
 
 
 class MuteEmbedder(HashingEmbedder):

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -49,13 +48,6 @@ class ServerProcess(NamedTuple):
         heard = Heard(answer.status, dict(answer.getheaders()), answer.read())
         connection.close()
         return heard
-
-    def processor_s(self) -> float:
-        """Return the CPU time that the server has taken, which other processes do not change as they do the time."""
-        if not (status := Path(f"/proc/{self.process.pid}/stat")).exists():
-            return time.monotonic()
-        parts = status.read_text("utf-8").rpartition(")")[2].split()
-        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> int:
         """Tell it to end; its exit code."""

@@ -14,7 +14,6 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.conversations.mining import MineConversations
-from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
@@ -119,16 +118,6 @@ def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports)
     """Return the import of the conversations in *exports*."""
     mine: MineConversations = wired(vault, clock, exports=exports).mining()
     return mine
-
-
-def synthesize_facts(
-    vault: Vault, clock: Clock, generator: Generator | None = None, *, calls_a_day: int = CALLS_A_DAY
-) -> SynthesizeFacts:
-    """Return the drawing of facts from conversations by *generator*, or by rules."""
-    stores = vault.documents, vault.captures, vault.relations, vault.transactions
-    return SynthesizeFacts(
-        *stores, memory_writer(vault, clock), clock, ask_of(vault, clock, generator, calls_a_day)
-    )
 
 
 def status(vault: Vault, clock: Clock | None = None) -> Status:

@@ -111,27 +111,6 @@ class TestDisappearing:
             assert world.found(text, "query") == ["a.md"]
             assert world.verify() == []
 
-    def test_unreadable_file_and_folder(self, world: World, unprivileged: Path) -> None:
-        """What may not be read is named, and what is known of it stays."""
-        (unprivileged / "sub").mkdir()
-        for name in ("a.md", "sub/b.md", "c.md"):
-            (unprivileged / name).write_text(f"Words of {name}.")
-        folder = world.folder("private", unprivileged)
-        assert world.update(folder).added == 3
-        (unprivileged / "a.md").chmod(0)
-        (unprivileged / "sub").chmod(0)
-
-        report = world.update(folder, force=True)
-
-        assert (report.updated, report.removed) == (1, 0)
-        assert report.problems == [
-            "sub could not be listed; what is below is kept.",
-            "a.md was skipped: permission denied.",
-        ]
-        assert world.paths() == ["private/a.md", "private/c.md", "private/sub/b.md"]
-        unprivileged.chmod(0)
-        assert world.update(folder).removed == 0
-
 
 class TestEdits:
     @pytest.mark.parametrize("looks", [1, 2, 3])

@@ -111,21 +111,6 @@ def test_a_hub_answers_like_any_other(graph: Graph) -> None:
     assert len(graph.causes(hub)) < MOST_LINKS
 
 
-def test_relations_to_what_is_gone(graph: Graph) -> None:
-    """Documents that are not served are neither found nor passed through; nothing fails on their account."""
-    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
-    gone = graph.note("storm.md", "Waves broke the lantern.")
-    behind = graph.note("winter.md", "It was a hard one.")
-    graph.relate((gone, hub), (behind, gone))
-    assert graph.ask() == ["lighthouse.md", "storm.md", "winter.md"]
-
-    with graph.vault.transactions.writing():
-        publisher(graph.vault).withdraw([gone], InactiveReason.FORGOTTEN)
-
-    assert graph.ask() == ["lighthouse.md"]
-    assert graph.causes(hub) == []
-
-
 def test_relations_of_rows_that_are_missing(graph: Graph) -> None:
     """A vault that lost a document's row answers what is left, and its check names the table."""
     hub = graph.note("lighthouse.md", "The lighthouse went dark.")

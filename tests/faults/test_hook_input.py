@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
-from hook_process import AT_STOP, ONCE, QUESTION, Client
+from hook_process import AT_STOP, ONCE, Client
 
 from clawmem.app.environment.private_files import state_folder
 
@@ -27,17 +26,6 @@ def test_no_event(client: Client, told: bytes) -> None:
     lines = log.read_text("utf-8").splitlines() if log.exists() else []
     assert len(lines) == (len(running) if told else 0)
     assert all("must be a JSON object, not" in line for line in lines)
-
-
-@pytest.mark.parametrize("piece", ["word ", " ", "a.b/", "\ud800"])
-def test_a_prompt_of_five_megabytes(client: Client, piece: str) -> None:
-    """Whatever it is made of, it takes no longer than any other."""
-    prompt = f"{QUESTION} {piece * (MEGABYTES // len(json.dumps(piece)))}?"
-
-    client.ask("context-surfacing", prompt=prompt)
-
-    (turn,) = client.turns()
-    assert turn.took_ms < 4_000
 
 
 def test_a_pipe_as_a_transcript_holds_up_nothing(client: Client) -> None:

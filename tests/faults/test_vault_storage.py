@@ -37,13 +37,6 @@ class TestLocked:
         assert world.update().added == 1
         assert world.verify() == []
 
-    def test_a_short_wait_is_no_error(self, world: World, environ: dict[str, str]) -> None:
-        """A writer that ends in time is waited for."""
-        world.fill(2)
-        world.write("new.md", "Newcomer.")
-        with writer(world.vault_file, environ, seconds=0.5):
-            assert world.update().added == 1
-
 
 class TestFull:
     def test_an_update_on_a_full_disk(self, world: World) -> None:

@@ -215,13 +215,6 @@ def vault_file(home: Path) -> Path:
 
 
 @pytest.fixture
-def usual_vault(vault_file: Path) -> Iterator[Vault]:
-    """That vault, open."""
-    with closing(open_vault(str(vault_file))) as opened:
-        yield opened
-
-
-@pytest.fixture
 def hook(environ: dict[str, str], home: Path) -> Hook:
     """A client's call of one hook of a session, which has to go well."""
 

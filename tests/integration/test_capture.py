@@ -48,17 +48,6 @@ class TestDecisionExtractor:
         hits = world.vault.lexical.search(LexicalQuery((Term("postgres"),)), Grain.DOCUMENT, 5)
         assert [hit.key.document_id for hit in hits] == [decision.id]
 
-    def test_a_second_stop_stores_nothing(self, world: World) -> None:
-        """The same transcript again is nothing new; what was added is read on its own."""
-        session = world.session("s1", *LEDGER)
-        world.extract(session)
-
-        assert world.extract(session) == NOTHING
-        world.session("s1", ("user", "We'll keep the ledger for ten years."), ("assistant", "Fine."))
-        assert len(world.extract(session).stored) == 1
-        assert world.extract(session) == NOTHING
-        assert len(world.kept()) == 3
-
     @pytest.mark.parametrize(
         ("sentence", "minutes", "documents"),
         [

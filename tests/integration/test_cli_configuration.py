@@ -10,8 +10,7 @@ from command_line import write_file
 from command_process import Run
 
 from clawmem.app.bootstrap.lazy import lazy
-from clawmem.app.environment.places import complete
-from clawmem.app.settings.config_file import remove_value, set_value
+from clawmem.app.settings.config_file import set_value
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
@@ -119,16 +118,6 @@ def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str
     assert "\n" not in str(refused.value)
 
 
-def test_dotenv_lines(tmp_path: Path) -> None:
-    """KEY=VALUE with or without ``export``, quotes dropped; comments are ignored; a variable of the shell wins."""
-    env = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell"}
-    (tmp_path / ".env").write_text("T1=file\n T2 = a = b \n#T3=x\nexport T4=x\nT5='q'\n", "utf-8")
-
-    complete(env)
-
-    assert env == {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell", "T2": "a = b", "T4": "x", "T5": "q"}
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe"])
 def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     """Commands refuse it; a hook goes on all the same."""
@@ -152,19 +141,6 @@ def test_adding_keeps_comments_and_order(config: Path) -> None:
     comments = [line.partition("#")[2] for line in COMMENTED.splitlines() if "#" in line]
     written = [line.partition("#")[2] for line in config.read_text("utf-8").splitlines() if "#" in line]
     assert written == comments
-
-
-def test_removing_keeps_comments(config: Path) -> None:
-    """A text whose comments ruamel.yaml drops stays next to the file."""
-    config.write_text(COMMENTED, "utf-8")
-
-    remove_value(config, ("collections", "notes"))
-    remove_value(config, ("collections", "work"))
-
-    left = config.read_text("utf-8")
-    assert load(config).collections == {}
-    assert "# top" in left
-    assert "# about lifecycle" in config.with_name("config.yaml.bak").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

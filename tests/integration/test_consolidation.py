@@ -44,17 +44,6 @@ def lumping(prompt: str) -> str:
     return json.dumps({"patterns": [{"observation": SHORT, "source_indices": [1, 2]}]})
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("at -5 °C", "at 5 °C"), ("at +3 %", "at −3 %"), ("at –18 degrees", "at 18 degrees")]
-)
-def test_observations_that_differ_in_a_sign_stay_apart(world: World, one: str, other: str) -> None:
-    """The sign belongs to the number, whichever dash writes it."""
-    world.observe(f"The cold room of Hartmann is kept {one}")
-    world.observe(f"The cold room of Hartmann is kept {other}")
-
-    assert not world.consolidate().decided(Verdict.MERGE)
-
-
 def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None:
     """One labelled document stands for both, which are served no more; who looks for it finds it alone."""
     one, two, other = world.observe(FRIDAY), world.observe(AGAIN), world.observe("The boat needs a new sail")
@@ -77,19 +66,6 @@ def test_what_was_observed_twice_becomes_one_that_is_found(world: World) -> None
     assert world.found("export Hartmann Fridays") == [document.display_path]
     [held] = world.vault.journal.replacements()
     assert (held.document_id, held.replaced, held.why) == (made, (one, two), "they say the same words")
-
-
-def test_a_dry_run_changes_nothing(world: World) -> None:
-    """It says what would be merged, and the vault is as before."""
-    ids = [world.observe(FRIDAY), world.observe(AGAIN)]
-    before = world.vault.documents.latest()
-
-    done = world.consolidate(dry_run=True)
-
-    assert [sorted(decision.documents) for decision in done.decided(Verdict.MERGE)] == [ids]
-    assert done.created == 0
-    assert world.vault.documents.latest() == before
-    assert world.vault.journal.replacements() == []
 
 
 def test_what_they_say_of_things_is_known_as_before(world: World) -> None:

@@ -16,12 +16,10 @@ from scripted_server import scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.app.settings.model import load_settings
 from clawmem.ports.telemetry import Recall
 
 QUESTION = "Where do login sessions live, and for how many days?"
 
-hook_settings = partial(load_settings, lenient=True)
 
 SESSIONS = {
     "guests": "Login sessions of guests live in memory for 2 days.",
@@ -177,30 +175,3 @@ class TestSurface:
         assert surfaced(QUESTION).stdout.startswith("<vault-context>\n")
         assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)
         assert surfacings(home) == []
-
-
-class TestChoices:
-    """Settings of hooks from the environment and the config file."""
-
-    def test_the_environment_wins(self, tmp_path: Path) -> None:
-        """A variable counts more than the file; one that cannot be read counts as none."""
-        (tmp_path / "config.yaml").write_text("profile: speed\n", "utf-8")
-        chosen = hook_settings(
-            environ={
-                "CLAWMEM_CONFIG_DIR": str(tmp_path),
-                "CLAWMEM_PROFILE": "deep",
-                "CLAWMEM_NUDGE_INTERVAL": "often",
-                "CLAWMEM_HEARTBEAT_PATTERNS": "tick,tock",
-                "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "true",
-            }
-        )
-
-        assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
-        assert hook_settings(environ={"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
-        budgets = [
-            hook_settings(environ={"CLAWMEM_TOKEN_BUDGET": one}).token_budget
-            for one in ("100", "99", "4001", "x")
-        ]
-        assert budgets == [100, None, None, None]
-        assert chosen.heartbeat_patterns == ("tick", "tock")
-        assert chosen.with_heartbeats

@@ -60,17 +60,6 @@ class TestScan:
 
         assert paths(scan(tmp_path)) == []
 
-    def test_unreadable_folders_are_named_and_passed(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A folder that cannot be listed is reported; its neighbours are still found."""
-        put(tmp_path, "a/1.md", "b/2.md")
-        refuse(monkeypatch, tmp_path / "a")
-
-        found = scan(tmp_path)
-
-        assert (paths(found), found.unreadable, found.root_exists) == (["b/2.md"], ("a",), True)
-
     def test_unreadable_root_is_not_an_empty_folder(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -97,13 +86,6 @@ class TestScan:
 
 
 class TestRead:
-    def test_a_sibling_with_the_same_beginning_is_outside(self, tmp_path: Path) -> None:
-        """Folders are compared by their parts, not by the beginning of their names."""
-        put(tmp_path, "vault/a.md", "vault-private/b.md")
-
-        with pytest.raises(SourceUnreadable, match="outside"):
-            DiskFiles().read(str(tmp_path / "vault"), "../vault-private/b.md")
-
     @needs_links
     def test_a_link_that_took_a_files_place_is_not_followed(self, tmp_path: Path) -> None:
         """A file replaced by a link after the scan is refused, wherever the link leads."""

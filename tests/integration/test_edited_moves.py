@@ -17,7 +17,6 @@ PARAGRAPHS = (
 )
 TEXT = "# Harbour\n\n" + "\n\n".join(PARAGRAPHS) + "\n"
 EDITED = TEXT.replace("at seven", "at half past six")
-REWRITTEN = "# Harbour\n\nNobody works here any more. The town has sold the sheds, the pier and the barge.\n"
 COUNTS = "desk: {} added, {} updated, {} removed, {} unchanged"
 
 
@@ -103,28 +102,3 @@ def test_the_former_path_reads_the_note(chosen: Invoke, folder: Path, text: str)
     assert json.loads(chosen("get", "harbour.md", "--json").stdout)["moved_from"] == "desk/harbour.md"
     assert refused.exit_code == 3
     assert "Name the note by its new path" in refused.stderr and "desk/old/pier.md" in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["attic", "sheds"])
-@pytest.mark.parametrize("is_first", [True, False])
-def test_a_nested_collection_keeps_pin_and_snooze(
-    chosen: Invoke, folder: Path, home: Path, name: str, is_first: bool
-) -> None:
-    """Whichever collection is read first, and even if another note has the same text."""
-    for path in ("a.md", "b.md"):
-        (folder / "old" / path).write_text(EDITED, "utf-8")
-    chosen("update")
-    chosen("snooze", "desk/old/a.md")
-    assert chosen("collection", "add", folder / "old", "--name", name).exit_code == 0
-    if is_first:
-        config = home / ".config/clawmem/config.yaml"
-        lines = config.read_text("utf-8").splitlines(keepends=True)
-        at = next(number for number, line in enumerate(lines) if f"{name}:" in line)
-        config.write_text("".join([lines[0], *lines[at:], *lines[1:at]]), "utf-8")
-
-    updated = chosen("update")
-
-    assert updated.stdout.startswith(name if is_first else "desk")
-    snoozed = json.loads(chosen("unsnooze", f"{name}/a.md", "--json").stdout)
-    assert (snoozed["changed"], status(chosen)["pinned"]) == (True, 1)
-    assert status(chosen)["snoozed"] == 1

@@ -47,28 +47,6 @@ def enriched() -> Iterator[Vault]:
     vault.close()
 
 
-def test_names_are_names(enriched: Vault) -> None:
-    """Of what is taken for a name in thirty labelled documents nearly all is one, and most names are found."""
-    labelled = json.loads((DATA / "names_labelled.json").read_text("utf-8"))
-    found = right = there = 0
-    for path, names in labelled.items():
-        place = path.replace("examples/", "") if path.startswith("examples/") else f"owner/{path}"
-        document = enriched.documents.at(*place.split("/", 1))
-        assert document is not None, path
-        mentioned = [one.name for one in enriched.entities.mentions(document.id)]
-        found += len(mentioned)
-        right += sum(any(_is_meant(one, label) for label in names) for one in mentioned)
-        there += len(names)
-
-    assert right / found >= LEAST_PRECISION
-    assert right / there >= LEAST_RECALL
-
-
-def _is_meant(name: str, label: str) -> bool:
-    """Whether the label is that name, or a part that a person is called by."""
-    return set(label.split()) <= set(name.split()) and (label == name or name.split()[0] == label)
-
-
 def test_the_graph_sees_it(enriched: Vault) -> None:
     """A question by a name reaches documents along what was found, which without the graph are not among the answers."""
     request = read_request("who works on Redis and Postgres", now_ms=NOW_MS, limit=10)

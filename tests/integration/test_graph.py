@@ -25,16 +25,6 @@ class TestTemporal:
             (GARDEN, KETTLE),
         }
 
-    def test_again_changes_nothing(self, memory: Remembering) -> None:
-        """Repeated it writes nothing, so that every relation keeps the time at which it was made."""
-        memory.take_in(NOTES)
-        memory.build.temporal()
-        before = memory.vault.relations.outbound([memory.id(OUTAGE)], limit=9)
-        memory.clock.advance(60_000)
-
-        assert memory.build.temporal() == BuildReport(relations=3, changed=0)
-        assert memory.vault.relations.outbound([memory.id(OUTAGE)], limit=9) == before
-
 
 class TestSemantic:
     def test_what_is_near_is_related(self, memory: Remembering) -> None:

@@ -96,19 +96,6 @@ class TestUndecided:
         assert (first.intent, first.confidence) == (again.intent, again.confidence) == (Intent.WHY, 0.85)
         assert [result.document.path for result in again.results] == [POSTGRES, OUTAGE]
 
-    def test_words_that_decide_ask_nobody(self, memory: Remembering) -> None:
-        """A question that says what it wants costs no model, nor does one whose intent was given."""
-        memory.take_in(NOTES, vectors=False)
-
-        def never(prompt: str) -> str:
-            raise AssertionError("asked for what is known")
-
-        generator = ScriptedGenerator(never)
-
-        assert memory.ask(WHY, generator=generator).intent is Intent.WHY
-        forced = memory.ask(self.QUESTION, intent=Intent.WHEN, generator=generator)
-        assert (forced.intent, forced.confidence) == (Intent.WHEN, 1.0)
-
 
 class TestCommands:
     def relate(self, home: Path) -> None:

@@ -20,7 +20,6 @@ from scripted_server import (
 )
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiReranker
-from clawmem.adapters.models.http_server import served_in
 from clawmem.contracts.samples import cosine
 from clawmem.ports.errors import ModelMismatch, ModelRefused, ModelUnavailable
 
@@ -83,24 +82,6 @@ class TestServerOfOnesOwn:
         server.answer = _serving("first.gguf")
         models.clock.advance(60_000)
         assert embedder.fingerprint == before
-
-    @pytest.mark.parametrize(
-        ("answer", "served"),
-        [
-            ({"data": [{"id": "bees"}]}, "bees"),
-            ({"data": [{"id": "bees"}, {"id": "embedding"}]}, "embedding"),
-            ({"data": [{"id": "bees"}, {"id": "boats"}]}, "embedding"),
-            ({"data": [{"id": "C:\\models\\bees.gguf"}]}, "bees.gguf"),
-            ({"data": [{"id": "BAAI/bge-m3"}]}, "BAAI/bge-m3"),
-            ({"data": []}, "embedding"),
-            ({"data": [{"id": ""}, 7, None]}, "embedding"),
-            ({"data": None}, "embedding"),
-            ({}, "embedding"),
-        ],
-    )
-    def test_which_of_the_listed_models(self, answer: dict[str, Any], served: str) -> None:
-        """The model of the name that was asked for, else the only one, else the name is all that is known."""
-        assert served_in(answer, "embedding").name == served
 
 
 class TestReranking:

@@ -15,7 +15,6 @@ from scripted_server import (
     listing,
     message,
     said,
-    well_behaved,
 )
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -128,23 +127,6 @@ class TestProviders:
         assert body["messages"] == [{"role": "user", "content": f"Why?{suffix}"}]
         assert (body["max_tokens"], body["chat_template_kwargs"]) == (9, {"enable_thinking": False})
         assert generator.fingerprint == f"llama-server:{served}@{server.url}"
-
-    @pytest.mark.parametrize(("name", "sizes"), [("jina", [50, 50, 20]), ("llama-server", [8] * 15)])
-    def test_batches(self, models: Models, name: str, sizes: list[int]) -> None:
-        """A request holds as many texts as the provider takes, and every text has its own vector."""
-        server = models.serve(as_provider if name == "jina" else well_behaved)
-        embedder = models.factory(ApiEmbedder, server.url, provider=name)
-        if name == "jina":
-            embedder = models.factory(ApiEmbedder, server.url, provider=name, dimensions=64)
-        texts = [f"bee number {n}" for n in range(120)]
-
-        vectors = embedder.embed_documents(texts)
-
-        batches = [body["input"] for body in server.questions() if body["input"][0].startswith("bee")]
-        assert [len(batch) for batch in batches] == sizes
-        assert [floats(vector) for vector in vectors] == [
-            pytest.approx(floats_of(t), abs=1e-6) for t in texts
-        ]
 
     @pytest.mark.parametrize(
         ("url", "name"),

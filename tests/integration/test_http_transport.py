@@ -11,7 +11,6 @@ from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_b
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.models.api import SAFETY, TokenRateLimiter
-from clawmem.adapters.models.http_server import LONGEST_REST_S, requested_wait_s
 from clawmem.adapters.models.server import Limits, secrets_in, shown
 from clawmem.ports.errors import ModelRefused, ModelUnavailable
 
@@ -62,25 +61,6 @@ class TestAskingAgain:
 
         assert models.connect(server.url).post("/v1/x", {}, Limits(60), dict) == {"ok": True}
         assert models.slept == [pytest.approx(wait_s, abs=0.25)]
-
-    @pytest.mark.parametrize(
-        ("headers", "wait_s"),
-        [
-            ({}, None),
-            ({"retry-after": ""}, None),
-            ({"retry-after": "soon"}, None),
-            ({"retry-after": "nan"}, None),
-            ({"retry-after": "inf"}, None),
-            ({"retry-after": "-3"}, 0.0),
-            ({"retry-after": "Tue, 14 Nov 2023 22:13:20 GMT"}, 0.0),
-            ({"retry-after": "Wed, 15 Nov 2023 00:13:25 +0200"}, 5.0),
-            ({"retry-after": "Mon, 13 Nov 2023 22:13:20 GMT"}, 0.0),
-            ({"retry-after": "Tue, 99 Nov 2023 22:13:20 GMT"}, None),
-        ],
-    )
-    def test_forms_of_retry_after(self, headers: dict[str, str], wait_s: float | None) -> None:
-        """Seconds, dates in any zone and milliseconds are read; what is no time asks for nothing."""
-        assert requested_wait_s(headers, START_MS) == wait_s
 
     def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
         """A wait that is too long ends the question at once, and nobody asks before it is over."""
@@ -141,18 +121,6 @@ class TestCoolDown:
             client.post("/v1/x", {}, Limits(5), dict)
         assert len(server.asked) == 1
         models.clock.advance(1)
-        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
-
-    @pytest.mark.parametrize("asked_s", [3600, 10**12])
-    def test_longest_rest(self, models: Models, asked_s: int) -> None:
-        """However long a server asks for, it is asked again after ten minutes, or when the clock was set back."""
-        server = models.serve(_failing(2, ScriptedReply(b"", 503, {"Retry-After": str(asked_s)})))
-        client = models.connect(server.url)
-        for advance_ms in (LONGEST_REST_S * 1000, -3_600_000):
-            with pytest.raises(ModelUnavailable):
-                client.post("/v1/x", {}, Limits(5), dict)
-            models.clock.advance(round(advance_ms))
-
         assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
 
 

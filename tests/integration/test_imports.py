@@ -92,19 +92,6 @@ def test_an_import(
 
 
 @pytest.mark.parametrize(
-    ("tool", "project", "tag"),
-    [("claude-mem", "pottery", "kiln"), ("basic-memory", None, "heat"),
-     ("jsonl", "pottery", "craft")],
-)  # fmt: skip
-def test_projects_and_tags(
-    tool: str, project: str | None, tag: str, bring: Import, place: Callable[[str], Path], vault_file: Path
-) -> None:
-    bring(tool, place(tool))
-
-    assert (the_kiln(vault_file)["domain"], tag in the_kiln(vault_file)["tags"]) == (project, True)
-
-
-@pytest.mark.parametrize(
     ("tool", "facts", "relations"),
     [("jsonl", 1, 1), ("basic-memory", 0, 1)],
 )

@@ -127,21 +127,6 @@ class TestWhatEnds:
 
         assert writing.history() == [("uses", "MySQL", "2026-01-10", "")]
 
-    @pytest.mark.parametrize("how", ["changed", "forgotten", "removed"])
-    def test_what_remains_says_when(self, vault: Vault, how: str) -> None:
-        """Two notes say that it is over; without the first it was over when the second one says, at once."""
-        writing = Writing(vault)
-        for path in (MYSQL, POSTGRES, LATER):
-            writing(path, EVERY[path][0])
-        assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
-
-        if how == "changed":
-            writing(POSTGRES, "It was only a thought")
-        else:
-            with vault.transactions.writing():
-                publisher(vault).withdraw([writing.id(POSTGRES)], InactiveReason(how))
-        assert ("uses", "MySQL", "2026-01-10", "2026-06-01") in writing.history()
-
 
 @pytest.mark.parametrize(
     ("kinds", "meant"),

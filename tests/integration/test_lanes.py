@@ -107,15 +107,6 @@ def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) ->
     assert ticked.runs[0].metrics["selector"] == "stale-first"
 
 
-def test_outside_of_its_hours_the_heavy_lane_rests(world: World) -> None:
-    """One row says why; with ``now`` it works all the same."""
-    lanes = world.lanes(LaneSettings(window_start=22, window_end=6), hour=12)
-
-    assert rows(lanes.tick(LaneName.HEAVY)) == [("gate", "skipped", "outside_window")]
-    assert rows(lanes.tick(LaneName.HEAVY, now=True))[0] == ("consolidate", "completed", "")
-    assert [run.phase for run in world.vault.journal.runs(9)] == ["deductive", "consolidate", "gate"]
-
-
 def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
     """More than thirty questions within ten minutes are too many; those of eleven minutes ago do not count."""
     world.asked(30, 0)

@@ -24,35 +24,6 @@ def read(invoke: Invoke, *args: object) -> Any:
     return json.loads(done(invoke(*args, "--json")))
 
 
-def test_pins_and_snoozes(remembered: Invoke) -> None:
-    """Each says which note it took and what is so now, is counted, written down, and can be taken back."""
-    assert done(remembered("pin", "haruka.md", "--why", "often asked")) == (
-        "notes/people/haruka.md (Haruka Mori) is pinned.\n"
-    )
-    assert "is pinned already" in done(remembered("pin", "haruka", "mori"))
-    snoozed = read(remembered, "snooze", "Haruka Mori", "--until", "2100-01-02")
-    assert snoozed["file"] == "notes/people/haruka.md"
-    assert (snoozed["action"], snoozed["snoozed_until"]) == ("snoozed", "2100-01-02T00:00:00.000Z")
-    counted = read(remembered, "lifecycle", "status")
-    assert (counted["active"], counted["pinned"], counted["snoozed"], counted["policy"]) == (3, 1, 1, None)
-    assert "haruka" in done(remembered("search", "haruka"))
-
-    [snooze, pin] = read(remembered, "lifecycle", "log")["acts"]
-    assert (pin["act"], pin["by"], pin["why"], pin["file"]) == (
-        "pin",
-        "cli",
-        "often asked",
-        "notes/people/haruka.md",
-    )
-    assert "is taken back" in done(remembered("lifecycle", "undo", snooze["id"]))
-    assert "is unsnoozed already" in done(remembered("unsnooze", "haruka.md"))
-    assert read(remembered, "unpin", "haruka.md")["changed"] is True
-    assert "is unpinned already" in done(remembered("unpin", "haruka.md"))
-    assert "active: 3" in done(remembered("lifecycle", "status"))
-    refused = remembered("snooze", "haruka.md", "--until", "2001-01-01")
-    assert (refused.exit_code, "still to come" in refused.output) == (2, True)
-
-
 def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     """Previewed until the policy is in earnest; what was archived is found, restored, archived again and purged."""
     done(invoke("bootstrap", notes, "--skip-embed"))

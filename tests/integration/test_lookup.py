@@ -40,34 +40,6 @@ def shown(found: MultiGet) -> list[str]:
     return [excerpt.document.display_path for excerpt in found.excerpts]
 
 
-class TestByDocid:
-    @pytest.mark.parametrize("length", [6, 7, 64])
-    @pytest.mark.parametrize("mark", ["", "#"])
-    def test_any_prefix_from_six_digits_on(
-        self, vault: Vault, lookup: Lookup, length: int, mark: str
-    ) -> None:
-        """Six to all 64 digits, in either case, with or without a hash sign, name the document."""
-        document = put(vault, "notes/a.md")
-        put(vault, "notes/b.md")
-
-        assert lookup.find(mark + document.hash[:length].upper()).id == document.id
-
-    def test_same_body_at_two_paths_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
-        """The same content twice is two documents; the error names both, and each name given resolves."""
-        put(vault, "notes/b.md", "Same.")
-        first = put(vault, "notes/a.md", "Same.")
-
-        with pytest.raises(Ambiguous) as caught:
-            lookup.find(first.hash[:8])
-
-        docid = f"#{first.hash[:6]}"
-        assert [(one.docid, one.file) for one in caught.value.candidates] == [
-            (docid, "notes/a.md"),
-            (docid, "notes/b.md"),
-        ]
-        assert lookup.find(f"{docid} notes/a.md").id == first.id
-
-
 class TestByPlace:
     @pytest.mark.parametrize(
         "name",
@@ -113,14 +85,6 @@ class TestByPlace:
             (f"#{one.hash[:6]}", "notes/a.md"),
             (f"#{two.hash[:6]}", "tasks/a.md"),
         ]
-
-    def test_a_file_below_two_roots_is_ambiguous(self, vault: Vault) -> None:
-        """Of nested folders neither is preferred in silence."""
-        put(vault, "all/notes/a.md")
-        put(vault, "notes/a.md")
-
-        with pytest.raises(Ambiguous):
-            lookup_below(vault, {"all": "/home/ada", "notes": "/home/ada/notes"}).find("/home/ada/notes/a.md")
 
     def test_forgotten_documents_are_not_found(self, vault: Vault, lookup: Lookup) -> None:
         """What is not served is found by none of its places, nor suggested, and makes no docid ambiguous."""
@@ -172,15 +136,6 @@ class TestGet:
 
         assert (excerpt.text, excerpt.start_line, excerpt.total_lines) == (text, start, 6)
         assert (excerpt.document, excerpt.docid) == (document, document.hash[:6])
-
-    @pytest.mark.parametrize("source", ["", "no line break", "one\n", "one\n\ntwo"])
-    def test_the_whole_body_comes_back_unchanged(self, vault: Vault, lookup: Lookup, source: str) -> None:
-        """Whatever the last line ends with, the text is the body to the letter."""
-        put(vault, "notes/a.md", source)
-        excerpt = lookup.get("a.md")
-
-        assert excerpt.text == source
-        assert excerpt.total_lines == len(source.splitlines())
 
 
 class TestMultiGet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 from command_process import COMMAND, run_process, start_process
-from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_stdio, text_of
+from mcp_home import QUESTION, REDIS, Home, bootstrapped_home
 from server_process import ServerProcess, serving
 from waiting import eventually
 
@@ -132,32 +131,6 @@ class TestEnds:
             refused = json.loads(process.stdout.readline())
             assert refused["id"] == 2 and "clawmem serve" in refused["error"]["message"]
             assert process.wait(10) == 0
-
-
-class TestOtherSets:
-    """The tools of others: their names, their shapes, their words."""
-
-    def test_the_folder(self, home: Home) -> None:
-        async def session() -> None:
-            async with over_stdio(home, "--tools", "files", mode="legacy") as client:
-
-                async def call(command: str, **arguments: Any) -> Any:
-                    return await client.call_tool("memory", {"command": command, **arguments})
-
-                assert "/memories/readme.md" in text_of(await call("view", path="/memories"))
-                made = await call(
-                    "create", path="/memories/boat.md", file_text="# Boat\n\nIt lies in Moss.\n"
-                )
-                assert text_of(made) == "File created successfully at: /memories/boat.md"
-                twice = await call("create", path="/memories/boat.md", file_text="")
-                assert twice.is_error and text_of(twice) == "Error: File /memories/boat.md already exists"
-                lost = await call("str_replace", path="/memories/boat.md")
-                assert lost.is_error and "old_str is missing" in text_of(lost)
-                out = await call("view", path="/memories/../notes/x.md")
-                assert out.is_error and "escape" in text_of(out)
-
-        asyncio.run(session())
-        assert "boat.md" in home.run("search", "where does the boat lie?")
 
 
 def _ended_after_opening(process: subprocess.Popen[bytes]) -> bytes:

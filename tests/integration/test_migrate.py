@@ -18,7 +18,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings.model import load_settings
-from clawmem.ports.records import IndexRecord, IndexState, Role
+from clawmem.ports.records import IndexRecord, Role
 
 Answers = dict[tuple[str, str], frozenset[str]]
 
@@ -161,15 +161,6 @@ class TestMigrate:
             now = station.answers(*VERBS)
             assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
         assert (station.folders(), station.registered()) == ([], [])
-
-    def test_what_was_left_is_gone(self, station: Station) -> None:
-        """Only the folder of the index that serves is there, and only that one is registered."""
-        station.run("migrate", "--to", "tantivy")
-        station.run("migrate", "--to", "sqlite")
-        station.run("migrate", "--to", "tantivy")
-
-        assert [record.state for record in station.registered()] == [IndexState.SERVING]
-        assert station.folders() == [f"lexical-{station.registered()[0].generation}"]
 
     def test_what_is_written_meanwhile(self, station: Station, home: Path, notes: Path) -> None:
         """A document that is taken in while another engine is being filled is in it at the end."""

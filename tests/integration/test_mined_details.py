@@ -72,25 +72,3 @@ def test_claude_ai_attachments_and_artifacts(invoke: Invoke, tmp_path: Path) -> 
     assert "[attached: survey.txt]" in talk
     assert "Varnish plan\n\nMonday: sand the coaming.\n\nTuesday: sand the tiller." in talk
     assert "secret query" not in talk
-
-
-@pytest.mark.parametrize("names_leaf", [True, False])
-def test_claude_ai_reads_the_branch_of_the_last_message(
-    invoke: Invoke, tmp_path: Path, *, names_leaf: bool
-) -> None:
-    """An answer that was made again, and what followed the first one, are left out."""
-    [chat] = claude_ai([BOAT])
-    messages = chat["chat_messages"]
-    parents = ["00000000-0000-4000-8000-000000000000", *(message["uuid"] for message in messages)]
-    for message, parent in zip(messages, parents, strict=False):
-        message["parent_message_uuid"] = parent
-    again = {**messages[1], "uuid": "first-try", "created_at": "2025-04-02T10:00:30Z",
-             "content": [{"type": "text", "text": "Use tar, an abandoned answer."}]}  # fmt: skip
-    messages.insert(1, again)
-    if names_leaf:
-        chat["current_leaf_message_uuid"] = messages[-1]["uuid"]
-    write_notes(tmp_path, {"conversations.json": json.dumps([chat])})
-
-    assert mined(invoke, tmp_path / "conversations.json")["sources"]["claude.ai"]["messages"] == 4
-    text = text_of(invoke, documents(invoke)[BOAT.title]["file"])
-    assert "spar varnish" in text and "abandoned" not in text

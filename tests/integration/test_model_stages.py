@@ -16,7 +16,7 @@ from scripted_server import (
     scoring_each,
     writing,
 )
-from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, run
+from staged_models import LONGEST_S, NOTES, names, paths, perfect, request, run
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -34,7 +34,7 @@ from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.work import Stage, Work
-from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
+from clawmem.domain.retrieval.expansion import Variant, VariantKind
 from clawmem.ports.models import Generator
 from clawmem.ports.vault import Vault
 
@@ -131,20 +131,6 @@ class TestExpansion:
         assert len(server.questions()) == 1
         assert answered[0] == answered[1] != ()
         assert vault.answers.counts() == {EXPANSION: 1}
-
-    def test_what_the_model_is_asked(self, vault: Vault, models: Models) -> None:
-        """It gets the question, the intent if there is one, and the published limits."""
-        server = models.serve(writing(OTHER_WORDS))
-        generator = models.factory(ApiGenerator, server.url)
-
-        run(expanding(vault, generator), vault, request())
-        run(expanding(vault, generator), vault, request(purpose="buy a new one"))
-
-        plain, with_intent = server.questions()
-        assert (plain["max_tokens"], plain["temperature"]) == (MAX_TOKENS, TEMPERATURE) == (500, 0.7)
-        assert QUESTION in plain["messages"][0]["content"]
-        assert "buy a new one" not in plain["messages"][0]["content"]
-        assert "buy a new one" in with_intent["messages"][0]["content"]
 
     def test_a_strong_signal_needs_no_other_words(self, vault: Vault, models: Models) -> None:
         """Where one note alone holds every word nobody is asked, unless there is an intent or the bar is higher."""

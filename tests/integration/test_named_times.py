@@ -123,20 +123,6 @@ ASKED = st.tuples(
 
 
 @settings(max_examples=40)
-@given(ASKED, st.integers(1, MAX_LIMIT))
-def test_the_top_is_the_same_for_every_limit(case: tuple[int, str, str, Unit], limit: int) -> None:
-    """However many answers are wanted, the first ones are the same, in every pipeline."""
-    seed, name, question, unit = case
-    ask = pipelines(some_vault(seed), StaticWords())[name]
-
-    few, many = (ask(asked(question, unit=unit, limit=most)) for most in (limit, MAX_LIMIT))
-
-    assert [(r.document.id, r.start_line, r.score) for r in few.results] == [
-        (r.document.id, r.start_line, r.score) for r in many.results[:limit]
-    ]
-
-
-@settings(max_examples=40)
 @given(ASKED, st.dates(date(2025, 12, 31), date(2026, 7, 1)))
 def test_nothing_of_later_is_ever_seen(case: tuple[int, str, str, Unit], last: date) -> None:
     """No pipeline, along whatever leg or relation, answers with what was written after the last day to be seen."""

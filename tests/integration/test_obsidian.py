@@ -13,7 +13,6 @@ from command_line import Invoke, ask_json
 from process_environ import process_environ
 
 VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
-BLOCK = "6512ab34-0c1d-4e5f-8a9b-0123456789ab"
 
 
 @pytest.fixture(scope="module")
@@ -68,27 +67,6 @@ def test_forms_of_links(read: Invoke) -> None:
         ("manual.pdf#page=3", "", None),
     ]
     assert {one["kind"] for one in ask_json(read, "links", "Harbour")["links"][-3:]} == {"embed"}
-
-
-@pytest.mark.parametrize(
-    ("note", "written", "target"),
-    [
-        ("Log/Puffin.md", "Puffin", "Log/Puffin.md"),  # the name of the note itself is nearest
-        ("Log/2025-06-01.md", "Puffin", "Log/Puffin.md"),  # the folder of the note comes first
-        ("Log/2025-06-01.md", "Puffin.md", "Log/Puffin.md"),
-        ("Boats/Heron.md", "Log/Puffin", "Log/Puffin.md"),
-        ("Dinghies", "the dinghy", "Boats/Heron.md"),  # of two notes with one alias the shorter path
-        ("Spring.md", "Tove", "People/Tove.md"),  # a file name comes before an alias
-        ("By title", "Spring meeting of the club", "Meeting.md"),
-        ("Parts list", "Boats/Puffin", "Boats/Puffin.md"),  # the bar is escaped in a table
-        ("Block user", BLOCK, "Blocks.md"),
-        ("Boats/Puffin.md", "Ines Sørli", "People/Ines Sørli.md"),  # in a property
-        ("Fields", "cold season", ""),
-    ],
-)
-def test_the_note_that_a_link_means(read: Invoke, note: str, written: str, target: str) -> None:
-    """Exact paths come first, then the nearest file, an alias and a title; case does not count."""
-    assert (written, target) in {(one, to) for one, to, _ in ends(read, note)}
 
 
 def test_broken_links(read: Invoke) -> None:

@@ -27,7 +27,6 @@ from clawmem.app.services.retrieval.plan import (
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval.planning import Clause, ClauseKind
-from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.vault import Vault
@@ -159,30 +158,6 @@ def test_a_clause_that_hangs_is_named_and_the_others_answer(vault: Vault) -> Non
             assert [clause.result_count for clause in answer.plan] == [1, 0]
     finally:
         release.set()
-
-
-def test_a_clause_that_breaks_is_named_and_the_others_answer(vault: Vault) -> None:
-    """An error of one clause is said, in its own words."""
-
-    def act(query: str) -> tuple[int, ...]:
-        if query == "bad":
-            raise EmbeddingError("the model is ill")
-        return (2,)
-
-    answer = fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
-
-    assert answer.trace.degraded == {"clause 2 (vector)": "the model is ill"}
-    assert [result.document.id for result in answer.results] == [2]
-
-
-def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: Vault) -> None:
-    """There is nothing to show, and nobody is told that nothing was found."""
-
-    def act(query: str) -> tuple[int, ...]:
-        raise EmbeddingError(f"{query} is ill")
-
-    with pytest.raises(EmbeddingError, match="good is ill"):
-        fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
 
 
 def test_the_more_important_clause_decides(vault: Vault) -> None:

@@ -101,21 +101,3 @@ def test_a_snapshot_does_not_see_later_changes(path: str) -> None:
             assert db.value("select count(n) from numbers") == before == THREADS
 
         assert db.value("select count(n) from numbers") == THREADS + 1
-
-
-def test_a_snapshot_of_another_thread_is_not_shared(path: str) -> None:
-    """Only the thread that asked for one state reads it."""
-    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
-        db.value("select count(*) from numbers")
-        writer.write("delete from numbers")
-
-        with ThreadPoolExecutor(1) as thread:
-            assert thread.submit(db.value, "select count(*) from numbers").result() == 0
-
-
-def test_a_transaction_reads_its_own_changes(path: str) -> None:
-    """A snapshot inside it changes nothing."""
-    with closing(Database(path)) as db, db.atomic():
-        db.write("delete from numbers")
-        with db.snapshot():
-            assert db.value("select count(*) from numbers") == 0

@@ -80,19 +80,6 @@ def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) 
 # -- what is answered -----------------------------------------------------------------------------------
 
 
-def test_an_empty_vault(invoke: Invoke, tmp_path: Path) -> None:
-    """Before anything is indexed the report says so, draws nothing, and is no failure."""
-    invoke("init")
-
-    shown = invoke("report", "--plots", tmp_path / "plots")
-
-    assert shown.exit_code == 0
-    assert "0 documents, 0 recorded questions so far." in shown.stdout
-    assert "Next: clawmem update" in shown.stdout
-    assert not list((tmp_path / "plots").iterdir())
-    assert not any(ask_json(invoke, "report")["tables"].values())
-
-
 # -- files ----------------------------------------------------------------------------------------------
 
 

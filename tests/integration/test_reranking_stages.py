@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from notes_vault import NotesVault
 from scripted_server import Models, scoring_each
 from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
@@ -15,7 +13,6 @@ from staged_models import NOTES, QUESTION, names, perfect, request, reranking, r
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import OverlapReranker
 from clawmem.adapters.models.api import ApiReranker
-from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.request import Unit
 from clawmem.app.services.retrieval.rerank import (
     LINE_CHARS,
@@ -127,21 +124,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     )
     yield made.vault
     made.close()
-
-
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.integers(1, 70),
-    st.sampled_from(["the kettle and its whistle", "is there steam or water in it", "spout of the kettle"]),
-)
-def test_the_top_does_not_depend_on_the_limit(many: Vault, limit: int, query: str) -> None:
-    """However many answers are asked for, the first ones are the same, and in the same order."""
-    stages = reranking(many, OverlapReranker(), answers=open_vault(":memory:").answers)
-
-    few, _ = run(stages, many, request(query, limit=limit))
-    all_of_them, _ = run(stages, many, request(query, limit=100))
-
-    assert few.candidates == all_of_them.candidates[:limit]
 
 
 def test_so_many_are_reranked(many: Vault) -> None:

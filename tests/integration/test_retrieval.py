@@ -146,14 +146,6 @@ class TestWords:
 
         assert "line" in {one.document.path: one.legs for one in answer.results}["how.md"]
 
-    def test_chinese(self, notes: NotesVault) -> None:
-        """A two-character word is found in the middle of a sentence without spaces."""
-        notes.take_in({"zh.md": "# 周报\n\n下午的项目会议改到三点。\n", "en.md": "# Week\n\nNothing.\n"})
-
-        assert notes.found("会议") == ["zh.md"]
-        assert notes.found("会议", "query")[0] == "zh.md"
-        assert lines(notes.ask("会议什么时候开", unit=Unit.LINE)) == [("zh.md", 3, 3)]
-
     @pytest.mark.parametrize("question", ["Brandt", "who is Ilse", "kitchen"])
     def test_front_matter(self, notes: NotesVault, question: str) -> None:
         """Values and tags find their document."""

@@ -134,19 +134,6 @@ class TestRanking:
         assert [r.terms["pin"] > 0 for r in answer.results] == [True, False, False, False]
         assert sum(answer.results[0].terms.values()) > sum(answer.results[1].terms.values()) > 0
 
-    def test_a_pin_lifts_over_nothing_better(self, notes: NotesVault) -> None:
-        """A clearly better match stays ahead of a pinned one."""
-        notes.take_in(
-            {
-                "pinned.md": "Of all boats the ferry is the slowest.\n",
-                "better.md": "# Ferry\n\nThe ferry leaves at noon from the eastern quay.\n",
-            }
-        )
-        pin(notes, "pinned.md")
-
-        for verb in VERBS:
-            assert notes.found("when does the ferry leave the quay", verb) == ["better.md", "pinned.md"], verb
-
     @pytest.mark.parametrize(
         ("question", "first"),
         [("what is the latest plan for the orchard", "b.md"), ("what is the plan for the orchard", "a.md")],

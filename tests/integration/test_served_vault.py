@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from notes_vault import ASKED, STORIES, ServedNotesVault
 from vault_stores import retrieval_stores
-from wired import publisher
 
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
@@ -97,18 +96,6 @@ class TestWriting:
         assert outside.kept() == 1
         assert outside.vault.lexical.count(Grain.DOCUMENT) == before[Grain.DOCUMENT] + 1
         assert outside.verify() == []
-
-    def test_a_transaction_that_fails(self, outside: Shelf) -> None:
-        """Nothing of it is found, written down or carried."""
-        head = outside.vault.outbox.head()
-
-        with pytest.raises(KeyboardInterrupt), outside.vault.transactions.writing():
-            publisher(outside.vault).withdraw([outside.id("kettle.md")], InactiveReason.FORGOTTEN)
-            raise KeyboardInterrupt
-        outside.indexes.keep_up()
-
-        assert outside.vault.outbox.head() == head
-        assert outside.first("kettle vinegar") == "kettle.md"
 
     def test_many_changes_are_carried_by_the_way(
         self, outside: Shelf, monkeypatch: pytest.MonkeyPatch

@@ -15,14 +15,12 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from command_line import invoke_in
 from serve_world import QUESTION, World, prompted
 from server_process import ServerProcess, serving
 from waiting import eventually
 
 from clawmem.app.client import request as server_request
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.serve.commands import serve as serve_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -99,19 +97,6 @@ class TestLife:
         told = json.loads(status.stdout)
         assert (told["running"], told["answers"], told["pid"]) == (True, False, server.process.pid)
         eventually(lambda: json.loads(world.run("serve", "--status", "--json").stdout)["answers"])
-
-    def test_a_server_that_does_not_end(
-        self, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The command that waits for its end says so, and names the last resort."""
-        here = World(tmp_path / "home", world)
-        monkeypatch.setattr(serve_command, "STOPS_WITHIN_S", 0.5)
-        with serving(here.environ, here.home) as server:
-            pid = server.process.pid
-            os.kill(pid, signal.SIGSTOP)
-            stopped = invoke_in(here.home, here.environ, monkeypatch)("serve", "--stop")
-        assert stopped.exit_code == 1
-        assert stopped.stderr.endswith(f"kill -9 {pid}\n")
 
     def test_who_is_served_by_nobody_else(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
         """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from notes_vault import NotesVault, paths
-from wired import publisher
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document
 
 ASKED = "where does the honey go"
 
@@ -121,26 +120,6 @@ class TestOrder:
         assert paths(notes.ask("where did the shop show its seeds before Hugo"))[0] == "leaflets.md"
 
 
-class TestFiles:
-    def test_a_renamed_successor(self, notes: Notes) -> None:
-        """It goes on being first, wherever it went."""
-        notes.add({"old.md": OLD.replace("---\n#", "superseded_by: new.md\n---\n#"), "new.md": NEW})
-
-        notes.rename("new.md", "door.md")
-
-        assert paths(notes.ask()) == ["door.md", "old.md"]
-
-    def test_a_forgotten_note_claims_nothing(self, notes: Notes) -> None:
-        """Nothing of what it said is kept."""
-        notes.add({"old.md": OLD, "new.md": NEW})
-        new = notes.vault.documents.at("notes", "new.md")
-
-        with notes.vault.transactions.writing():
-            publisher(notes.vault).withdraw([new.id], InactiveReason.FORGOTTEN)
-
-        assert notes.vault.storage._db.rows("select * from succession_claims") == []
-
-
 class TestPins:
     @pytest.mark.parametrize(("head", "pinned"), [("true", True), ("false", False), ("maybe", False)])
     def test_by_the_note(self, notes: Notes, head: str, pinned: bool) -> None:
@@ -162,14 +141,6 @@ class TestPins:
 
         assert fetched(notes, "a.md").is_pinned
         assert not fetched(notes, "a.md").pinned_in_note
-
-    def test_a_pin_counts_in_the_score(self, notes: Notes) -> None:
-        """The note that pins itself gains by it, and the other one does not."""
-        notes.add({"a.md": OTHER, "b.md": OTHER.replace("---\n#", "pinned: true\n---\n#")})
-
-        terms = {result.document.path: result.terms for result in notes.ask().results}
-
-        assert terms["b.md"]["pin"] > 0.0 == terms["a.md"]["pin"]
 
 
 @pytest.mark.parametrize(

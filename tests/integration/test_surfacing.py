@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 from surfacing_home import Home, places
 
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.knowledge import Relation, RelationKind
 from clawmem.ports.records import Origin
@@ -33,35 +32,6 @@ class TestWhatIsSaid:
         assert [child.tag for child in root][:2] == ["instruction", "facts"]
         assert "Backups go to a storage box in Helsinki." in said.block
         assert "**Backups** (decision) notes/decisions/backups.md:6\n" in said.block
-
-    @pytest.mark.parametrize("profile", PROFILES)
-    def test_every_profile_answers(self, home: Home, profile: str) -> None:
-        """With every profile what answers comes first; what it may take is never exceeded."""
-        said = home.ask(profile=profile)
-
-        assert "storage box in Helsinki" in said.block
-        assert said.tokens <= PROFILES[profile].budget
-
-    def test_silence(self, home: Home) -> None:
-        """Where nothing is likely enough nothing is said, and the row of the turn has no hits."""
-        assert home.ask(confidence=lambda candidate: 0.19).block == ""
-        assert [(row.verb, row.hits) for row in home.rows()] == [(CONTEXT_SURFACING, ())]
-
-    def test_what_holds_now_goes_first(self, home: Home) -> None:
-        """A note that was superseded stands directly below its successor, however well it matches; it stays."""
-        home.take_in(
-            home.folder / "notes",
-            {
-                "old.md": "Ledger rotation is weekly.\n\nLedger rotation by hand.\n\nLedger rotation on Monday.",
-                "new.md": "---\nsupersedes: old.md\n---\nLedger rotation is daily.",
-            },
-        )
-        confidence = home.confidence({"old.md": 0.9, "new.md": 0.6})
-
-        said = home.ask("how often is the ledger rotation?", confidence=confidence)
-
-        assert places(said) == ["new.md", "old.md"]
-        assert said.block.index("daily") < said.block.index("weekly")
 
     def test_what_was_asked_about_the_past_keeps_its_order(self, home: Home) -> None:
         home.take_in(
@@ -105,21 +75,6 @@ class TestWhatIsSaid:
         assert [f"END OF {n}" in said.block for n in range(others + 1)] == [
             n < in_full for n in range(others + 1)
         ]
-
-    def test_the_newest_of_a_kind(self, home: Home) -> None:
-        """The last handoff answers by its kind and its day, whatever its words."""
-        home.take_in(
-            home.folder / "handoffs",
-            {
-                f"{day}.md": f"---\ncontent_type: handoff\ndate: 2026-03-{day}\n---\n# Friday\n\n{text}\n"
-                for day, text in (("10", "Pumps are handed to Bo."), ("20", "Ada counts the sails."))
-            },
-        )
-
-        said = home.ask("what is the last handoff that I wrote?", confidence=None)
-
-        assert "Ada counts the sails." in said.block
-        assert places(said)[0].endswith("handoffs/20.md")
 
     @pytest.mark.parametrize(
         ("rest", "is_whole"),

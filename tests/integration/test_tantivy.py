@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from programs import run_program, start_program, wait_until_ready
 
 from clawmem.adapters.memory.indexes import MemoryLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
@@ -68,26 +67,6 @@ class TestRanking:
                 for term in question.terms:
                     assert index.holding(term, grain) == reference.holding(term, grain)
 
-    def test_a_prefix_finds_what_the_reference_finds(self, index: TantivyLexicalIndex) -> None:
-        """A beginning, alone or as the end of a phrase, finds the same entries, and most of the best ten alike."""
-        reference = MemoryLexicalIndex()
-        entries = made_up(range(150), random.Random(6))
-        index.put(entries)
-        reference.put(entries)
-
-        agreement = []
-        for stem in STEMS:
-            for text in (stem, f"{VOCABULARY[0]} {stem}", f"{VOCABULARY[3]} {stem}"):
-                question = any_of(Term(text, prefix=True))
-                expected = reference.search(question, Grain.LINE, 1000)
-                found = index.search(question, Grain.LINE, 1000)
-                assert {hit.key for hit in found} == {hit.key for hit in expected}
-                assert index.holding(Term(text, prefix=True), Grain.LINE) == len(expected)
-                best = {hit.key for hit in expected[:10]}
-                agreement += [len(best & {hit.key for hit in found[:10]}) / len(best)] if best else []
-
-        assert sum(agreement) / len(agreement) > 0.9
-
     def test_after_deletions(self, index: TantivyLexicalIndex, opened: Open) -> None:
         """Counts stay exact, and scores come within a few per cent."""
         chance = random.Random(8)
@@ -139,31 +118,6 @@ class TestPlace:
         assert index.count(Grain.PASSAGE) == 25
         assert len(parts) < 16
 
-    def test_a_reader_in_another_process(
-        self, index: TantivyLexicalIndex, tmp_path: Path, environ: dict[str, str]
-    ) -> None:
-        """A process that opened the index before sees each commit as soon as it looks again."""
-        with start_program(READER, tmp_path / "lexical", environ=environ) as reader:
-            wait_until_ready(reader)
-            seen = []
-            for number in range(3):
-                with index.committing(Marker("vault-1", number, "e")):
-                    index.put([entry(number, "budget")])
-                print("look", file=reader.stdin, flush=True)
-                seen.append(reader.stdout.readline().strip())
-            reader.stdin.close()
-
-        assert reader.returncode == 0
-        assert seen == ["0 [0]", "1 [0, 1]", "2 [0, 1, 2]"]
-
-
-class TestBackend:
-    def test_costs_nothing_until_it_is_used(self, environ: dict[str, str]) -> None:
-        """Importing the backend imports no tantivy; where that is missing, opening says which extra to install."""
-        result = run_program(WITHOUT_TANTIVY, env=environ)
-
-        assert (result.stderr, result.stdout) == ("", "EXTRA_MISSING pip install '.[tantivy]'\n")
-
 
 def made_up(
     numbers: list[int] | range, chance: random.Random, grains: list[Grain] | None = None
@@ -202,30 +156,3 @@ def files(folder: Path) -> dict[str, tuple[int, int, bytes]]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-
-
-READER = """
-import sys
-from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.ports.records import Grain, LexicalQuery, Term
-
-index = TantivyLexicalIndex(sys.argv[1], read_only=True)
-print("ready", flush=True)
-for _ in sys.stdin:
-    hits = index.search(LexicalQuery((Term("budget"),)), Grain.PASSAGE, 10)
-    print(index.marker().seq, [hit.key.document_id for hit in hits], flush=True)
-"""
-
-WITHOUT_TANTIVY = """
-import sys
-from clawmem.adapters.tantivy.backend import BACKEND
-from clawmem.ports.indexes import IndexPlace
-from clawmem.ports.errors import ExtraMissing
-
-assert "tantivy" not in sys.modules
-sys.modules["tantivy"] = None
-try:
-    BACKEND.lexical(IndexPlace("nowhere", "nowhere"))
-except ExtraMissing as error:
-    print(error.code, "pip install '.[tantivy]'" if "pip install '.[tantivy]'" in str(error) else error)
-"""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from command_line import Invoke, ask_json, found_paths, write_notes
+from command_line import Invoke, ask_json, found_paths
 
 TODAY = datetime.now(UTC).date()
 LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (5, 20)]
@@ -83,18 +82,6 @@ def test_a_time_with_a_topic(indexed: Invoke) -> None:
 def test_records_of_a_time(indexed: Invoke, question: str, path: str) -> None:
     """Notes of the time that are about the topic come first."""
     assert found_paths(indexed, "query", question)[0] == path
-
-
-def test_the_diary_of_the_month_comes_first(invoke: Invoke, tmp_path: Path) -> None:
-    """Before the notes of single days, which are newer."""
-    days = {f"notes/2025-03-{day}.md": f"# {day}\n\nRain and wind.\n" for day in ("12", "29")}
-    month = {"journal/2025-03.md": "---\ndate: 2025-03-20\n---\n# The month\n\nFull disk.\n"}
-    write_notes(tmp_path / "v", {**days, **month})
-    invoke("bootstrap", tmp_path / "v")
-
-    found = found_paths(invoke, "query", "what happened in March 2025")
-
-    assert found[:2] == ["journal/2025-03.md", "notes/2025-03-29.md"]
 
 
 @pytest.mark.parametrize("question", ["where did we leave off", "what is next?", "catch me up"])

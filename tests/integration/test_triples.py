@@ -93,18 +93,6 @@ class TestCapture:
         assert (found.document_id,) == captured.stored
         assert (found.valid_from, found.confidence, found.said) == ("2026-03-01", 0.9, CHOICE)
 
-    @pytest.mark.parametrize(
-        "form",
-        [
-            "<triples><triple><subject>ledger</subject><predicate>uses</predicate><object>MySQL</object></triple>",
-            [["ledger", "uses", "MySQL"]],
-        ],
-    )
-    def test_whatever_the_form(self, world: World, form: Any) -> None:
-        """A model that writes triples in another form than it was asked for is understood."""
-        assert world.hear("s1", CHOICE, {**observation(CHOICE), "triples": form}).statements == 1
-        assert world.facts("what about MySQL?") == ["ledger uses MySQL"]
-
     def test_a_name_means_who_has_it(self, world: World) -> None:
         """The kind of a name that is known is kept; one that two have is nobody's."""
         known(world, "ledger", "uses", "Redis", "service")

@@ -84,15 +84,6 @@ class TestWhatHappensToFiles:
         shutil.rmtree(home.home / "notes" / "archive")
         assert home.serves("notes", *before)
 
-    def test_the_innermost_collection_has_it(self, home: Home, watcher: Watcher) -> None:
-        """The outer one is not even looked at."""
-        since = len(watcher.news)
-        home.write("notes/inner/new.md", "# New\n")
-
-        assert home.serves("inner", "deep.md", "new.md")
-        assert soon(lambda: any(one["report"] for one in watcher.news[since:]))  # told after it is served
-        assert [one["report"]["collection"] for one in watcher.news[since:] if one["report"]] == ["inner"]
-
     def test_what_nobody_reads(self, home: Home, watcher: Watcher) -> None:
         """Neither other files nor excluded folders cause a look."""
         since = len(watcher.news)
@@ -105,15 +96,6 @@ class TestWhatHappensToFiles:
         assert soon(lambda: "changed" in home.served("away")["usb.md"])
         assert soon(lambda: bool(watcher.news[since:]))
         assert [one["text"] for one in watcher.news[since:]] == ["away: 0 added, 1 updated, 0 removed"]
-
-    def test_a_changed_ignore_file(self, home: Home, watcher: Watcher) -> None:
-        """Notes that it excludes are no longer served, without waiting for a full pass."""
-        home.write("notes/secret/pin.md", "# Pin\n")
-        assert soon(lambda: "secret/pin.md" in home.served("notes"))
-
-        home.write("notes/.clawmemignore", "secret/\n")
-
-        assert soon(lambda: "secret/pin.md" not in home.served("notes"))
 
     def test_a_file_that_is_being_written(self, home: Home, watcher: Watcher) -> None:
         """Half of it is never served, while others are."""

@@ -171,32 +171,6 @@ class Deaf:
 class TestWatching:
     """The service over a real vault, with nobody who tells of changes."""
 
-    def test_what_was_missed(self, tmp_path: Path) -> None:
-        """It is found by the next look at everything."""
-
-        def hear(news: list[WatchEvent]) -> bool:
-            if news[-1].event == "watching":
-                put(tmp_path / "notes", "missed.md")
-            return [one.event for one in news].count("pass") == 2
-
-        put(tmp_path / "notes", "one.md")
-        news = watch(tmp_path, hear)
-        assert [one.text for one in news if one.report] == ["notes: 1 added, 0 updated, 0 removed"] * 2
-        assert news[-1].event == "ended"
-
-    def test_a_vault_that_stays_locked(self, tmp_path: Path) -> None:
-        """It is tried again and again, and told once."""
-        attempts = []
-
-        def locked_at_first() -> None:
-            attempts.append(1)
-            if len(attempts) < 3:
-                raise VaultLocked("vault.sqlite")
-
-        put(tmp_path / "notes", "one.md")
-        news = watch(tmp_path, lambda news: news[-1].event == "pass", before=locked_at_first)
-        assert [one.event for one in news] == ["watching", "problem", "pass", "ended"]
-
     def test_what_comes_after_passes(self, tmp_path: Path) -> None:
         """It is done once after the first, then after changes, and again as long as it did not go well."""
         asked = []

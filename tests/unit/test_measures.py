@@ -119,32 +119,6 @@ class TestCollection:
         with pytest.raises(InvalidInput, match=f"no judged collection: {part} is missing. It needs corpus/"):
             load_collection(tmp_path, turns=turns)
 
-    @pytest.mark.parametrize(
-        ("part", "text"),
-        [
-            ("queries.jsonl", b"{"),
-            ("queries.jsonl", b"[]"),
-            ("queries.jsonl", b"3"),
-            ("queries.jsonl", b'"q1"'),
-            ("queries.jsonl", b'{"qid": "q1"}'),
-            ("queries.jsonl", b'{"text": "who"}'),
-            ("queries.jsonl", b'{"qid": "q1", "text": "\xff"}'),
-            ("qrels_turn.tsv", b"q1 t1 1"),
-            ("qrels_turn.tsv", b"q1\tt1"),
-            ("qrels_turn.tsv", b"q1\tt1\tgood"),
-            ("qrels_turn.tsv", b"q1\tt1\t0.5"),
-            ("qrels_turn.tsv", b"q1\t\xff\t1"),
-            ("turns.tsv", b"t1\tpets/dogs"),
-            ("turns.tsv", b"t1\tpets/dogs\tthird"),
-        ],
-    )
-    def test_a_part_cannot_be_read(self, tmp_path: Path, part: str, text: bytes) -> None:
-        """Whatever is wrong with a part, the error is one of ours and names it."""
-        (judged(tmp_path) / part).write_bytes(text)
-
-        with pytest.raises(InvalidInput, match=f"{part} cannot be read: "):
-            load_collection(tmp_path, turns=True)
-
 
 class TestRun:
     def test_spans_become_turns(self) -> None:
