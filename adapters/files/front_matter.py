@@ -1,45 +1,38 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.events import AliasEvent
 
 _MAX_BYTES = 64 * 1024
 _MAX_DEPTH = 32  # nested brackets: ruamel looks ahead for every open one, which takes 3 s for 60 000
 _BRACKET = re.compile(r"[\[\]{}]")
-_TAG = "tag:yaml.org,2002:"
+# YAML 1.2 has no other spellings.
+_PLAIN: Mapping[str, bool | None] = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
 
 
-class _Constructor(SafeConstructor):
-    def flatten_mapping(self, node: Any) -> Any:
-        if any(key.tag == f"{_TAG}merge" for key, _ in node.value):
-            raise ValueError("merge keys are not supported")
-        return super().flatten_mapping(node)
-
-    def construct_object(self, node: Any, deep: bool = False) -> Any:
-        if node in self.constructed_objects:  # like merge keys they multiply: nine lines make 10^8 values
+class _Composer(Composer):
+    def compose_node(self, parent: Any, index: int) -> Any:
+        if self.parser.check_event(AliasEvent):  # they multiply: nine lines make 10^8 values
             raise ValueError("aliases are not supported")
-        return super().construct_object(node, deep=deep)
-
-    def construct_text(self, node: Any) -> str:
-        r"""Return a text with surrogate pairs (``\ud83d\ude00``) joined and unpaired surrogates replaced."""
-        text: str = self.construct_scalar(node)
-        return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-for _tag in ("str", "int", "float", "timestamp"):  # a price keeps its cents, and a postcode its first zero
-    _Constructor.add_constructor(f"{_TAG}{_tag}", _Constructor.construct_text)
+        return super().compose_node(parent, index)
 
 
 def parse_yaml(text: str) -> dict[str, object]:
     """
     Parse the YAML between the two rulers of a front matter, which is untrusted input.
 
-    YAML 1.2 as in ruamel.yaml, except that numbers and dates are strings as written. Values nested deeper than a list of
-    scalars become strings in flow style. Aliases (``*name``) are refused.
+    Numbers and dates are strings as written, and tags are ignored. Values nested deeper than a list of scalars become
+    strings in flow style. Aliases (``*name``) are refused.
 
     Returns:
         Values by key, with keys as strings; empty if there is no content except comments.
@@ -55,13 +48,13 @@ def parse_yaml(text: str) -> dict[str, object]:
         raise ValueError("nested too deeply")
     try:
         # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
-        yaml = YAML(typ="safe", pure=True)
-        yaml.Constructor = _Constructor
+        yaml = YAML(typ="base", pure=True)
+        yaml.Composer = _Composer
         data = yaml.load(text)
-        if data is None or isinstance(data, dict):
+        if data is None or data == "null" or isinstance(data, dict):
             return {
                 _flow(key): [*map(_item, value)] if isinstance(value, list) else _item(value)
-                for key, value in (data or {}).items()
+                for key, value in (data.items() if isinstance(data, dict) else ())
             }
     except Exception as error:  # ruamel raises arbitrary exceptions, including RecursionError
         raise ValueError(_reason(error, text)) from error
@@ -69,20 +62,18 @@ def parse_yaml(text: str) -> dict[str, object]:
 
 
 def _item(value: object) -> object:
-    return value if isinstance(value, str | bool | None) else _flow(value)
+    text = _flow(value)
+    return _PLAIN.get(text, text)
 
 
 def _flow(value: object) -> str:
-    """Return *value* in flow style."""
+    r"""Return *value* in flow style, with surrogate pairs (``\ud83d\ude00``) joined and unpaired surrogates replaced."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_flow(key)}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, set):  # whose order differs between processes
-        return _flow(sorted(map(_flow, value)))
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else str(value).lower()
-    return str(value)
+    text = str(value)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _reason(error: Exception, text: str) -> str:
