@@ -71,29 +71,6 @@ class TestContent:
 
 
 class TestFrontMatter:
-    @pytest.mark.parametrize(
-        "head",
-        [
-            "\tindented: with a tab",
-            "- a list",
-            "just words",
-            "&a [*a, *b]",
-            "%YAML 1.1",
-        ],
-    )
-    def test_malformed(self, world: World, head: str) -> None:
-        """It is body, with a complaint; not a word of the file is lost."""
-        world.write("a.md", f"---\n{head}\n---\nThe text below.\n")
-
-        report = world.update()
-
-        assert report.added == 1
-        assert len(report.problems) == 1
-        assert report.problems[0].startswith("notes/a.md: front matter taken as text: ")
-        assert world.body("a.md") == f"---\n{head}\n---\nThe text below.\n"
-        assert world.found("below") == ["a.md"]
-        assert world.update().problems == []
-
     def test_malformed_values(self, world: World) -> None:
         """Each is left out alone, and the complaint names the line of the first in the file."""
         world.write(

@@ -81,20 +81,6 @@ def test_a_full_disk(vault: Path, tmp_path: Path, invoke: Invoke) -> None:
     assert invoke("verify").exit_code == 0
 
 
-def test_a_disk_that_cannot_be_written(vault: Path, invoke: Invoke) -> None:
-    """The same of a disk that is only read."""
-    before = invoke("search", "ferry").stdout
-    subprocess.run(["mount", "-o", "remount,ro", str(vault.parent)], check=True)
-
-    assert invoke("search", "ferry").stdout == before
-    assert invoke("doctor").exception is None or isinstance(invoke("doctor").exception, SystemExit)
-    for verb in (*WRITING, ("focus", "set", "--session-id", "s", "boats")):
-        done = invoke(*verb)
-        assert done.exit_code in (1, 5), (verb, done.output)
-        assert "Check" in done.stderr
-        assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file")
 @pytest.mark.parametrize("verb", [*READING[:4], WRITING[1], ("backup", "copy.sqlite")])
 def test_no_room_for_a_byte(

@@ -19,7 +19,6 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import (
     ClawmemError,
     NotAVault,
-    VaultDamaged,
     VaultError,
     VaultReadOnly,
 )
@@ -48,25 +47,6 @@ class TestNotAVault:
             open_vault(str(world.vault_file))
         assert caught.value.code == "VAULT_TOO_NEW"
         assert world.vault_file.read_bytes() == before
-
-    @pytest.mark.parametrize("share", [0.01, 0.1, 0.25, 0.5, 0.75, 0.99])
-    @pytest.mark.parametrize("read_only", [False, True])
-    def test_truncated(self, world: World, share: float, read_only: bool) -> None:
-        """Damage comes out as `VaultDamaged`, on opening or on use, and is not written over."""
-        world.fill()
-        world.vault.close()
-        content = world.vault_file.read_bytes()
-        cut = content[: int(len(content) * share)]
-        world.vault_file.write_bytes(cut)
-
-        with pytest.raises(VaultDamaged) as caught:
-            world.open(read_only=read_only)
-            world.found("animal3", "query")
-            world.verify()
-
-        assert caught.value.code == "VAULT_DAMAGED"
-        assert "Run: clawmem doctor --repair" in str(caught.value)
-        assert world.vault_file.read_bytes() == cut
 
     @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("init",)])
     def test_truncated_to_nothing(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,6 @@ from typing import Any
 import apsw
 import pytest
 from command_line import Invoke, ask_json, write_file
-
-from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.watching import (
-    VaultWatcher,
-    WatchEvent,
-    WatchOptions,
-)
-from clawmem.app.services.maintenance.lane import Lane
-from clawmem.ports.errors import NotFound
-from clawmem.ports.files import PathChange, StopSignal
 
 OLD = "2026-02-03T04:05:06Z"
 Project = Callable[..., Path]
@@ -183,47 +171,3 @@ def test_the_command(
 
     assert (made["source"], made["synced"], made["relations"]) == (source, 2, 1)
     assert ("As bd" in invoke("get", "beads/_clawmem/beads/bd-1.md").output) is (source == "bd list")
-
-
-class _OneChange:
-    """A watcher that reports one change of a file."""
-
-    polling = False
-
-    def __init__(self, path: str) -> None:
-        self._changes = [PathChange(path)]
-
-    def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
-        return 1
-
-    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
-        changes, self._changes = self._changes, []
-        return changes or (stop.wait(seconds) and ()) or ()
-
-    def close(self) -> None:
-        pass
-
-
-def test_the_watcher(tmp_path: Path) -> None:
-    """A change in .beads synchronizes the project, and what could not be read is reported."""
-    ending, synced, news = threading.Event(), list[str](), list[WatchEvent]()
-
-    def sync_issues(project: str) -> list[str]:
-        synced.append(project)
-        raise NotFound("Beads project", project)
-
-    def tell(event: WatchEvent) -> None:
-        news.append(event)
-        if event.event == "problem":
-            ending.set()
-
-    timer = threading.Timer(20.0, ending.set)
-    timer.start()
-    with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
-        lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
-        watcher = VaultWatcher(_OneChange("/p/.beads/issues.jsonl"), lambda folder, progress: None, lane)  # type: ignore[arg-type, return-value]
-        watcher(WatchOptions(list, tell, sync_issues=sync_issues), ending)
-    timer.cancel()
-
-    assert synced == ["/p"]
-    assert [one.text for one in news if one.event == "problem"] == [str(NotFound("Beads project", "/p"))]

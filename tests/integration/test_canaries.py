@@ -9,23 +9,16 @@ from hashlib import sha256
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_server import Models, ReceivedRequest, ScriptedReply, message, said, well_behaved
+from scripted_server import ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
-from clawmem.adapters.models.api import ApiGenerator, ApiReranker
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import (
-    GENERATOR,
     GOLDEN,
-    RERANKER,
-    ModelChecks,
     embedder_fault,
     generator_fault,
     reranker_fault,
 )
-from clawmem.app.services.maintenance.model_checks import Models as Examined
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Vector
 
@@ -120,31 +113,3 @@ def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], Scr
         return said({"results": results})
 
     return answer
-
-
-class TestServers:
-    """The same over the wire, where an adapter may find it out first."""
-
-    def test_findings_name_the_fault_and_the_time(self, models: Models) -> None:
-        """What a server did wrong becomes a finding with its time and a way to do without."""
-
-        def answer(asked: ReceivedRequest) -> ScriptedReply:
-            if asked.path == "/v1/chat/completions":
-                return said(message("I would rather not."))
-            return scores(lambda score: 0)(asked)
-
-        server = models.serve(answer)
-        examined = Examined(
-            generator=lambda: models.factory(ApiGenerator, server.url),
-            reranker=lambda: models.factory(ApiReranker, server.url),
-        )
-        vault = open_vault(":memory:")
-        checks = ModelChecks(vault.documents, vault.embeddings, examined).checks()
-        found: list[CheckResult] = [checks[name]() for name in (GENERATOR, RERANKER)]
-
-        assert [one.ok for one in found] == [False, False]
-        assert all(one.detail.endswith(" ms)") for one in found)
-        assert ["CLAWMEM_LLM_URL" in found[0].way_out, "CLAWMEM_RERANK_URL" in found[1].way_out] == [
-            True,
-            True,
-        ]

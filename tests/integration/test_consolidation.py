@@ -15,7 +15,6 @@ from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
-from clawmem.ports.errors import LeaseLost
 from clawmem.ports.journal import Act, Run, RunStatus
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
 from clawmem.ports.models import GeneratedText
@@ -213,20 +212,6 @@ def test_what_somebody_tends_is_left_alone(world: World) -> None:
     world.vault.documents.pin(one, True)
 
     assert not world.consolidate().decided(Verdict.MERGE)
-
-
-def test_a_fence_that_falls_leaves_all_as_it_was(world: World) -> None:
-    """Who has lost the right to work writes nothing."""
-    world.observe(FRIDAY)
-    world.observe(AGAIN)
-    before = world.vault.documents.latest()
-
-    def fallen() -> None:
-        raise LeaseLost("light", "me")
-
-    with pytest.raises(LeaseLost):
-        consolidation(world.vault, world.clock)(before, PhaseRun(check=fallen))
-    assert world.vault.documents.latest() == before
 
 
 def test_forgetting_takes_the_sources_along(world: World) -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import closing
-from pathlib import Path
-
 import pytest
-from command_line import Invoke
 from wired import publisher, wired
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
@@ -116,25 +111,3 @@ class TestDuplicates:
         assert len(gone) == 3
         assert not gone & {one.kept.path for one in found}
         assert wired(vault).curator().duplicates(0) == []
-
-
-class TestCommands:
-    """The same on the command line."""
-
-    def test_consolidate(self, remembered: Invoke, home: Path) -> None:
-        """--dry-run changes nothing; what goes stands in the log."""
-        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
-            for number, text in enumerate((*OTHERS, PUMP)):
-                note(vault, f"n{number}.md", f"{text}.")
-            note(vault, "twice.md", f"{PUMP}.", confidence=0.1)
-        dry = json.loads(remembered("consolidate", "--dry-run", "--json").stdout)
-        done = json.loads(remembered("consolidate", "9", "--json").stdout)
-
-        assert (dry["dry_run"], done["dry_run"]) == (True, False)
-        assert (
-            dry["archived"]
-            == done["archived"]
-            == [{"file": "notes/twice.md", "kept": "notes/n5.md", "overlap": 1.0}]
-        )
-        assert "0 archived" in remembered("consolidate").stdout
-        assert "says the same as notes/n5.md" in remembered("lifecycle", "log").stdout

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-from command_line import Invoke
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 
 from clawmem.adapters.memory.models import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import Relation, RelationKind
 
@@ -95,51 +90,3 @@ class TestUndecided:
 
         assert (first.intent, first.confidence) == (again.intent, again.confidence) == (Intent.WHY, 0.85)
         assert [result.document.path for result in again.results] == [POSTGRES, OUTAGE]
-
-
-class TestCommands:
-    def relate(self, home: Path) -> None:
-        vault = open_vault(str(home / ".cache" / "clawmem" / "index.sqlite"))
-        ids = {document.path: document.id for document in vault.documents.latest()}
-        redis, postgres = (
-            ids[f"decisions/{name}.md"] for name in ("2026-02-11-redis", "2026-06-09-postgres")
-        )
-        said = {"reasoning": "two stores were one too many"}
-        vault.relations.put([Relation(redis, postgres, RelationKind.CAUSAL, 0.75, metadata=said)])
-        vault.close()
-
-    def test_causes(self, remembered: Invoke, home: Path) -> None:
-        """A chain is shown with what is said about each step, in both forms."""
-        self.relate(home)
-
-        found = json.loads(remembered("graph", "causes", "2026-06-09-postgres.md", "--json").stdout)
-        shown = remembered("graph", "causes", "2026-02-11-redis.md", "--direction", "causes").stdout
-
-        assert found["source"]["title"] == "Move sessions to Postgres"
-        [link] = found["links"]
-        assert (link["file"], link["depth"], link["direction"], link["weight"], link["reasoning"]) == (
-            "notes/decisions/2026-02-11-redis.md",
-            1,
-            "caused_by",
-            0.75,
-            "two stores were one too many",
-        )
-        assert all(part in shown for part in ("led to", "75%", "postgres.md", "two stores"))
-
-    def test_intent_search(self, remembered: Invoke, home: Path) -> None:
-        """The answer says what the question was taken to ask for; the older spelling is the same verb."""
-        self.relate(home)
-
-        found = json.loads(remembered("intent-search", "why", "Postgres", "--json").stdout)
-        again = json.loads(remembered("intent_search", "why", "Postgres", "--json").stdout)
-        forced = json.loads(
-            remembered("intent-search", "Postgres", "--intent", "when", "--no-graph", "--json").stdout
-        )
-
-        assert (found["intent"], found["confidence"]) == ("WHY", 0.95)
-        assert [one["path"] for one in found["results"]][:2] == [
-            "decisions/2026-06-09-postgres.md",
-            "decisions/2026-02-11-redis.md",
-        ]
-        assert again == found
-        assert (forced["intent"], forced["confidence"]) == ("WHEN", 1.0)

@@ -21,7 +21,7 @@ from scripted_server import (
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiReranker
 from clawmem.contracts.samples import cosine
-from clawmem.ports.errors import ModelMismatch, ModelRefused, ModelUnavailable
+from clawmem.ports.errors import ModelRefused, ModelUnavailable
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
@@ -64,24 +64,6 @@ class TestServerOfOnesOwn:
         models.factory(ApiEmbedder, server.url, max_chars=10).embed_documents(["0123456789abc"])
 
         assert server.questions()[-1]["input"] == ["0123456789"]
-
-    def test_another_model_behind_the_same_address(self, models: Models) -> None:
-        """A server that comes back with another model is found out before its vectors mix with the first's."""
-        server = models.serve(_serving("first.gguf"))
-        embedder = models.factory(ApiEmbedder, server.url)
-        before = embedder.fingerprint
-
-        server.answer = lambda asked: ScriptedReply(hangs_up=True)
-        with pytest.raises(ModelUnavailable):
-            embedder.embed_query("hive")
-        server.answer = _serving("second.gguf")
-        models.clock.advance(60_000)
-
-        with pytest.raises(ModelMismatch):
-            embedder.embed_query("hive")
-        server.answer = _serving("first.gguf")
-        models.clock.advance(60_000)
-        assert embedder.fingerprint == before
 
 
 class TestReranking:

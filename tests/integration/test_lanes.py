@@ -129,22 +129,6 @@ def test_a_lane_that_another_has_is_left_to_it(world: World) -> None:
     assert rows(world.lanes().tick(LaneName.HEAVY))[0] == ("consolidate", "completed", "")
 
 
-def test_who_lost_the_lane_writes_nothing(world: World) -> None:
-    """Its lease runs out while a model thinks, another one takes over: the merge is not made, and no phase follows."""
-    other = world.lane(LaneName.HEAVY.lease, "another")
-
-    def slow(prompt: str) -> str:
-        world.clock.advance(LEASE_MS)
-        assert other.enter()
-        return json.dumps({"patterns": []})
-
-    ticked = world.lanes(generator=ScriptedGenerator(slow)).tick(LaneName.HEAVY)
-
-    assert rows(ticked) == [("consolidate", "failed", "lease_lost")]
-    assert len(world.served()) == 2
-    other.check()
-
-
 def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
     """Each effect renews the right to the next: three slow answers take longer than one lease."""
     observe(world.vault, world.clock, "The export job takes 30 minutes", "The export job takes 45 minutes")

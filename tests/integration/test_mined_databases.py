@@ -140,17 +140,3 @@ def test_a_database_grows_while_the_agent_has_it_open(
         assert (home / place).stat() == before
         assert mined(invoke)["sources"][source]["updated"] == 1
     assert "Again: At the north pier" in text_of(invoke)
-
-
-def test_what_subagents_said_is_left_out(
-    invoke: Invoke, database: sqlite3.Connection, tmp_path: Path
-) -> None:
-    """A task that an agent gave to a subagent is no prompt of the user, in OpenCode and in Hermes."""
-    task = FERRY._replace(id="task", title="A task")
-    for write, mark in ((opencode, "opencode"), (hermes, '{"_delegate_from": "hermes"}')):
-        place = tmp_path / f"{write.__name__}.bin"
-        with closing(sqlite3.connect(place)) as opened, opened:
-            write(opened, FERRY._replace(id=write.__name__))
-            write(opened, task, mark)
-        counts = mined(invoke, place)["sources"][write.__name__]
-        assert (counts["conversations"], counts["added"]) == (1, 1)

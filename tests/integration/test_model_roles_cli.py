@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -55,23 +54,6 @@ class TestCommands:
         assert (failed["model"], failed["answered_at"]) == (server.url, None)
         assert "503" in failed["reason"]
         assert healed["failed_at"] == failed["failed_at"] and healed["answered_at"]
-
-    @pytest.mark.skipif(not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs xllamacpp and gguf")
-    def test_a_model_in_this_process(self, remembered: Invoke, home: Path) -> None:
-        """A file that was added plays its role without any setting, and is examined as well."""
-        from llama_server import Role, write_model
-
-        write_model(Role.GENERATE, home / "mine.gguf")
-        added = remembered("models", "add", "qmd-query-expansion", "--file", home / "mine.gguf")
-        assert added.exit_code == 0, added.output
-
-        generator = self.roles(remembered)["generator"]
-        examined = {
-            one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)["findings"]
-        }
-
-        assert (generator["chosen"], generator["passed_over"]) == ("qmd-query-expansion", [])
-        assert examined["generator"]["ok"], examined["generator"]["detail"]
 
 
 def down(asked: ReceivedRequest) -> ScriptedReply:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
-from openclaw_record import record
+from command_line import Invoke, ask_json
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "integrations" / "openclaw"
@@ -174,62 +173,6 @@ def test_memory_tools_have_the_contract_of_openclaw(host: Host) -> None:
     assert (part["from"], part["lines"], part["truncated"], part["nextFrom"]) == (4, 1, True, 5)
     assert missing == {"status": "not_found", "path": "notes/absent.md", "text": ""}
     assert empty == []
-
-
-def test_the_ranking_of_openclaw_searches_the_agent_alone(host: Host, tmp_path: Path) -> None:
-    """Its own workspace, files and vault; what another agent wrote, or the user's vault holds, is not found."""
-    agents = {name: {"agentId": name, "workspaceDir": str(tmp_path / name)} for name in ("main", "Other")}
-    write_notes(tmp_path / "main", {"MEMORY.md": "Login sessions of main live in a jar.\n"})
-    write_notes(tmp_path / "Other", {"memory/2026-11-20.md": "# Day\n\nOther keeps walruses.\n"})
-    search = {
-        "do": "tool",
-        "name": "memory_search",
-        "params": {"query": "login sessions live", "minScore": 0},
-    }
-    walrus = {"do": "tool", "name": "memory_search", "params": {"query": "keeps walruses"}}
-    read = {
-        "do": "tool",
-        "name": "memory_get",
-        "params": {"path": "memory/2026-11-20.md", "from": 3, "lines": 1},
-    }
-
-    own, none, missing, status = host(
-        search, walrus, read, {"do": "status"}, ranking="openclaw", agent=agents["main"]
-    )["results"]
-    found, part, after = host(
-        walrus, read, {"do": "sync", "options": {"force": True}}, ranking="openclaw", agent=agents["Other"]
-    )["results"]
-
-    assert [one["path"] for one in own["results"]] == ["MEMORY.md"]
-    assert own["results"][0]["textScore"] == 1 and own["results"][0]["citation"] == "MEMORY.md#L1"
-    assert none["results"] == [] and missing["status"] == "not_found"
-    assert (status["files"], status["custom"]["ranking"]) == (1, "openclaw")
-    assert found["results"][0]["path"] == "memory/2026-11-20.md" and after is None
-    assert (part["text"].strip(), part["nextFrom"] if part["truncated"] else None) == (
-        "Other keeps walruses.",
-        None,
-    )
-
-
-def test_a_new_session_finds_what_the_last_one_ended_with(host: Host, home: Path, tmp_path: Path) -> None:
-    """With the first prompt, sessions are indexed that grew by a few messages."""
-    write_notes(tmp_path / "main", {"MEMORY.md": "Boats.\n"})
-    agent = {"agentId": "main", "workspaceDir": str(tmp_path / "main")}
-    search = {
-        "do": "tool",
-        "name": "memory_search",
-        "params": {"query": "ferries need pilots", "corpus": "sessions"},
-    }
-    record(home, "s0", ["Hello.", "Hello."])
-    before = host(search, ranking="openclaw", sessions=True, agent=agent)["results"][0]
-    record(home, "s0", ["Hello.", "Hello.", "Our ferries need pilots."])
-
-    found = host(prompt(QUESTION, **agent), search, ranking="openclaw", sessions=True, agent=agent)[
-        "results"
-    ][1]
-
-    assert before["results"] == []
-    assert [one["path"] for one in found["results"]] == ["sessions/s0.jsonl"]
 
 
 def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:

@@ -44,18 +44,6 @@ def test_the_score_is_the_sum_of_specification_17(agent: Invoke) -> None:
     assert "Tuesdays at noon" in best["snippet"]
 
 
-def test_a_match_of_words_alone_is_admitted_at_the_weight_of_text(agent: Invoke, workspace: Path) -> None:
-    """Its score is below the minimum of .35, and an exact name would never be found; all words must match."""
-    long = "\n".join(f"Line {number} tells of harbours, ferries and tides." for number in range(30))
-    write_notes(workspace, {"memory/2026-11-21.md": f"{long}\nTicket QX-4711 is open.\n"})
-
-    hits = found(agent, "QX-4711")
-    none = found(agent, "QX-4711", "walrus")
-
-    assert [one["path"] for one in hits] == ["memory/2026-11-21.md"]
-    assert none == []
-
-
 def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -> None:
     """An agent has a vault of its own; no other one is read or made."""
     other = tmp_path / "other.sqlite"

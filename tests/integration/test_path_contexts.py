@@ -85,29 +85,6 @@ def test_set_list_and_remove(invoke: Invoke, notes: Path, home: Path) -> None:
     assert config.read_text("utf-8").startswith("# mine\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "fault"),
-    [
-        (("set", "nowhere/x", "Text"), "nowhere"),
-        (("set", "notes", "  "), "blank"),
-        (("set", "notes", "x" * 1001), "1000"),
-        (("set", "notes/missing", "Text"), "missing"),
-        (("remove", "notes/work"), "notes/work"),
-    ],
-)
-def test_places_and_texts_that_are_refused(
-    remembered: Invoke, home: Path, arguments: tuple[str, ...], fault: str
-) -> None:
-    """The message names the value; the config file stays as it is."""
-    config = home / ".config/clawmem/config.yaml"
-    before = config.read_text("utf-8")
-
-    done = remembered("context", *arguments)
-
-    assert done.exit_code != 0 and fault in done.output
-    assert config.read_text("utf-8") == before
-
-
 def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path) -> None:
     """After a reindex, a question by its words finds notes without them; verify takes no description for damage."""
     write_notes(notes, {"a/x.md": "# Monday\n\nIt rained.\n", "b/y.md": "# Tuesday\n\nThe sun shone.\n"})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 from notes_vault import NotesVault
 from scripted_server import Models, scoring_each
 from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
 
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import OverlapReranker
 from clawmem.adapters.models.api import ApiReranker
 from clawmem.app.services.retrieval.request import Unit
@@ -18,12 +17,7 @@ from clawmem.app.services.retrieval.rerank import (
     LINE_CHARS,
     RERANKED,
     RERANKER,
-    SHORT_CHARS,
-    rerank,
 )
-from clawmem.app.services.retrieval.work import Candidate, Trace, Work
-from clawmem.ports.errors import InputTooLong
-from clawmem.ports.records import FragmentKey
 from clawmem.ports.vault import Vault
 
 
@@ -61,34 +55,6 @@ class TestReranking:
         run(reranking(vault, reranker), vault, request(purpose="buy a new one"))
         assert len(sent(server)) == 3
         assert server.questions("/v1/rerank")[-1]["query"] == f"buy a new one\n\n{QUESTION}"
-
-    def test_too_long_texts_are_cut(self, vault: Vault) -> None:
-        """A model that four thousand characters are too many for gets four hundred."""
-        read: list[str] = []
-
-        class Small:
-            fingerprint = "small"
-            max_document_chars = 4000
-
-            def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
-                if max(map(len, documents)) > SHORT_CHARS:
-                    raise InputTooLong("small")
-                read.extend(documents)
-                return [float("seven" in document) for document in documents]
-
-        texts = ("seven " * 200, "eight " * 200)
-        work = Work(
-            candidates=tuple(
-                Candidate(number, FragmentKey(number, 0), 0.5, 0.5, chunk=text)
-                for number, text in enumerate(texts, start=1)
-            )
-        )
-        stage = rerank(Small(), vault.answers, ManualClock())
-
-        scored = stage(request(), work, Trace())
-
-        assert [len(text) for text in read] == [SHORT_CHARS, SHORT_CHARS]
-        assert [candidate.legs[RERANKER] for candidate in scored.candidates] == [1.0, 0.0]
 
     def test_the_model_reads_where_it_matched(
         self, vault: Vault, models: Models, notes_vault: NotesVault

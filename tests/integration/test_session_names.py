@@ -12,7 +12,6 @@ from hook_process import Hook, transcript
 from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.app.services.capture.session import Session
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -58,25 +57,6 @@ def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: t
         entry = world.vault.sessions.get(session_id)
         assert entry and entry.handoff_path == document.display_path
         assert ("ten years" in body) == (session_id == sessions[0])
-
-
-@both
-def test_two_compacted_sessions_leave_two_summaries(world: World, sessions: tuple[str, str]) -> None:
-    """The second compaction of a session replaces the summary of its first one, also on a later day."""
-    store = session_cases(world.vault, world.clock).handoffs().summarize
-    for session_id, statement in zip(sessions, STATEMENTS, strict=True):
-        store(Session(session_id, ""), statement)
-
-    world.clock.advance(86_400_000)
-    store(Session(sessions[0], ""), "We'll use Postgres for the archive.")
-
-    found = handoffs(world)
-    assert {document.title for document in found.values()} == {
-        f"Session {session_id} when its conversation was compacted" for session_id in sessions
-    }
-    assert any("Postgres for the archive" in body for body in found)
-    assert not any(STATEMENTS[0] in body for body in found)
-    assert any(STATEMENTS[1] in body for body in found)
 
 
 def test_sessions_of_a_project_get_their_own_state_back(remembered: Invoke, hook: Hook, home: Path) -> None:

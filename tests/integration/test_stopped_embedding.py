@@ -10,8 +10,7 @@ from notes_vault import ASKED, STORIES
 
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
-from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import Vector
 
@@ -67,14 +66,3 @@ class TestModelsThatFail:
 
         assert shelf.serving() == (OLD, "hashing-turned")
         assert shelf.firsts() == ASKED
-
-    def test_the_older_one_cannot_be_asked(self, shelf: Shelf) -> None:
-        """New texts wait for the new vectors, questions cannot be embedded, and nothing stands in the way."""
-        shelf.add({"comet.md": "A comet was seen.\n"})
-        asker = ServingEmbedder(shelf.vault.embeddings, Turned, lambda name: None)
-        with pytest.raises(ModelMismatch):
-            _ = asker.fingerprint
-
-        assert shelf.embed(Turned(), alone=True).embedded == len(STORIES) + 1
-        assert asker.fingerprint == "hashing-turned"
-        assert shelf.ask("a comet was seen").results[0].document.path == "comet.md"

@@ -20,7 +20,7 @@ from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.models import Embedder
-from clawmem.ports.records import IndexState, Role, Vector
+from clawmem.ports.records import Vector
 
 
 class TestMeanwhile:
@@ -63,19 +63,6 @@ class TestMeanwhile:
         assert (report.embedded, report.replaced) == (len(STORIES), OLD)
         kept.assert_whole(model.fingerprint)
         assert kept.vault.storage.info().vector_method == method
-
-    def test_an_index_outside_is_made_anew_or_not_asked(self, kept: Shelf) -> None:
-        """Between taking over and the next upkeep the records answer in an outdated index's place."""
-        kept.embed(Turned())
-        records = [r for r in kept.vault.outbox.indexes() if r.state is IndexState.SERVING]
-        vectors = [r for r in records if r.role is Role.VECTORS]
-
-        assert kept.firsts() == ASKED
-        assert all(record.outdated for record in vectors)
-        kept.indexes.keep_up()
-        assert kept.indexes.lagging == {}
-        kept.assert_whole("hashing-turned")
-        assert not kept.ask("pears in the orchard").trace.degraded
 
 
 def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
