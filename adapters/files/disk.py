@@ -158,7 +158,7 @@ def folder_identity(root: str) -> tuple[int, int] | None:
 
 def _printable(path: str) -> str:
     """Return *path* with backslash escapes for bytes that are not UTF-8."""
-    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode("utf-8")
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 class NewDiskFiles:

@@ -111,9 +111,9 @@ def _breadth_warning(folder: Path, home: Path) -> str:
     """Return a warning if *folder* is the home folder or contains it."""
     if not home.is_relative_to(folder):
         return ""
-    what = "your home folder" if folder == home else "a folder that contains your home folder"
+    what = "is your home folder" if folder == home else "contains your home folder"
     return (
-        f"{folder} is {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
+        f"{folder} {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
         "programs included. A narrower folder is usually meant."
     )
 

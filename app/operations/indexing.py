@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from os.path import abspath
 from pathlib import Path
@@ -323,7 +324,7 @@ def why_not(
     file = _existing(services, path)
     status = services.explain_file(file)
     return FileReport(
-        path=str(file),
+        path=os.fsencode(file).decode("utf-8", "backslashreplace"),
         state=status.state,
         reason=status.reason,
         remedy=status.remedy,

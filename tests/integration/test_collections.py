@@ -167,7 +167,7 @@ def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Inv
 
     for command in ("update", "doctor", "verify"):
         said = remembered(command)
-        assert r"bad\udcffname.md was skipped: its name is not UTF-8. Rename it." in said.output
+        assert r"bad\xffname.md was skipped: its name is not UTF-8. Rename it." in said.output
     assert remembered("verify").exit_code == 0
     assert "1 file is not indexed" in remembered("doctor").stdout
 

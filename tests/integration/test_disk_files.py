@@ -81,7 +81,7 @@ class TestScan:
         found = scan(tmp_path, wanted=lambda path: path.endswith(".md"))
 
         assert paths(found) == ["a.md"]
-        assert found.misnamed == ("caf\\udce9.md", "fold\\udce9r")
+        assert found.misnamed == ("caf\\xe9.md", "fold\\xe9r")
         assert found.unreadable == ()
 
 

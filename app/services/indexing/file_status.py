@@ -73,6 +73,10 @@ class ExplainFile:
         Raises:
             NotFound: There is no such file, and there was none.
         """
+        try:
+            str(file).encode()
+        except UnicodeEncodeError:
+            return FileStatus(FileState.UNREADABLE, "Its name is not UTF-8.", "Rename it.")
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
             if not file.exists():
