@@ -9,7 +9,8 @@ import clawmem
 
 
 def process_environ(home: Path, **extra: str) -> dict[str, str]:
-    """Return the variables of a process with *home*: no variable of this machine's user."""
+    """Return the variables of a process with *home*, which starts no server: no variable of this machine's user."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages)), **extra}
+    own = {"HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages)), "CLAWMEM_NO_SERVER": "1"}
+    return {**kept, **own, **extra}

@@ -20,7 +20,6 @@ from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import appended
 from clawmem.ports.errors import ClawmemError
 
-SETTING, AUTO, MANUAL = "server", "auto", "manual"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
 RETRY_S = 300.0
 START_S, PAUSE_S = 10.0, 0.05
@@ -68,12 +67,12 @@ def is_running(vault: Path) -> bool:
 
 
 def is_automatic(environ: Mapping[str, str]) -> bool:
-    """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
+    """Whether hooks start a server: neither the settings nor CI or the environment forbids it."""
     if os.name == "nt" or any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE)):
         return False
     from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
 
-    return load_settings(environ=environ, lenient=True).server == AUTO
+    return load_settings(environ=environ, lenient=True).server == "auto"
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> None:

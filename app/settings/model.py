@@ -268,7 +268,7 @@ class Settings(BaseModel):
     # Download a large model when a command that changes the vault first needs it.
     download_models: bool = False
     profile: Literal["speed", "balanced", "deep"] = "balanced"  # time that an answer may take
-    server: Literal["auto", "manual"] = "manual"  # whether the first hook that finds no server starts one
+    server: Literal["auto", "manual"] = "auto"  # whether the first hook that finds no server starts one
     collections: dict[CollectionName, CollectionSettings] = {}  # the folders that are remembered, by name
     # Folder of notes that `remember` writes: below a collection, or absolute in one of them.
     inbox: Annotated[str, AfterValidator(_inside)] = ""

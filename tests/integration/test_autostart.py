@@ -1,4 +1,4 @@
-"""``server: auto``: the first hook that finds no server starts one in the background, and does not wait for it."""
+"""By default the first hook that finds no server starts one in the background, and does not wait for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from server_process import serving
 from waiting import eventually
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.client.autostart import RETRY_S, is_automatic, is_running, log_file, start_note
+from clawmem.app.client.autostart import RETRY_S, is_running, log_file, start_note
 from clawmem.app.version import VERSION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -67,10 +67,8 @@ class Home:
 
 @pytest.fixture
 def here(remembered: Invoke, home: Path, environ: dict[str, str]) -> Iterator[Home]:
-    """A home with the setting; its server ends with the test."""
+    """A home; its server ends with the test."""
     found = Home(home, environ)
-    with found.config.open("a") as file:
-        file.write("server: auto\n")
     yield found
     found.end()
 
@@ -141,13 +139,12 @@ def test_a_server_that_was_killed_is_replaced(here: Home) -> None:
 
 @pytest.mark.parametrize(
     ("variables", "setting"),
-    [({"CI": "true"}, "auto"), ({"CLAWMEM_NO_SERVER": "1"}, "auto"), ({}, "manual"), ({}, ""),
+    [({"CI": "true"}, "auto"), ({"CLAWMEM_NO_SERVER": "1"}, "auto"), ({}, "manual"),
      ({"INDEX_PATH": "none.sqlite"}, "auto")],
 )  # fmt: skip
 def test_who_starts_none(here: Home, variables: dict[str, str], setting: str) -> None:
     """CI, a variable, a setting, or a vault that does not exist."""
-    text = here.config.read_text().replace("server: auto\n", f"server: {setting}\n" if setting else "")
-    here.config.write_text(text)
+    here.config.write_text(f"{here.config.read_text()}server: {setting}\n")
 
     here.prompt(**variables)
 
@@ -231,32 +228,9 @@ def test_tools_of_a_server_that_exited(here: Home) -> None:
     assert here.server().pid != first.pid
 
 
-class TestSetup:
-    """``setup hooks`` chooses; what was chosen stays."""
-
-    def test_it_is_chosen_by_default(self, here: Home) -> None:
-        """Unless the config file says otherwise; `--server` and `--no-server` change it, a dry run does not."""
-        environ = {**here.environ, "HOME": str(here.home)}
-        here.config.write_text(here.config.read_text().replace("server: auto\n", ""))
-        before = here.config.read_text()
-
-        dry = here.run("setup", "hooks", "--dry-run")
-        assert here.config.read_text() == before and "server: auto" in dry.stdout
-        assert not is_automatic(environ)
-        assert "--no-server" in here.run("setup", "hooks").stdout
-        assert is_automatic(environ)
-        here.run("setup", "hooks", "--no-server")
-        assert not is_automatic(environ)
-        here.run("setup", "hooks")
-        assert not is_automatic(environ)
-        here.run("setup", "hooks", "--server")
-        assert is_automatic(environ)
-        assert here.run("status").returncode == 0
-
-
 def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None:
     """Whatever hooks may do; the command returns when it answers, or says why it ended. A second one is not needed."""
-    here.config.write_text(here.config.read_text().replace("server: auto", "server: manual"))
+    here.config.write_text(f"{here.config.read_text()}server: manual\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         refused = here.run("serve", "--background", "--port", port)

@@ -107,7 +107,7 @@ def prepared(name: str, work: Path, api: MessagesApi, claude: Path, vault: Path 
         for file in vault.parent.glob(f"{vault.name}*"):
             copy = shutil.copytree if file.is_dir() else shutil.copy
             copy(file, place.with_name(file.name.replace(vault.name, place.name)))
-    client.clawmem("setup", "hooks", "--no-server")
+    client.clawmem("setup", "hooks")
     return client
 
 

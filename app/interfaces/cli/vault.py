@@ -63,7 +63,8 @@ def bootstrap(
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 
-        lines += Setup(ctx, {}).change(HOOKS).lines
+        setup = Setup(ctx)
+        lines += setup.lines(HOOKS, setup.change(HOOKS))
     record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(exit_code_of(result))

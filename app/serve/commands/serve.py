@@ -73,7 +73,7 @@ def serve(
     """
     Run the server: keep the vault open and answer over HTTP.
 
-    Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status
+    Hooks use it and are faster with it; they start it unless the config file says "server: manual". Ctrl-C stops it. --status
     and --stop exit with 1 when no server runs, --status also when it does not answer or its vault is gone. --background
     is content with one that runs already.
     """
