@@ -54,7 +54,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("contexts", {}),
     ("update", {}),
     ("collections", {}),
-    ("trust", {}),
     ("search", {"query": "sessions", "compact": False}),
     ("search", {"query": "kettle"}),
     ("get", {"file": KETTLE}),

@@ -76,12 +76,6 @@ class RemovedCollection(Result):
         return [f"Its trust was {self.trust}. A collection added again is trusted as user, until: {again}"]
 
 
-class TrustInCollections(Result):
-    """The trust in each collection of the config file."""
-
-    trust: dict[str, Trust]
-
-
 class TrustChange(Result):
     """The trust in a collection, and how many of its documents were trusted otherwise before."""
 
@@ -237,15 +231,6 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
         vault = services.vault
         withdrawn = withdraw_collection(vault.documents, vault.transactions, services.publisher, name)
     return RemovedCollection(name=name, withdrawn=withdrawn, trust=folder.trust if folder else "user")
-
-
-@operation(
-    Effect.READS, name="trust", commands=(Command("trust list"),), is_tool=False, opens=Opening.NOTHING
-)
-def list_trust(services: Services) -> TrustInCollections:
-    """List the collections of the config file with their trust."""
-    configured = services.settings.collections.items()
-    return TrustInCollections(trust={name: collection.trust for name, collection in configured})
 
 
 @operation(

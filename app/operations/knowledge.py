@@ -15,7 +15,7 @@ from clawmem.app.operations.fields import (
     reference_to,
     title_of,
 )
-from clawmem.app.operations.operation import Command, Effect, Flag, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.knowledge.facts import (
@@ -354,15 +354,10 @@ def _causes_text(result: CausalLinks) -> Iterator[str]:
 def build_graphs(
     services: Services,
     graph_types: Annotated[
-        tuple[GraphType, ...],
+        list[GraphType] | None,
         Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
-        Option(
-            flags=(
-                Flag("--temporal", "temporal", "Build the order in time; without --semantic only this."),
-                Flag("--semantic", "semantic", "Relate similar documents; without --temporal only this."),
-            )
-        ),
-    ] = ("all",),
+        Option(("--type",)),
+    ] = None,
     semantic_threshold: Annotated[
         float,
         Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),
@@ -374,12 +369,12 @@ def build_graphs(
 
     It is safe to repeat; relations of other origins stay.
     """
-    wanted = {"temporal", "semantic"} if "all" in graph_types else {*graph_types}
+    wanted = {*(graph_types or ["all"])}
     graphs, made = services.build_graphs, Graphs()
-    if "temporal" in wanted:
+    if wanted & {"temporal", "all"}:
         with services.progress("Ordering by time") as step:
             made.temporal = graphs.temporal(step)
-    if "semantic" in wanted:
+    if wanted & {"semantic", "all"}:
         with services.progress("Finding neighbours") as step:
             made.semantic = graphs.semantic(semantic_threshold, step)
         if lacks_vectors(services.vault.embeddings):

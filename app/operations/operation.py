@@ -76,14 +76,6 @@ class Effect(Enum):
     DESTROYS = "destroys"
 
 
-class Flag(NamedTuple):
-    """A flag of the command line that adds ``value`` to a list."""
-
-    name: str
-    value: str
-    about: str
-
-
 class Opening(Enum):
     """Way of opening the vault for an operation. An operation that reads opens it for reading."""
 
@@ -105,7 +97,6 @@ class Option(NamedTuple):
     names: tuple[str, ...] = ()
     metavar: str | None = None
     is_argument: bool = False
-    flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
     tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
     is_daily: bool = True  # whether also the small set of tools has the parameter
     is_address: bool = False  # names a document; on a terminal the user may choose a candidate

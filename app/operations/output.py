@@ -149,7 +149,7 @@ def cell_of(record: object, name: str) -> str:
     *above, last = name.split(".")
     for attribute in above:
         record = getattr(record, attribute)
-    value = getattr(record, last, None)
+    value = record.get(last) if isinstance(record, Mapping) else getattr(record, last, None)
     if last == "title" and hasattr(record, "origin"):
         return title_to_read(str(value), record.origin)
     if value is None:
@@ -158,8 +158,10 @@ def cell_of(record: object, name: str) -> str:
         return "yes" if value else "no"
     if _TIME.fullmatch(str(value)):
         return str(value)[:16].replace("T", " ")
-    if last.endswith("bytes"):
+    if "bytes" in last:
         return size(value)
+    if last.endswith("_ms"):
+        return f"{value:.1f}"
     if last.startswith("share"):
         return f"{value:.0%}"
     if isinstance(value, float):

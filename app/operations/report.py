@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from clawmem.app.operations.operation import Effect, Option, Result, operation
-from clawmem.app.operations.output import Part, plural, table
+from clawmem.app.operations.output import Part, plural, records_table
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.ports.errors import InvalidInput
 
@@ -34,12 +34,13 @@ class Section(NamedTuple):
 
     title: str
     question: str
-    columns: str  # column names, separated by blanks
+    columns: str  # see `records_table`
     latest: bool = False  # whether a long table shows its last rows instead of its first
     where: Mapping[str, str] = {}
 
 
-_GROWTH = "month collection documents bytes documents_total bytes_total"
+_GROWTH = "month collection documents bytes=size documents_total=in_all bytes_total=size_in_all"
+_SPEED = "recalls unanswered degraded p50_ms p95_ms"
 SECTIONS = (
     Section(
         "Recalled most", "most_recalled", "document content_type recalls questions best_rank last_recalled_at"
@@ -48,7 +49,7 @@ SECTIONS = (
     Section(
         "By collection and type",
         "coverage",
-        "collection content_type documents bytes pinned unembedded recalled recalls",
+        "collection content_type documents bytes=size pinned unembedded=without_vectors recalled recalls",
     ),
     Section("Growth, by the month written", "growth", _GROWTH, latest=True, where={"basis": "authored"}),
     Section("Growth, by the month indexed", "growth", _GROWTH, latest=True, where={"basis": "indexed"}),
@@ -58,25 +59,12 @@ SECTIONS = (
         "collection future under_7 under_30 under_90 under_365 older median_days",
     ),
     Section("Age by type", "staleness", "content_type documents median_days oldest_days overdue"),
-    Section("No longer served", "inactive", "collection reason documents bytes"),
+    Section("No longer served", "inactive", "collection reason documents bytes=size"),
     Section("Recalls by month", "use", "month collection content_type recalls documents", latest=True),
-    Section("Speed", "speed", "verb recalls unanswered degraded p50_ms p95_ms slowest_ms"),
-    Section("Speed by day", "days", "day verb recalls unanswered degraded p50_ms p95_ms", latest=True),
+    Section("Speed", "speed", f"verb {_SPEED} slowest_ms"),
+    Section("Speed by day", "days", f"day verb {_SPEED}", latest=True),
     Section("Degraded answers", "degraded", "verb leg recalls share last_at"),
 )
-
-# Headings for columns whose names are unclear.
-HEADINGS = {
-    "under_7": "<7",
-    "under_30": "<30",
-    "under_90": "<90",
-    "under_365": "<365",
-    "older": "≥365",
-    "unembedded": "without vectors",
-    "documents_total": "in all",
-    "bytes_total": "size in all",
-    "bytes": "size",
-}
 
 
 def _folder(path: Path) -> str:
@@ -103,44 +91,16 @@ def _text(result: UsageReport) -> Iterator[Part]:
 
 def _section(result: UsageReport, section: Section) -> Iterator[Part]:
     records = [
-        one
-        for one in result.tables[section.question]
-        if all(one[column] == value for column, value in section.where.items())
+        record
+        for record in result.tables[section.question]
+        if all(record[column] == value for column, value in section.where.items())
     ]
     if not records:
         return
     shown = records[-result.top :] if section.latest else records[: result.top]
     cut = f" ({len(shown)} of {len(records)}; --json has all)" if len(shown) < len(records) else ""
-    columns = section.columns.split()
     yield f"\n{section.title}{cut}"
-    yield table(_headings(columns), [[_cell(text, record[text]) for text in columns] for record in shown])
-
-
-def _headings(columns: Sequence[str]) -> list[str]:
-    return [HEADINGS.get(column, column.replace("_at", "").replace("_", " ")) for column in columns]
-
-
-def _cell(column: str, value: Any) -> str:
-    for ending, shown in _SHOWN.items():
-        if column.endswith(ending):
-            return shown(value)
-    return str(value)
-
-
-def _size(count: int) -> str:
-    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= length:
-            return f"{count / length:.1f} {unit}"
-    return f"{count} B"
-
-
-_SHOWN: Mapping[str, Callable[[Any], str]] = {
-    "_at": lambda time: str(time)[:10],
-    "_ms": lambda ms: f"{ms:.1f}",
-    "share": lambda share: f"{share:.0%}",
-    "bytes": _size,
-    "bytes_total": _size,
-}
+    yield from records_table(shown, section.columns)
 
 
 @operation(Effect.READS, text=_text, is_tool=False, in_own_process=True)

@@ -222,7 +222,7 @@ class TestBothWays:
         }
         asked = {" ".join(words[:n]) for words in ANSWERED for n in (1, 2)}
 
-        assert commands - asked == {"path", "trust list", "vault list"}
+        assert commands - asked == {"path", "vault list"}
 
     def test_receipts(self, served: CommandRunner, at_home: World) -> None:
         """Both ways leave one, that says the same."""

@@ -55,7 +55,7 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
 def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path) -> None:
     """Text, time, kind and relations come back in another vault; a note of the user is then an imported one."""
     assert remembered("pin", POSTGRES).exit_code == 0
-    assert remembered("graph", "build", "--temporal").exit_code == 0
+    assert remembered("graph", "build", "--type", "temporal").exit_code == 0
     assert remembered("export", "--format", "jsonl").exit_code == 0
     found = {one["id"]: one for one in lines_of(home / "memories.jsonl")}
     (postgres, haruka) = found[POSTGRES], found[HARUKA]

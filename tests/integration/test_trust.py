@@ -29,7 +29,8 @@ def folder(invoke: Invoke, tmp_path: Path) -> Path:
 
 
 def trust_of(invoke: Invoke) -> str:
-    return str(json.loads(invoke("--json", "trust", "list").output)["trust"]["notes"])
+    listed = json.loads(invoke("--json", "collection", "list").output)["collections"]
+    return next(str(collection["trust"]) for collection in listed if collection["name"] == "notes")
 
 
 def block() -> str:

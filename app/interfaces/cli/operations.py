@@ -37,7 +37,6 @@ from clawmem.app.operations.operation import (
     CONFIRM,
     AnyOperation,
     Command,
-    Flag,
     Option,
     Request,
     exit_code_of,
@@ -130,29 +129,14 @@ def command_of(operation: AnyOperation, command: Command) -> Any:
     absent = [name for name, field in operation.request.model_fields.items() if _may_be_missing(field)]
     absent += required if command.otherwise else []
     defaults = {**dict.fromkeys(absent), **command.defaults}
-    flags = _flags(operation.request)
     options = parameters_of(
         operation.request,
         lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
-        without={*command.fixed, *flags.values(), CONFIRM},
+        without={*command.fixed, CONFIRM},
         defaults=defaults,
     )
     more = [*(OPTIONS if operation.asks_first else ()), *(formats.OPTIONS if operation.documents else ())]
-    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags), *more])
-
-
-def _flags(request: type[Request]) -> dict[Flag, str]:
-    """Return the flags of *request*, each with the name of the list to which it adds a value."""
-    return {flag: name for name, field in request.model_fields.items() for flag in option_of(field).flags}
-
-
-def _flag_parameter(flag: Flag) -> Parameter:
-    annotation = Annotated[bool, typer.Option(flag.name, help=flag.about)]
-    return Parameter(_parameter_of(flag), Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
-
-
-def _parameter_of(flag: Flag) -> str:
-    return flag.name.strip("-").replace("-", "_")
+    return with_signature(run, [ctx, *options, *more])
 
 
 def _list(ctx: typer.Context, operation: AnyOperation, request: Request, shape: str) -> None:
@@ -265,13 +249,7 @@ def _request(operation: AnyOperation, given: Mapping[str, Any]) -> Request:
     """Return the request; words of an argument are joined, and a missing list or flag keeps its default."""
     fields = operation.request.model_fields
     values: dict[str, Any] = {}
-    flags = {_parameter_of(flag): (flag, name) for flag, name in _flags(operation.request).items()}
     for name, value in given.items():
-        if name in flags:
-            flag, field_name = flags[name]
-            if value:
-                values.setdefault(field_name, []).append(flag.value)
-            continue
         has_words = _has_words(fields[name])
         if isinstance(value, list) and not has_words:
             _refuse_empty(_spelling(operation, name), value)

@@ -191,7 +191,6 @@ class Memory:
     budget = method(history.budget)
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
-    trust = method(collections.list_trust)
     trust_set = method(collections.trust_set)
     context_set = method(collections.context_set)
     context_remove = method(collections.context_remove)
