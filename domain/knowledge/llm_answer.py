@@ -33,6 +33,21 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+TEXT: JsonSchema = {"type": "string"}
+NUMBER: JsonSchema = {"type": "number"}
+BOOLEAN: JsonSchema = {"type": "boolean"}
+
+
+def object_schema(required: str = "", /, **properties: JsonSchema) -> JsonSchema:
+    """Return the schema of an object with *properties*; *required* are names, separated by blanks."""
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
+def list_schema(items: JsonSchema) -> JsonSchema:
+    """Return the schema of a list of *items*."""
+    return {"type": "array", "items": items}
+
+
 class UsableValue(NamedTuple):
     """The part of a value that fits its schema."""
 

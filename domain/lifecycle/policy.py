@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
@@ -79,11 +78,6 @@ def is_replaceable(document: Document) -> bool:
 def significant_words(body: str) -> frozenset[str]:
     """Return the set of words of *body* that have four letters or more."""
     return frozenset(word for word in words(body) if len(word) >= SHORTEST)
-
-
-def shared_words(first: AbstractSet[str], second: AbstractSet[str]) -> float:
-    """Return the Jaccard similarity of two sets of words, in [0, 1]; 0 if both are empty."""
-    return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def is_duplicate(score: float, overlap: float) -> bool:

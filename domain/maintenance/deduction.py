@@ -11,9 +11,11 @@ from clawmem.domain.capture.notes import title_of
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.evidence import is_grounded
+from clawmem.domain.knowledge.llm_answer import BOOLEAN, TEXT, list_schema, object_schema
 from clawmem.domain.maintenance.contradiction_gate import heuristic
-from clawmem.domain.maintenance.merge_gate import jaccard, lexical_anchors
+from clawmem.domain.maintenance.merge_gate import lexical_anchors
 from clawmem.domain.security.injections import has_injection
+from clawmem.domain.text.likeness import jaccard
 
 SHORTEST = 10  # characters of a conclusion
 LEAST_SOURCES = 2
@@ -27,36 +29,16 @@ _STEM = 5  # letters by which the words of a conclusion and of its evidence are 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-DRAFTS = ModelTask(
-    "deduction",
-    {
-        "type": "object",
-        "properties": {
-            "deductions": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "conclusion": {"type": "string"},
-                        "premises": {"type": "array", "items": {"type": "string"}},
-                        "source_indices": {"type": "array", "items": {"type": "integer"}},
-                    },
-                    "required": ["conclusion", "premises", "source_indices"],
-                },
-            }
-        },
-        "required": ["deductions"],
-    },
-    temperature=0.3,
-    max_tokens=500,
+_DRAFT = object_schema(
+    "conclusion premises source_indices",
+    conclusion=TEXT,
+    premises=list_schema(TEXT),
+    source_indices=list_schema({"type": "integer"}),
 )
+DRAFTS = ModelTask("deduction", object_schema("deductions", deductions=list_schema(_DRAFT)), 0.3, 500)
 JUDGE = ModelTask(
     "deduction-check",
-    {
-        "type": "object",
-        "properties": {"supported": {"type": "boolean"}, "reason": {"type": "string"}},
-        "required": ["supported"],
-    },
+    object_schema("supported", supported=BOOLEAN, reason=TEXT),
     temperature=0.2,
     max_tokens=400,
 )

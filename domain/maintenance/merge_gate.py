@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import chain, combinations
-from math import sqrt
+from math import hypot
 from typing import NamedTuple
 
 from clawmem.domain.maintenance.contradiction_gate import denies, numbers
-from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, WEEKDAYS
+from clawmem.domain.text.likeness import jaccard
+from clawmem.domain.text.vocabulary import MONTHS, NUMBERS, SEASONS, STOP_WORDS, WEEKDAYS
 
 NORMAL = 0.93  # least cosine of two texts that name the same
 STRICT = 0.98  # least cosine if the names cannot be compared
@@ -24,17 +25,13 @@ _STEM = 4  # letters by which words are compared: fail, fails
 _SHORTEST_NAME = 2
 
 _OTHER = re.compile(r"[^a-z0-9 ]")
-_BLANKS = re.compile(r"\s+")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _SMALL = re.compile(r"\b[a-z][\w+#-]*")
 _CAPITALISED = re.compile(r"\b[A-Z][\w+#-]*")
-_COMMON = frozenset(  # words that neither are names nor indicate a topic
-    "about come comes gets goes kept keeps made makes need needs take taken takes took used uses works "
-    "a all also always an and any are as at backups because before both build builds but by can change changes code "
-    "deploy deploys do does each every for from good have he her his how i if in into is it its keep let make my never new "
-    "no not nobody note now of old on once one only or our please releases run set she since so some somebody still "
-    "stop tests that the their then there these they this those to use users we what when where which while who why "
-    "will with without you your".split()
+# Words that neither are names nor indicate a topic.
+_COMMON = STOP_WORDS | frozenset(
+    "always come comes every get gets goes keep keeps kept made make makes need needs never new now old take taken takes "
+    "took use used uses works".split()
 )
 _COUNTED = frozenset(
     [
@@ -161,25 +158,21 @@ def similarity(first: str, second: str) -> float:
 
     It is 1 for equal texts and 0 if one is empty. A text of fewer than three characters is one 3-gram.
     """
-    first_text, second_text = _flat(first), _flat(second)
+    first_text, second_text = (" ".join(_OTHER.sub(" ", text.lower()).split()) for text in (first, second))
     if not first_text or not second_text:
         return 0.0
     if first_text == second_text:
         return 1.0
-    left, right = _trigrams(first_text), _trigrams(second_text)
+    left, right = (
+        Counter(text[i : i + 3] for i in range(max(1, len(text) - 2))) for text in (first_text, second_text)
+    )
     shared = sum(count * right[gram] for gram, count in left.items())
-    return shared / (_length(left) * _length(right))
+    return shared / (hypot(*left.values()) * hypot(*right.values()))
 
 
 def lexical_anchors(text: str) -> frozenset[str]:
     """Return the names in *text*: capitalised words of two characters or more except common ones, in lower case."""
     return frozenset(_names(text))
-
-
-def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
-    """Return the Jaccard similarity of two sets; 0 if both are empty."""
-    either = len(first | second)
-    return len(first & second) / either if either else 0.0
 
 
 def _anchors_of(
@@ -227,18 +220,6 @@ def _same_order(first_words: Iterable[str], second_words: Iterable[str]) -> bool
 def _from(pattern: str, text: str) -> float:
     wanted, words = ({word[:_STEM] for word in long_words(text)} for text in (pattern, text))
     return len(wanted & words) / len(wanted) if wanted else 0.0
-
-
-def _flat(text: str) -> str:
-    return _BLANKS.sub(" ", _OTHER.sub(" ", text.lower())).strip()
-
-
-def _trigrams(text: str) -> Counter[str]:
-    return Counter(text[i : i + 3] for i in range(max(1, len(text) - 2)))
-
-
-def _length(counts: Counter[str]) -> float:
-    return sqrt(sum(count * count for count in counts.values()))
 
 
 class StatementIndex:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, TITLE_CHARS, title_of
+from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import DAY_MS
 from clawmem.domain.knowledge.enrichment import ModelTask
+from clawmem.domain.knowledge.llm_answer import BOOLEAN, NUMBER, TEXT, list_schema, object_schema
 from clawmem.ports.records import Document
 
 CONSOLIDATED = "consolidated"  # tag of observations that replace several others
@@ -19,39 +20,13 @@ _LEAST_SOURCES = 2
 _EVIDENCE = "It was noted "
 _NOT_STATED = (">", "#", "Said by the ", "In answer to:")
 
-PATTERNS = ModelTask(
-    "patterns",
-    {
-        "type": "object",
-        "properties": {
-            "patterns": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "observation": {"type": "string"},
-                        "source_indices": {"type": "array", "items": {"type": "integer"}},
-                    },
-                    "required": ["observation", "source_indices"],
-                },
-            }
-        },
-        "required": ["patterns"],
-    },
-    temperature=0.3,
-    max_tokens=500,
+_PATTERN = object_schema(
+    "observation source_indices", observation=TEXT, source_indices=list_schema({"type": "integer"})
 )
+PATTERNS = ModelTask("patterns", object_schema("patterns", patterns=list_schema(_PATTERN)), 0.3, 500)
 VERDICT = ModelTask(
     "contradiction",
-    {
-        "type": "object",
-        "properties": {
-            "contradictory": {"type": "boolean"},
-            "confidence": {"type": "number"},
-            "reason": {"type": "string"},
-        },
-        "required": ["contradictory", "confidence"],
-    },
+    object_schema("contradictory confidence", contradictory=BOOLEAN, confidence=NUMBER, reason=TEXT),
     temperature=0.2,
     max_tokens=150,
 )
@@ -105,16 +80,23 @@ def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
     listed = answer.get("patterns") if isinstance(answer, Mapping) else None
     if not isinstance(listed, list):
         return None
-    patterns = [_pattern(entry, count) for entry in listed if isinstance(entry, Mapping)]
-    return [entry for entry in patterns if entry.observation and len(entry.source_indices) >= _LEAST_SOURCES][
-        :MOST_PATTERNS
-    ]
+    patterns: list[Pattern] = []
+    for entry in listed:
+        text, indices = (
+            (entry.get(name) for name in ("observation", "source_indices"))
+            if isinstance(entry, Mapping)
+            else ("", ())
+        )
+        if isinstance(text, str) and text.strip() and isinstance(indices, list):
+            valid = [n for n in indices if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
+            patterns.append(Pattern(" ".join(text.split()), tuple(dict.fromkeys(valid))))
+    return [pattern for pattern in patterns if len(pattern.source_indices) >= _LEAST_SOURCES][:MOST_PATTERNS]
 
 
 def is_observation(document: Document) -> bool:
     """Whether *document* is a captured or a consolidated observation."""
-    ours = document.collection == COLLECTION and document.content_type == "observation"
-    return ours and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
+    is_machine_made = document.collection == COLLECTION and document.content_type == "observation"
+    return is_machine_made and document.path.startswith((f"{OBSERVATIONS}/", f"{FOLDER}/"))
 
 
 def stated_text(document: Document, body: str) -> str:
@@ -152,23 +134,6 @@ def consolidated_body(text: str, occasions: Iterable[Occurrence]) -> str:
     every = sorted(occasions, reverse=True)
     listed = "\n".join(f"- {day}: {text}" for day, statement in every)
     return f"# {text}\n\n{_EVIDENCE}{len(every)} times:\n\n{listed}\n"
-
-
-def consolidated_title(text: str) -> str:
-    """Return the title of a consolidated observation: *text*, cut between words to 80 characters."""
-    return title_of(text)[:TITLE_CHARS]
-
-
-def consolidated_path(day: str, name: str) -> str:
-    """Return its path in the collection of captured notes: ``agent/consolidated/<day>-<name>.md``."""
-    return f"{FOLDER}/{day}-{name}.md"
-
-
-def _pattern(entry: Mapping[str, Any], count: int) -> Pattern:
-    text, indices = entry.get("observation"), entry.get("source_indices")
-    numbers = indices if isinstance(indices, list) else []
-    valid = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
-    return Pattern(" ".join(text.split()) if isinstance(text, str) else "", tuple(dict.fromkeys(valid)))
 
 
 class Trend(StrEnum):

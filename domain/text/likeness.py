@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
@@ -13,6 +14,11 @@ from clawmem.domain.text.words import normalise, plain, words
 
 LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
+
+
+def jaccard(first: AbstractSet[str], second: AbstractSet[str]) -> float:
+    """Return the Jaccard similarity of two sets, in [0, 1]; 0 if both are empty."""
+    return len(first & second) / len(first | second) if first or second else 0.0
 
 
 def likeness(one: str, other: str) -> float:

@@ -13,11 +13,11 @@ from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
     is_duplicate,
     is_replaceable,
-    shared_words,
     significant_words,
 )
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.text.likeness import jaccard
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
@@ -107,7 +107,7 @@ class Curator:
         for hit in hits:
             other = known.get(hit.key.document_id)
             if other is not None and other.id not in gone and other.id != document.id:
-                overlap = shared_words(own, significant_words(self.documents.body(other.id) or ""))
+                overlap = jaccard(own, significant_words(self.documents.body(other.id) or ""))
                 if is_duplicate(lexical_score(hit.score), overlap):
                     return [Duplicate(document, other, overlap)]
         return []

@@ -141,7 +141,7 @@ class Consolidation:
         # The path is derived from the members alone, so that a forgotten document is not written again.
         names = "\0".join(sorted(document.path for document, _ in group.members))
         name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
-        path = patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
+        path = f"{patterns.FOLDER}/{group.members[0].document.authored_at[:10]}-{name}.md"
         with run.effect(self.transactions):
             earlier = self.documents.at(COLLECTION, path)
             is_forgotten = earlier is not None and earlier.inactive is InactiveReason.FORGOTTEN

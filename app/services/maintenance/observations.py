@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS, title_of
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.merge_gate import ObservationText, StatementIndex
@@ -217,7 +217,7 @@ class MergedObservations:
         shared = set.intersection(*(set(document.tags) for document, _ in group.members))
         created = self.memories.write(
             path,
-            patterns.consolidated_title(group.text),
+            title_of(group.text)[:TITLE_CHARS],
             patterns.consolidated_body(group.text, occasions),
             newest.content_type,
             max(document.confidence for document, _ in group.members),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.lifecycle.policy import is_duplicate, is_replaceable, shared_words, significant_words
+from clawmem.domain.lifecycle.policy import is_duplicate, is_replaceable, significant_words
+from clawmem.domain.text.likeness import jaccard
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_words_that_tell() -> None:
 )
 def test_what_is_shared(one: str, other: str, expected: float) -> None:
     """Of the words of both; nothing where there are none."""
-    assert shared_words(significant_words(one), significant_words(other)) == pytest.approx(expected)
+    assert jaccard(significant_words(one), significant_words(other)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

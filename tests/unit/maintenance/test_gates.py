@@ -17,12 +17,12 @@ from clawmem.domain.maintenance.merge_gate import (
     ObservationText,
     StatementIndex,
     decide_merge,
-    jaccard,
     long_words,
     replacement_objection,
     similarity,
 )
 from clawmem.domain.maintenance.patterns import read_patterns
+from clawmem.domain.text.likeness import jaccard
 
 DATA = Path(__file__).parents[2] / "data"
 
