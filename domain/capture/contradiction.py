@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.domain.capture.cues import CaptureFinding, Kind, payload
-from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.capture.cues import CaptureFinding, Kind
 from clawmem.domain.text.vocabulary import STOP_WORDS
-from clawmem.ports.sessions import Speaker, TranscriptMessage
+from clawmem.ports.sessions import Speaker
 
 LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is ignored
 LEAST_SHARED = 2  # common content words of two decisions on the same subject
@@ -41,11 +40,11 @@ _FRAME = frozenset("use uses used using longer instead rather decided agreed".sp
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")
 
 
-def verdict(new: str, old: str) -> Verdict:
+def verdict(new: str, old: str, least_shared: int = LEAST_SHARED) -> Verdict:
     """
     Return the relation of the decision *new* to the earlier decision *old*, by their words alone.
 
-    Decisions with fewer than two common content words are unrelated. If *new* names a word of *old* as abandoned
+    Decisions with fewer than *least_shared* common content words are unrelated. If *new* names a word of *old* as abandoned
     ("X instead of Y"), it is an update if it adds other content words, else a contradiction. Two decisions that share
     at least 0.6 of the smaller one's content words are a contradiction if exactly one is a negation. Otherwise the
     verdict is none, because a wrong verdict would lower a valid decision.
@@ -53,7 +52,7 @@ def verdict(new: str, old: str) -> Verdict:
     left_behind = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
     new_words, old_words = _words(new), _words(old)
     shared = len(new_words & old_words)
-    if shared < LEAST_SHARED:
+    if shared < least_shared:
         return Verdict.NONE
     if left_behind & old_words and not _NEGATION.search(old):
         return Verdict.CONTRADICTION if new_words <= old_words else Verdict.UPDATE
@@ -87,61 +86,35 @@ def _words(text: str) -> set[str]:
 
 
 class Revision(NamedTuple):
-    """A statement of a session that a later one replaces; ``new`` is ``None`` if it was only taken back."""
+    """A statement of a session that a later one replaces."""
 
     old: CaptureFinding
-    new: CaptureFinding | None
+    new: CaptureFinding
 
 
-_TAKEN_BACK = re.compile(
-    r"^(?:no,? |ok(?:ay)?,? |nein,? )?(?:scratch that|forget (?:that|it|what i said)|never ?mind|vergiss das|streich das)\b",
-    re.IGNORECASE,
-)
 _REVISED = re.compile(
-    r"^(?:\w+,? )?actually\b(?!.{0,150}\b(?:also|too)\b)|^on second thoughts?\b|^(?:nein,? )?doch lieber\b",
+    r"^(?:\w+,? )?actually\b(?!.{0,150}\b(?:also|too)\b)|^on second thoughts?\b|^scratch that\b|^(?:nein,? )?doch lieber\b",
     re.IGNORECASE,
 )
-_NO_LONGER = re.compile(
-    r"\bno longer\b|\bnot\b.{0,150}\bany ?more\b|\b(?:nicht|kein\w*)\b.{0,150}\bmehr\b", re.IGNORECASE
-)
 
 
-def revisions(messages: Sequence[TranscriptMessage], found: Sequence[CaptureFinding]) -> list[Revision]:
+def revisions(found: Sequence[CaptureFinding]) -> list[Revision]:
     """
-    Return the decisions and preferences of a conversation that later statements replace, in order.
+    Return the decisions and preferences among the findings of a conversation that later ones replace, in order.
 
-    A statement replaces those that `verdict` says it does. One with "no longer" or after "actually" replaces the last
-    one with which it shares a content word; "actually" otherwise, and "scratch that", replace the last one of all. Only
-    the user revises what the assistant said.
-
-    Args:
-        found: The findings in *messages*.
+    A statement replaces those that `verdict` says it does, with one common content word; one after "actually" that opposes none replaces the last one.
+    Only the user revises what the assistant said.
     """
-    new_at = {(finding.message.line, payload(finding.sentence)): finding for finding in found}
     standing: list[CaptureFinding] = []
     revised: list[Revision] = []
-    for message in messages:
-        for sentence in sentences(message.text):
-            new = new_at.get((message.line, payload(sentence)))
-            is_statement = new is not None and new.kind in (Kind.DECISION, Kind.PREFERENCE)
-            by_user = message.speaker is Speaker.USER
-            if not is_statement and not (by_user and _TAKEN_BACK.search(sentence)):
-                continue
-            earlier = [old for old in standing if by_user or old.message.speaker is message.speaker]
-            replaced = _replaced(sentence, earlier) if is_statement else earlier[-1:]
-            revised += [Revision(old, new if is_statement else None) for old in replaced]
-            standing = [old for old in standing if old not in replaced] + (
-                [new] if new and is_statement else []
-            )
+    for new in found:
+        if new.kind not in (Kind.DECISION, Kind.PREFERENCE):
+            continue
+        by_user = new.message.speaker is Speaker.USER
+        earlier = [old for old in standing if by_user or old.message.speaker is new.message.speaker]
+        replaced = [old for old in earlier if verdict(new.sentence, old.sentence, 1) is not Verdict.NONE]
+        if not replaced and _REVISED.search(new.sentence):
+            replaced = earlier[-1:]
+        revised += [Revision(old, new) for old in replaced]
+        standing = [*(old for old in standing if old not in replaced), new]
     return revised
-
-
-def _replaced(sentence: str, earlier: Sequence[CaptureFinding]) -> list[CaptureFinding]:
-    if opposed := [old for old in earlier if verdict(sentence, old.sentence) is not Verdict.NONE]:
-        return opposed
-    is_revised = _REVISED.search(sentence) or _TAKEN_BACK.search(sentence)
-    if not is_revised and not _NO_LONGER.search(sentence):
-        return []
-    words = _words(sentence)
-    related = [old for old in earlier if words & _words(old.sentence)]
-    return related[-1:] or list(earlier[-1:] if is_revised else [])

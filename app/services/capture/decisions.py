@@ -125,13 +125,16 @@ class DecisionExtractor:
         found = list(findings(news.part.messages))
         noted, degraded = self._notes(news, found)
         notes = [self._redacted(note) for note in noted if not self.is_echo(note.quote)]
-        conflicts = self._conflicts(
-            notes, session.id, verdict if self.generator is None or degraded else self._judge
-        )
-        causes = [] if degraded else self._causes(notes)
+        by_model = self.generator is not None and not degraded
+        conflicts = self._conflicts(notes, session.id, self._judge if by_model else verdict)
+        causes: list[observations.Cause] = []
+        if by_model and (facts := observations.facts_of(notes)):
+            prompt = observations.causes_prompt(facts)
+            value, _ = self._ask(prompt, observations.CAUSES, observations.CAUSES_TOKENS)
+            causes = observations.read_causes(value, facts)
         try:
             with self.transactions.writing():
-                report = self._store(notes, conflicts, revisions(news.part.messages, found), causes, session)
+                report = self._store(notes, conflicts, revisions(found), causes, session)
                 reader.finish(session, news)
         except CursorConflict:
             return NOTHING
@@ -157,15 +160,6 @@ class DecisionExtractor:
         value, failure = self._ask(prompt, observations.JUDGE, observations.JUDGE_TOKENS)
         return verdict(new, old) if failure else observations.read_verdict(value)
 
-    def _causes(self, notes: Sequence[Note]) -> list[observations.Cause]:
-        """Return the causal relations that a model finds among notes with facts; none if it fails."""
-        facts = observations.facts_of(notes)
-        if self.generator is None or not facts:
-            return []
-        prompt = observations.causes_prompt(facts)
-        value, _ = self._ask(prompt, observations.CAUSES, observations.CAUSES_TOKENS)
-        return observations.read_causes(value, facts)
-
     def _ask(self, prompt: str, schema: JsonSchema, max_tokens: int) -> ModelAnswer:
         assert self.generator is not None, "only called with a generator"
         return model_answer(self.generator, self.left, prompt, schema, max_tokens)
@@ -188,11 +182,9 @@ class DecisionExtractor:
     def _conflicts(self, notes: Iterable[Note], session_id: str, judge: Judge) -> list[Conflict]:
         """Return conflicts of decisions among *notes* with their five best lexical matches; nothing is changed."""
         conflicts = []
-        scope = Scope(frozenset({COLLECTION}))
-        for note in notes:
-            if note.kind is not Kind.DECISION:
-                continue
-            hits = self.lexical.search(query_forms(note.quote).relaxed, Grain.DOCUMENT, CANDIDATES, scope)
+        for note in (note for note in notes if note.kind is Kind.DECISION):
+            query = query_forms(note.quote).relaxed
+            hits = self.lexical.search(query, Grain.DOCUMENT, CANDIDATES, Scope(frozenset({COLLECTION})))
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
                 if sightings and document.content_type in JUDGED:
@@ -214,22 +206,17 @@ class DecisionExtractor:
     ) -> CaptureReport:
         saved: dict[Note, SavedMemory] = {}
         for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
-            replaced = [
-                conflict.document for conflict in conflicts if conflict.is_own and conflict.note == note
-            ]
+            replaced = {
+                conflict.document.path for conflict in conflicts if conflict.is_own and conflict.note == note
+            }
             for revision in revised:
-                if revision.new and note.quote.rstrip(".") in redact(revision.new.sentence):
-                    replaced += self._documents_of(revision.old)
-            saved[note] = self.memories.keep(
-                note, session, supersedes={document.path for document in replaced}
-            )
-        taken_back = [
-            document.id
-            for revision in revised
-            if revision.new is None
-            for document in self._documents_of(revision.old)
-        ]
-        self.publisher.withdraw(taken_back, InactiveReason.SUPERSEDED)
+                if note.quote.rstrip(".") in redact(revision.new.sentence):
+                    sighting = self.captures.earliest(
+                        payload(redact(revision.old.sentence)), revision.old.kind
+                    )
+                    earlier = self.documents.many([sighting.document_id]) if sighting else {}
+                    replaced |= {document.path for document in earlier.values()}
+            saved[note] = self.memories.keep(note, session, supersedes=replaced)
         inserted, merged = (
             tuple(memory.document_id for memory in saved.values() if memory.action is action)
             for action in (Action.INSERTED, Action.MERGED)
@@ -246,11 +233,6 @@ class DecisionExtractor:
             self._keep_facts(note, memory.document_id) for note, memory in saved.items() if memory.document_id
         )
         return CaptureReport(inserted, merged, tuple(changed), related, statements)
-
-    def _documents_of(self, finding: CaptureFinding) -> list[Document]:
-        """Return the served document of an earlier finding of the session."""
-        sighting = self.captures.earliest(payload(redact(finding.sentence)), finding.kind)
-        return list(self.documents.many([sighting.document_id]).values()) if sighting else []
 
     def _lower(self, conflict: Conflict, new_id: int) -> bool:
         """
@@ -275,17 +257,18 @@ class DecisionExtractor:
         """Store the facts in *note*, the document *document_id*, valid from its day; return the number of new ones."""
         written_ms = parse_iso(note.message.at)
         day = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)[:DAY]
+        confidence = confidence_of(note.kind)
         triples = [
             Triple(
-                self._entity(statement.subject),
-                statement.predicate,
-                statement.object if statement.predicate in LITERAL else self._entity(statement.object),
+                self._entity(subject),
+                predicate,
+                other if predicate in LITERAL else self._entity(other),
                 document_id,
                 valid_from=day,
-                confidence=confidence_of(note.kind),
+                confidence=confidence,
                 said=note.quote,
             )
-            for statement in note.statements
+            for subject, predicate, other in note.statements
         ]
         new = self.triples.add(triples)
         self.publisher.facts.end_replaced(triples)

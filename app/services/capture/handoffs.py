@@ -158,7 +158,7 @@ class Handoffs:
             if not self.is_echo(finding.sentence)
             or self.captures.is_known(source(finding.message.id, redact(finding.sentence)))
         ]
-        replaced = [revision.old for revision in revisions(messages, original)]
+        replaced = [revision.old for revision in revisions(original)]
         return [finding for finding in original if finding not in replaced]
 
     def summarize(self, session: Session, summary: str) -> int:

@@ -82,7 +82,6 @@ def test_verdicts(new: str, old: str, expected: str) -> None:
     [
         (["Let's use Postgres.", "Actually, let's use MySQL."], [(0, 1)]),
         (["Let's use Postgres.", "Actually, let's also use Redis."], []),
-        (["Let's use Postgres.", "Scratch that."], [(0, None)]),
         (["Let's use Postgres.", "Scratch that, let's use MySQL."], [(0, 1)]),
         (["I prefer tabs.", "Let's use Postgres.", "I no longer prefer tabs."], [(0, 2)]),
         (["Let's use Postgres.", "Let's keep the old cache.", "We no longer use Postgres."], [(0, 2)]),
@@ -95,13 +94,13 @@ def test_verdicts(new: str, old: str, expected: str) -> None:
         (["Let's use Postgres.", "We'll keep the ledger for ten years."], []),
     ],
 )
-def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int | None]]) -> None:
+def test_revisions_of_a_session(texts: list[str], replaced: list[tuple[int, int]]) -> None:
     """A change of mind replaces the statement that it concerns, in order; other statements stand."""
     messages = said(*((U, text) for text in texts))
 
-    found = revisions(messages, list(findings(messages)))
+    found = revisions(list(findings(messages)))
 
-    assert [(one.old.message.line - 1, one.new and one.new.message.line - 1) for one in found] == replaced
+    assert [(one.old.message.line - 1, one.new.message.line - 1) for one in found] == replaced
 
 
 def test_a_note_quotes_its_source() -> None:
