@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.conversation import ConversationFiles
     from clawmem.app.services.capture.briefing import Briefings
     from clawmem.app.services.capture.decisions import DecisionExtractor
-    from clawmem.app.services.capture.diary import Diary
     from clawmem.app.services.capture.feedback import FeedbackLoop
     from clawmem.app.services.capture.handoffs import Handoffs
+    from clawmem.app.services.capture.memories import Diary
     from clawmem.app.services.capture.profile import Profile
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.capture.session import RedactedTranscripts
@@ -324,7 +324,7 @@ class UseCases(containers.DeclarativeContainer):
         "documents.lookup:Lookup", resolver=use_case("documents.lookup:AddressResolver", roots=option.roots)
     )
     timeline: ReadTimeline = use_case("documents.timeline:ReadTimeline")
-    diary: Diary = use_case("capture.diary:Diary")
+    diary: Diary = use_case("capture.memories:Diary")
     remember: Remember = use_case("capture.remembering:Remember", inbox=option.inbox)
     profile: Profile = use_case("capture.profile:Profile")
     briefings: Briefings = use_case("capture.briefing:Briefings")

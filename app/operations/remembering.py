@@ -11,7 +11,7 @@ from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import DocumentReference, Limit, Names, listed, place_of
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.services.capture.diary import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
+from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.ports.records import Origin
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from clawmem.app.services.capture.diary import diary_path
+from clawmem.app.services.capture.memories import diary_path
 from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, permutations
 
-from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
+from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
@@ -65,7 +65,9 @@ class FeedbackLoop:
         if news is None:
             return Feedback()
         surfaced, referenced = 0, dict[int, list[int]]()
-        answer_to = _answers(news)
+        # The first new messages may still answer the last prompt before them.
+        earlier = (message for message in reversed(news.part.messages) if message.line <= news.seen.line)
+        answer_to = answers(news.fresh, next((m.prompt_id for m in earlier if m.prompt_id), ""))
         for recall in self.telemetry.of_session(session.id):
             if answer := answer_to(recall):
                 new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
@@ -112,19 +114,9 @@ def is_referenced(document: Document, answer: str) -> bool:
     )
 
 
-def _answers(news: UnreadMessages) -> Callable[[Recall], str]:
-    """Return a function for the answer to a recall: by the client's prompt id, or else by the text of the prompt."""
-    # The first new messages may still answer the last prompt before them.
-    before = (message.prompt_id for message in reversed(news.part.messages) if message.line <= news.seen.line)
-    by_prompt, by_text = answers(news.fresh, next(filter(None, before), ""))
-    return lambda recall: (
-        by_prompt.get(recall.prompt_id, "") if recall.prompt_id else by_text.get(recall.query_hash, "")
-    )
-
-
-def answers(messages: Iterable[TranscriptMessage], before: str = "") -> tuple[dict[str, str], dict[str, str]]:
+def answers(messages: Iterable[TranscriptMessage], before: str = "") -> Callable[[Recall], str]:
     """
-    Return the assistant's text in reply to each prompt, by the client's prompt id and by the hash of the prompt's text.
+    Return a function for the assistant's answer to a recall: by the client's prompt id, or else by the prompt's text.
 
     Text before the first prompt replies to the prompt with the id *before*. Of equal texts the last prompt counts.
     """
@@ -139,7 +131,9 @@ def answers(messages: Iterable[TranscriptMessage], before: str = "") -> tuple[di
             prompt = message.prompt_id or prompt
             by_id[prompt].append(message.text)
             texts.append(message.text)
-    return (
-        {name: "\n".join(said) for name, said in by_id.items() if name},
-        {name: "\n".join(said) for name, said in by_text.items() if said},
-    )
+
+    def answer(recall: Recall) -> str:
+        replies = by_id.get(recall.prompt_id) if recall.prompt_id else by_text.get(recall.query_hash)
+        return "\n".join(replies or ())
+
+    return answer

@@ -43,12 +43,12 @@ class RedactedTranscripts:
     def read(self, path: str, since: Cursor = BEGINNING, *, enough: int = 4) -> TranscriptPart:
         """Read like `Transcripts.read`, and redact the messages."""
         part = self.transcripts.read(path, since, enough=enough)
-        return replace(part, messages=_redacted(part.messages), sidechains=_redacted(part.sidechains))
 
+        def redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
+            texts = redact_parts([message.text for message in messages])
+            return tuple(map(lambda message, text: replace(message, text=text), messages, texts))
 
-def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessage, ...]:
-    texts = redact_parts([message.text for message in messages])
-    return tuple(replace(message, text=text) for message, text in zip(messages, texts, strict=True))
+        return replace(part, messages=redacted(part.messages), sidechains=redacted(part.sidechains))
 
 
 class ModelAnswer(NamedTuple):

@@ -13,6 +13,7 @@ from clawmem.domain.capture.cues import findings, kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of
 from clawmem.domain.capture.notes import note_body, note_of, note_path
 from clawmem.ports.sessions import FileTouch, Speaker, TranscriptMessage, session_key
+from clawmem.ports.telemetry import Recall
 
 SENTENCES = Path(__file__).parents[2] / "data" / "captured_sentences.tsv"
 U, A = Speaker.USER, Speaker.ASSISTANT
@@ -123,7 +124,10 @@ def test_answers_by_text() -> None:
     """Of equal prompts the last counts; what stands before the first prompt answers none."""
     messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"), (U, "one"), (A, "again"))
 
-    assert answers(messages)[1] == {query_hash("one"): "again"}
+    answer = answers(messages)
+    recall = Recall("", "", query_hash("one"), 0.0, 0)
+    assert answer(recall) == "again"
+    assert answer(recall._replace(query_hash=query_hash("two"))) == ""
 
 
 def test_handoff_by_rules() -> None:
