@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(holds: Callable[[], object], seconds: float = 30.0) -> None:
+def eventually(holds: Callable[[], object], seconds: float = 60.0) -> None:
     """Fail unless *holds* returns something true within *seconds*."""
     end = time.monotonic() + seconds
     while not holds():

@@ -16,7 +16,7 @@ from process_environ import process_environ
 
 from clawmem.adapters.sqlite.vault import open_vault
 
-SOON_S = 10.0  # that anything may take on a machine that does much else
+SOON_S = 60.0  # that anything may take on a machine that does much else
 
 
 class Home:

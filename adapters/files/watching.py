@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -37,8 +36,7 @@ class WatchedFolders:
     def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
         self._enter = enter
         self._roots = {root: os.path.realpath(root) for root in roots}
-        self._pending = set()
-        self._rearm()
+        self._start()
         return len(self._watched)
 
     def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
@@ -50,15 +48,16 @@ class WatchedFolders:
             else:
                 events = next(self._turns)
         changes = {change for _, path in events for change in self._path_changes(path)}
-        replaced = [root for root in self._roots if folder_identity(root) != self._identities[root]]
+        replaced = any(folder_identity(root) != self._identities[root] for root in self._roots)
         if replaced or any(self._moves_folders(kind, path) for kind, path in events):
-            changes |= {change for _, path in self._rearm() for change in self._path_changes(path)}
-        return sorted(changes | {PathChange(root, folder=True) for root in replaced})
+            self._start()
+            changes |= {PathChange(root, folder=True) for root in self._roots}  # what happened meanwhile
+        return sorted(changes)
 
     def close(self) -> None:
         if self._turns:
             self._turns.close()
-        self._turns, self._watched = None, frozenset()
+        self._turns, self._watched, self._pending = None, frozenset(), set()
 
     def _path_changes(self, path: str) -> Iterator[PathChange]:
         """Iterate over *path* relative to each root that contains it."""
@@ -75,48 +74,37 @@ class WatchedFolders:
             _is_folder(path) and any(below and self._enter(below) for below in below_roots)
         )
 
-    def _rearm(self) -> Changes:
-        """Watch the folders that exist now; return the changes reported until then."""
+    def _start(self) -> None:
+        """Watch the folders that exist now, which the first turn of watchfiles begins."""
+        self.close()
         self._identities = {root: folder_identity(root) for root in self._roots}
-        former, self._turns = self._turns, None
         for _ in range(ATTEMPTS):
             self._watched = frozenset(path for real in self._roots.values() for path in self._folders(real))
-            # If the folders change again, the next check of the roots or the next full pass tries again.
-            with suppress(FileNotFoundError, PermissionError):
-                if self._watched:
-                    self._start()
-                break
-        if former is None:
-            return set()
-        last = next(former)
-        former.close()
-        return last
-
-    def _start(self) -> None:
-        """Register the folders, which the first turn does, and note the changes that it reports."""
-        turns = watch(
-            *sorted(self._watched),
-            watch_filter=None,
-            debounce=GATHER_MS,
-            step=STEP_MS,
-            rust_timeout=TURN_MS,
-            yield_on_timeout=True,
-            force_polling=self.polling,
-            poll_delay_ms=POLL_MS,
-            recursive=False,
-            # Without polling, the flag would also hide errors about limits.
-            ignore_permission_denied=self.polling,
-        )
-        try:
-            self._pending = next(turns)
-            self._turns = turns
-        except (FileNotFoundError, PermissionError):
-            raise
-        except (OSError, RuntimeError):  # more than the operating system allows a user to watch
-            if self.polling:
-                raise
-            self.polling = True
-            self._start()
+            if not self._watched:
+                return
+            turns = watch(
+                *sorted(self._watched),
+                watch_filter=None,
+                debounce=GATHER_MS,
+                step=STEP_MS,
+                rust_timeout=TURN_MS,
+                yield_on_timeout=True,
+                force_polling=self.polling,
+                poll_delay_ms=POLL_MS,
+                recursive=False,
+                # Without polling, the flag would also hide errors about limits.
+                ignore_permission_denied=self.polling,
+            )
+            try:
+                self._pending = next(turns)
+                self._turns = turns
+                return
+            except (FileNotFoundError, PermissionError):
+                continue
+            except (OSError, RuntimeError):  # more than the operating system allows a user to watch
+                if self.polling:
+                    raise
+                self.polling = True
 
     def _folders(self, real: str) -> Iterator[str]:
         """Iterate over *real* and the folders below it that may be entered; links are not followed."""
