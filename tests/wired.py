@@ -21,8 +21,8 @@ from clawmem.app.services.indexing.source import ParseYaml
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask
 from clawmem.app.services.knowledge.enriching import Enrich
+from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Lanes, Phases
 from clawmem.app.services.maintenance.status import Status
 from clawmem.app.services.maintenance.synthesis import Synthesis
@@ -143,7 +143,7 @@ def phases(
 def lanes_of(
     vault: Vault,
     clock: Clock,
-    lane_of: Callable[..., Lane],
+    lane_of: Callable[..., WorkLease],
     work: Phases,
     hour: int,
     plan: LaneSettings = USUAL,

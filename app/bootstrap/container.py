@@ -278,8 +278,8 @@ class UseCases(containers.DeclarativeContainer):
     update_from = Function(update_alone, forget_again=forgotten_places.provided.agree, roots=option.roots)
     update: UpdateCollection = Factory(update_from)
     sync: SyncFolder = use_case("indexing.syncing:SyncFolder", home=option.home, own=option.own_files)
-    lane = function("maintenance.lane:Lane")
-    watching: VaultWatcher = use_case("indexing.watching:VaultWatcher", lane=Factory(lane, "watch"))
+    work_lease = function("leases:WorkLease")
+    watching: VaultWatcher = use_case("indexing.watching:VaultWatcher", lease=Factory(work_lease, "watch"))
     explain_file: ExplainFile = use_case("indexing.file_status:ExplainFile")
     verify: Verify = use_case("maintenance.verify:Verify")
 

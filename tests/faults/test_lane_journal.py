@@ -13,8 +13,8 @@ from wired import consolidation, lanes_of, phases
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.operations.lanes import runs_of
+from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.observations import Group
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
@@ -61,7 +61,8 @@ def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) 
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The heating of Leeds is off", "The heating of Leeds is off!")
     mine, other = (
-        Lane("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+        WorkLease("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
+        for who in ("me", "it")
     )
 
     merge = Consolidation._merge
@@ -70,7 +71,7 @@ def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) 
         if vault.journal.replacements():
             if why == "lease_lost":
                 clock.advance(LEASE_MS)
-                assert other.enter()
+                assert other.acquire()
             save = run.save
 
             def save_and_fail(run: PhaseRun) -> None:
@@ -97,15 +98,16 @@ def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED)
     mine, other = (
-        Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+        WorkLease("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
+        for who in ("me", "it")
     )
-    assert mine.enter()
+    assert mine.acquire()
     clock.advance(LEASE_MS)
-    assert other.enter()
-    other.leave()
+    assert other.acquire()
+    other.release()
 
     def fence() -> None:
-        mine.keep()
+        mine.renew()
         mine.storage.check()
 
     with pytest.raises(LeaseLost):

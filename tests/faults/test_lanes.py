@@ -15,7 +15,7 @@ from wired import consolidation, lanes_of, phases, synthesis
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
@@ -56,8 +56,8 @@ def test_killed_in_the_middle_of_a_phase(vault_file: Path, phase: str) -> None:
 def test_a_clock_that_jumps_keeps_nobody_from_working(jump_ms: int) -> None:
     """Back: what was written in the future is no reason to wait. Ahead: the lease ran out, and is had again."""
     vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
-    lane = Lane("light", vault.leases, clock, "me", lambda who: False, lease_ms=LEASE_MS)
-    assert lane.enter()
+    lane = WorkLease("light", vault.leases, clock, "me", lambda who: False, lease_ms=LEASE_MS)
+    assert lane.acquire()
     vault.journal.begin(
         Run("light", "enrich", RunStatus.COMPLETED, iso_utc(NOW_MS), finished_at=iso_utc(NOW_MS))
     )
@@ -67,7 +67,7 @@ def test_a_clock_that_jumps_keeps_nobody_from_working(jump_ms: int) -> None:
     assert (
         lanes_of(vault, clock, lambda *_, **__: lane, phases(vault, clock), 12).left_ms(LaneName.LIGHT) == 0
     )
-    lane.keep()
+    lane.renew()
     lane.check()
     vault.close()
 
@@ -78,11 +78,12 @@ def test_whose_lease_was_taken_writes_nothing_at_all() -> None:
     observe(vault, clock, *OBSERVED, "The export job takes 30 minutes", "The export job takes 45 minutes")
     observe(vault, clock, *DECIDED, kind="decision")
     mine, other = (
-        Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
+        WorkLease("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS)
+        for who in ("me", "it")
     )
-    assert mine.enter()
+    assert mine.acquire()
     clock.advance(LEASE_MS)
-    assert other.enter()
+    assert other.acquire()
     served = vault.documents.latest()
 
     with pytest.raises(LeaseLost):

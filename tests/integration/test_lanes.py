@@ -11,8 +11,8 @@ from wired import USUAL, embed_pending, lanes_of, memory_writer, phases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
+from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
@@ -36,8 +36,8 @@ class World:
         self.vault, self.clock = vault, ManualClock(NOW_MS)
         observe(vault, self.clock, *TWICE)
 
-    def lane(self, name: str, holder: str = "me", *, lease_ms: int = LEASE_MS) -> Lane:
-        return Lane(name, self.vault.leases, self.clock, holder, lambda who: False, lease_ms=lease_ms)
+    def lane(self, name: str, holder: str = "me", *, lease_ms: int = LEASE_MS) -> WorkLease:
+        return WorkLease(name, self.vault.leases, self.clock, holder, lambda who: False, lease_ms=lease_ms)
 
     def lanes(
         self, plan: LaneSettings = USUAL, *, hour: int = 12, generator: ScriptedGenerator | None = None
@@ -123,7 +123,7 @@ def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
 
 def test_a_lane_that_another_has_is_left_to_it(world: World) -> None:
     """A row says so, nothing is changed; the other lane is free."""
-    assert world.lane(LaneName.LIGHT.lease, "another").enter()
+    assert world.lane(LaneName.LIGHT.lease, "another").acquire()
 
     assert rows(world.lanes().tick(LaneName.LIGHT)) == [("gate", "skipped", "lease_unavailable")]
     assert rows(world.lanes().tick(LaneName.HEAVY))[0] == ("consolidate", "completed", "")
@@ -272,7 +272,7 @@ def test_a_vault_that_is_busy_is_left_alone(world: World, monkeypatch: pytest.Mo
     def busy(*_: Any, **__: Any) -> None:
         raise VaultLocked("vault.sqlite")
 
-    monkeypatch.setattr(Lane, "enter", busy)
+    monkeypatch.setattr(WorkLease, "acquire", busy)
 
     assert rows(world.lanes().tick(LaneName.LIGHT)) == [("gate", "skipped", "lease_unavailable")]
 

@@ -88,7 +88,8 @@ def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callabl
     until = monotonic() + 20
     while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
         assert monotonic() < until
-    thread.close()
+    thread.stop()
+    thread.join(thread.grace_s)
 
     assert {run["lane"] for run in runs} == {"heavy"}
     assert monotonic() < until
@@ -102,10 +103,10 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1]))) as services:
-    lane = services.lane("light-consolidation", lease_ms=600_000)
+    lease = services.work_lease("light-consolidation", lease_ms=600_000)
     print("ready", flush=True)
     sys.stdin.readline()
-    print(lane.enter(), flush=True)
+    print(lease.acquire(), flush=True)
     sys.stdin.readline()
 """
 

@@ -22,7 +22,7 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.indexing.watching import VaultWatcher, WatchEvent, WatchOptions
-from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
+from clawmem.app.services.leases import LEASE_MS, WorkLease
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.ports.errors import LeaseLost, VaultLocked
 from clawmem.ports.files import PathChange, StopSignal
@@ -125,31 +125,33 @@ class TestLane:
     def test_from_hand_to_hand(self) -> None:
         """Taken while it is free, when its holder is dead, and when it ran out."""
         clock, leases, dead = ManualClock(), open_vault(":memory:").leases, set()
-        one, two, three = (Lane("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3"))
+        one, two, three = (
+            WorkLease("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3")
+        )
 
-        assert (one.enter(), two.enter()) == (True, False)
+        assert (one.acquire(), two.acquire()) == (True, False)
         clock.advance(LEASE_MS // 2)
-        one.keep()
+        one.renew()
         clock.advance(LEASE_MS // 2)
-        assert not two.enter()
+        assert not two.acquire()
         dead.add("1")
-        assert two.enter()
+        assert two.acquire()
         clock.advance(LEASE_MS)
-        assert three.enter()
+        assert three.acquire()
         with pytest.raises(LeaseLost):
-            two.keep()
-        three.leave()
-        assert one.enter()
+            two.renew()
+        three.release()
+        assert one.acquire()
 
     def test_work_that_takes_longer(self) -> None:
         """A right that ran out is taken again where nobody else wanted it."""
         clock, leases = ManualClock(), open_vault(":memory:").leases
-        one, two = (Lane("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
-        assert one.enter()
+        one, two = (WorkLease("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
+        assert one.acquire()
         clock.advance(2 * LEASE_MS)
-        one.keep()
+        one.renew()
 
-        assert not two.enter()
+        assert not two.acquire()
 
 
 class Deaf:
@@ -244,7 +246,7 @@ def watch(
 
             return update(folder, progress=both)
 
-        lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
+        lane = WorkLease("watch", vault.leases, SystemClock(), "me", lambda holder: False)
         folders = [Folder("notes", str(root / "notes"))]
         timer = threading.Timer(20.0, ending.set)
         timer.start()

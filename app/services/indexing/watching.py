@@ -12,7 +12,7 @@ from typing import Protocol
 from clawmem.app.services.indexing.exclusions import IGNORE_FILES
 from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
-from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.leases import WorkLease
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.maintenance.debounce import Debounce
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
@@ -77,10 +77,10 @@ class VaultWatcher:
     delays a change until the next full pass, but loses nothing.
     """
 
-    def __init__(self, watcher: FolderWatcher, update: Update, lane: Lane) -> None:
+    def __init__(self, watcher: FolderWatcher, update: Update, lease: WorkLease) -> None:
         self._watcher = watcher
         self._update = update
-        self._lane = lane
+        self._lease = lease
 
     def __call__(self, watched: WatchOptions, stop: StopSignal) -> None:
         """Watch until *stop* is set."""
@@ -88,7 +88,7 @@ class VaultWatcher:
         while not stop.is_set():
             former, reason = reason, self._refusal()
             if not reason:
-                turn = _Turn(self._watcher, self._update, self._lane, watched, stop)
+                turn = _Turn(self._watcher, self._update, self._lease, watched, stop)
                 try:
                     turn.run()
                 except (
@@ -99,7 +99,7 @@ class VaultWatcher:
                 finally:
                     self._watcher.close()
                     if not turn.locked:  # otherwise releasing the lease would wait for the writing process
-                        self._lane.leave()
+                        self._lease.release()
             elif reason != former:
                 watched.tell(WatchEvent("waiting", reason))
             stop.wait(LOOKS_UP_S)
@@ -108,9 +108,9 @@ class VaultWatcher:
     def _refusal(self) -> str:
         """Acquire the lease; return why that failed, empty on success."""
         try:
-            if self._lane.enter():
+            if self._lease.acquire():
                 return ""
-            lease = self._lane.taken_by()
+            lease = self._lease.current()
         except VaultError as error:
             return str(error)
         return f"{lease.holder if lease else 'Another process'} watches this vault; waiting for its end."
@@ -120,11 +120,16 @@ class _Turn:
     """One period of holding the lease."""
 
     def __init__(
-        self, watcher: FolderWatcher, update: Update, lane: Lane, watched: WatchOptions, stop: StopSignal
+        self,
+        watcher: FolderWatcher,
+        update: Update,
+        lease: WorkLease,
+        watched: WatchOptions,
+        stop: StopSignal,
     ) -> None:
         self._watcher = watcher
         self._update = update
-        self._lane = lane
+        self._lease = lease
         self._watched = watched
         self._stop = stop
         self._waiting = Debounce()
@@ -140,7 +145,7 @@ class _Turn:
     def run(self) -> None:
         """Watch until stopped. Raises `LeaseLost`, and `_Ended` if stopped during a pass."""
         while not self._stop.is_set():
-            self._lane.keep()
+            self._lease.renew()
             self._look_up()
             left = self._waiting.left(monotonic())
             seconds = LOOKS_UP_S if left is None else min(left, LOOKS_UP_S)

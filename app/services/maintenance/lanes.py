@@ -28,9 +28,9 @@ from clawmem.ports.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
+    from clawmem.app.services.leases import WorkLease
     from clawmem.app.services.maintenance.cleanup import Cleanup
     from clawmem.app.services.maintenance.consolidation import Consolidation
-    from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.observations import ObservationSelection, ObservationSelector
     from clawmem.app.services.maintenance.synthesis import Synthesis
     from clawmem.ports.files import StopSignal
@@ -182,14 +182,14 @@ class Lanes:
     Runs the lanes of a vault; any process may call it.
 
     Args:
-        lane: Returns the `Lane` for the name of a lease and ``lease_ms``.
+        work_lease: Returns the `WorkLease` for the name of a lease and ``lease_ms``.
         hour_of: Returns the local hour of the day for an epoch time in milliseconds.
     """
 
     journal: Journal
     telemetry: Telemetry
     clock: Clock
-    lane: Callable[..., Lane]
+    work_lease: Callable[..., WorkLease]
     phases: Phases
     hour_of: Callable[[int], int]
     plan: LaneSettings
@@ -220,22 +220,22 @@ class Lanes:
             reason = gate(window, self.hour_of(now_ms), questions, self.plan.max_usages)
             if reason:
                 return LaneTick(name, (self._skip(name, GATE, reason.value),))
-        lane = self.lane(name.lease, lease_ms=LEASE_MS)
+        lease = self.work_lease(name.lease, lease_ms=LEASE_MS)
         try:
-            is_entered = lane.enter()
+            is_held = lease.acquire()
         except VaultError:  # a busy vault counts as a lease held by another process
-            is_entered = False
-        if not is_entered:
+            is_held = False
+        if not is_held:
             return LaneTick(name, (self._skip(name, GATE, SkipReason.LEASE.value),))
         runs: list[Run] = []
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
                 if not (paced and phase.every_ms and self._left_ms(name, phase.every_ms, phase.name)):
-                    runs.append(self._run(name, phase, lease_check(lane, stops)))
+                    runs.append(self._run(name, phase, lease_check(lease, stops)))
                     if runs[-1].reason in (LOST, STOPPED):
                         break
         finally:
-            lane.leave()
+            lease.release()
         return LaneTick(name, tuple(runs))
 
     def left_ms(self, name: LaneName) -> int:
@@ -294,12 +294,12 @@ class Lanes:
         return replace(run, id=self.journal.begin(run))
 
 
-def lease_check(lane: Lane, stops: Callable[[], bool]) -> Callable[[], None]:
+def lease_check(lease: WorkLease, stops: Callable[[], bool]) -> Callable[[], None]:
     """Return a function that renews and checks the lease, and raises `LaneStopped` if the lane shall stop."""
 
     def check() -> None:
-        lane.keep()
-        lane.check()
+        lease.renew()
+        lease.check()
         if stops():
             raise LaneStopped
 

@@ -1,4 +1,4 @@
-"""Lease that lets one process work in a lane."""
+"""Lease that lets one process do a work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RENEWED_EVERY_MS = 10_000
 
 
 @dataclass(slots=True)
-class Lane:
+class WorkLease:
     """
     Renewable lease on the work *name*.
 
@@ -31,26 +31,26 @@ class Lane:
     lease_ms: int = LEASE_MS
     _lease: Lease | None = field(default=None, init=False)
 
-    def enter(self) -> bool:
+    def acquire(self) -> bool:
         """
         Acquire the lease, taking it over at once from a killed process; False while another process holds it.
 
         Raises:
             VaultError: the vault cannot be written at the moment.
         """
-        if who := self.taken_by():
-            if not self.is_gone(who.holder):
+        if current := self.current():
+            if not self.is_gone(current.holder):
                 return False
-            self.leases.release(who)
+            self.leases.release(current)
         now_ms = self.clock.now_ms()
         self._lease = self.leases.acquire(self.name, self.holder, now_ms=now_ms, ttl_ms=self.lease_ms)
         return self._lease is not None
 
-    def taken_by(self) -> Lease | None:
+    def current(self) -> Lease | None:
         """Return the current lease, or ``None`` if no process holds it."""
         return self.leases.current(self.name, now_ms=self.clock.now_ms())
 
-    def keep(self) -> None:
+    def renew(self) -> None:
         """
         Renew the lease when renewal is due, also after it expired if no other process took it. Call this often.
 
@@ -76,7 +76,7 @@ class Lane:
             raise LeaseLost(self.name, self.holder)
         self.leases.check(self._lease, now_ms=self.clock.now_ms())
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Release the lease; if that fails, it expires."""
         lease, self._lease = self._lease, None
         if lease:
