@@ -31,7 +31,7 @@ def answer_text(answer: SearchAnswer) -> str:
     elif is_unlikely(answer):
         head += [NO_CONFIDENT_ANSWER]
     lines = [*head, *map(result_text, answer.results), *_hidden_line(answer, "show_all")]
-    return "\n".join([*lines, *(f"degraded: {leg}: {reason}" for leg, reason in answer.degraded.items())])
+    return "\n".join(lines)
 
 
 def answer_parts(answer: SearchAnswer) -> Iterator[Part]:

@@ -4,7 +4,6 @@ The results of searches: documents that may answer, with the lines that do.
 As in `clawmem.app.operations.questions`, annotations are evaluated here.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -76,8 +75,3 @@ class SearchAnswer(SelectedResult):
     sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
     trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
-
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """Return what could not be taken into account, and why."""
-        return self.degraded

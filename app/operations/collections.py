@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
@@ -23,9 +24,6 @@ from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import ConfirmationMissing, InvalidInput, NotFound
 from clawmem.ports.records import Scope
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 Trust = Literal["user", "shared", "outside"]
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Option, Result
 from clawmem.app.operations.output import encodable
 from clawmem.app.services.documents.listing import docids
@@ -17,11 +18,7 @@ from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.errors import NotFound
-from clawmem.ports.records import Origin
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.records import Document
+from clawmem.ports.records import Document, Origin
 
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import FILES_VARIABLE
 from clawmem.app.operations.operation import Effect, Request, Result, operation
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.indexing.folders import Folder
-    from clawmem.ports.files import MemoryFiles
+from clawmem.ports.files import MemoryFiles
 
 DEFAULT_COLLECTION = "memories"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answer_text import SHOWN_ID, SHOWN_SUMMARY, session_line
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.fields import Address, DatedDocument, Limit, dated_fields, with_successor
@@ -21,10 +22,7 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.sessions import Session
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.telemetry import Recall, Receipts
+from clawmem.ports.telemetry import Recall, Receipts
 
 MAX_LISTED = 10_000
 NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
@@ -221,7 +219,6 @@ def _receipt_text(result: Receipt) -> Iterator[Part]:
         yield from (f"    {line}" for line in scores)
     yield ""
     yield from trace_parts({"hits": result.hits, "stages": result.stages})
-    yield from (f"degraded: {leg}: {reason}" for leg, reason in result.degraded.items())
 
 
 @operation(

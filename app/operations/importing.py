@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.lazy import imported_object
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import session_places
 from clawmem.app.operations.embedding import Upkeep, embed_after, embed_line, lagging_indexes, model_failed
 from clawmem.app.operations.fields import Confirm
@@ -38,15 +39,12 @@ from clawmem.app.services.issues import COLLECTION as ISSUES
 from clawmem.app.services.issues import IssueReport
 from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.app.settings.config_file import fault_of_name
+from clawmem.app.settings.model import Settings
 from clawmem.domain.conversations.places import COLLECTION, checked_source
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.errors import InvalidInput, NotFound, SourceMissing, StoreUnreadable
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings.model import Settings
-    from clawmem.ports.imports import ForeignStore
+from clawmem.ports.imports import ForeignStore
 
 NOTHING_READ = 1  # exit code
 CHAT_NEEDS = (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     Address,
     DocumentReference,
@@ -34,9 +35,6 @@ from clawmem.domain.security.quoting import lines_to_read, title_to_read, withou
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity, Note, Triple
 from clawmem.ports.records import Origin
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
 MOST_FACTS, MOST_VERSIONS = 1000, 100
@@ -292,11 +290,6 @@ class Graphs(Result):
     temporal: BuildReport | None = None
     semantic: BuildReport | None = None
     degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return which kinds could not be built."""
-        return [f"degraded: {kind}: {reason}" for kind, reason in self.degraded.items()]
 
 
 class CausalLink(DocumentReference):

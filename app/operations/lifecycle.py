@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     ADDRESS,
     Confirm,
@@ -23,20 +24,16 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, age, few, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, read_policy
-from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import shown_title, title_to_read
 from clawmem.ports.errors import ConfigError, ConfirmationMissing, NotFound
 from clawmem.ports.journal import Act
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.lifecycle.forgetting import ForgetPreview
-    from clawmem.ports.records import Document
+from clawmem.ports.records import Document
 
 ACT_LIMIT = 20
 LONG_ARCHIVED = "archived for long"  # reason of purges
@@ -87,16 +84,6 @@ class RestoredDocuments(Result):
     count: int
     documents: list[TitledFile]
     problems: list[str]
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 where a document stays archived."""
-        return BYTES_REMAIN if self.problems else 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return why documents stay archived."""
-        return self.problems
 
 
 def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:

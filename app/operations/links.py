@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answer_text import result_parts, result_text
 from clawmem.app.operations.answering import found_document
 from clawmem.app.operations.answers import FoundDocument
@@ -36,9 +37,6 @@ from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.documents import LinkKind
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, Origin, Scope
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 MAX_LISTED = 10_000
 BACKLINKS = 10  # of a note, shown with its text
@@ -209,25 +207,15 @@ class SimilarDocuments(SelectedResult):
         """Return which notes link to the document."""
         return backlink_remarks(self.reference.file, self.backlinks, self.backlink_count)
 
-    @property
-    def left_out(self) -> Mapping[str, str]:
-        """Return what could not be taken into account, and why."""
-        return self.degraded
-
 
 def _similar_text(result: SimilarDocuments, shown: Callable[[FoundDocument], Iterable[Part]]) -> list[Part]:
     lines = [line for document in result.results for line in shown(document)]
     return lines or [f"Nothing is near to {result.reference.file}."]
 
 
-def _similar_lines(result: SimilarDocuments) -> list[Part]:
-    degraded = [f"degraded: {name}: {reason}" for name, reason in result.degraded.items()]
-    return [*_similar_text(result, lambda document: [result_text(document)]), *degraded]
-
-
 @operation(
     Effect.READS,
-    text=_similar_lines,
+    text=lambda result: _similar_text(result, lambda document: [result_text(document)]),
     terminal=lambda result: _similar_text(result, result_parts),
     documents=lambda result: result.results,
     route="/graph/similar/{file:path}",

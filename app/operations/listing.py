@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
@@ -28,9 +29,6 @@ from clawmem.domain.security.quoting import title_to_read, without_orders
 from clawmem.ports.documents import TAGS, Property
 from clawmem.ports.records import Document, Origin, Scope
 from clawmem.ports.vault import Vault
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 MAX_LISTED = 10_000
 NO_DOCUMENTS = "No documents yet. Run: clawmem update"

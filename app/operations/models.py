@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import size
 from clawmem.app.services.maintenance.models import ModelCheck, ModelState
 from clawmem.app.settings.config_file import set_value
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 AUTO = "auto"
 

@@ -272,11 +272,6 @@ class AgentAnswer(Result):
     model: str | None
     degraded: dict[str, str]
 
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Return the searches that could not take part."""
-        return self.degraded
-
 
 class GetOfAgent(AgentRequest):
     """A file of the memory of an agent."""

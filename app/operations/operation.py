@@ -53,18 +53,18 @@ def record_of(value: Any) -> dict[str, Any]:
 
 
 def exit_code_of(result: object) -> int:
-    """Return the exit code of a command with *result*."""
-    return getattr(result, "exit_code", 0)
+    """Return the exit code of a command with *result*: its ``exit_code``, or 1 if it has ``problems``."""
+    return getattr(result, "exit_code", int(bool(getattr(result, "problems", ()))))
 
 
 def remarks_of(result: object) -> Sequence[str]:
-    """Return sentences about incomplete work; a command writes them to stderr."""
-    return getattr(result, "remarks", ())
+    """Return sentences for stderr about incomplete work: the ``remarks`` of *result*, or its ``problems``."""
+    return getattr(result, "remarks", getattr(result, "problems", ()))
 
 
 def left_out_of(result: object) -> Mapping[str, str]:
-    """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
-    return getattr(result, "left_out", {})
+    """Return the parts of the work that could not be done, with reasons: what is ``degraded``."""
+    return getattr(result, "degraded", {})
 
 
 class Effect(Enum):
@@ -145,7 +145,7 @@ class Operation(Generic[P, R]):
     the operation in every interface.
 
     The result is a record, a dataclass or a model, or a list of records. It may have the attributes ``exit_code``,
-    ``remarks`` and ``left_out``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
+    ``remarks``, ``problems`` and ``degraded``, see `exit_code_of`. A list is called ``items`` in JSON, beside its ``count``.
 
     Attributes:
         name: Name of the tool and of the method, and that of the command with blanks for ``_``, without ``commands``.

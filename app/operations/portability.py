@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_copy, open_services, unopened_services
+from clawmem.app.bootstrap.opening import open_copy, open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (
@@ -22,16 +23,16 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import few, plural
-from clawmem.app.services.documents.listing import every_served
+from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
+    RestoredBundle,
     asked,
     newest_moment,
     recorded_questions,
     write_bundle,
 )
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
-from clawmem.app.settings.model import load_settings
+from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import (
@@ -44,11 +45,6 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.records import InactiveReason, Role
 from clawmem.ports.storage import BundleReader
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.portability.bundle import RestoredBundle
-    from clawmem.app.settings.model import Settings
 
 _NAMES = {
     "bundle": "clawmem-bundle.zip",
@@ -92,22 +88,19 @@ def _export_folder(services: Services, chosen: Selection, target: Path, *, force
     The folder is as before if a file cannot be written.
     """
     names: dict[str, str] = {}
-    try:
-        with draft_of_folder(target, replaces=force) as draft:
-            for document, file in selected_files(services.vault.documents, chosen):
-                place = draft / file.name
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-                names[document.display_path] = file.name
-    except OSError as error:
-        raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
+    with _written(target), draft_of_folder(target, replaces=force) as draft:
+        for document, file in selected_files(services.vault.documents, chosen):
+            place = draft / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+            names[document.display_path] = file.name
     return names
 
 
 def _export_bundle(services: Services, chosen: Selection, target: Path, *, receipts: bool) -> int:
     config = services.settings.config_file
     settings = redact(config.read_text("utf-8")) if config.is_file() else ""
-    with open_copy(services.settings) as copied, _new_file(target) as draft:
+    with open_copy(services.settings) as copied, _written(target), draft_of(target) as draft:
         at = newest_moment(copied.vault.documents)
         texts: list[str] = []
         if chosen.is_everything:
@@ -126,11 +119,10 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
 
 
 @contextmanager
-def _new_file(target: Path) -> Iterator[Path]:
-    """Yield a draft that becomes *target*; raise FileNotCreated if that fails."""
+def _written(target: Path) -> Iterator[None]:
+    """Raise FileNotCreated if *target* cannot be written in the block."""
     try:
-        with draft_of(target) as draft:
-            yield draft
+        yield
     except OSError as error:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
 
@@ -200,7 +192,7 @@ def backup(
     with --vault FILE, or put it in the place of a lost vault.
     """
     target = free_target(services, file, force=force)
-    with _new_file(target) as draft:
+    with _written(target), draft_of(target) as draft:
         documents = services.back_up(str(draft))
     return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
 
@@ -244,7 +236,7 @@ def export(
         vault = services.vault
         lines = list(memory_lines(vault.documents, vault.triples, vault.relations, chosen))
         documents = len(lines)
-        with _new_file(target) as draft:
+        with _written(target), draft_of(target) as draft:
             write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     return Export(form=form, file=str(target), documents=documents, renamed=renamed)
 
@@ -268,20 +260,12 @@ class RestoreReport(Result):
     drill: bool = False
     questions: int = Field(default=0, description="Questions that a drill asked again.")
     differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
-
-    forgotten_since: list[str] = Field(
-        default=[], description="Notes of the bundle that another vault of this machine has forgotten."
-    )
     warnings: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return the warnings, with one about notes that were forgotten elsewhere."""
-        if not self.forgotten_since:
-            return self.warnings
-        said = forgotten_sentence(self.forgotten_since, "the bundle")
-        remedy = "To forget a note in the restored vault as well, run: clawmem --vault FILE forget NOTE"
-        return [*self.warnings, f"{said} {remedy}"]
+        """Return the warnings."""
+        return self.warnings
 
     @property
     def exit_code(self) -> int:
@@ -291,18 +275,16 @@ class RestoreReport(Result):
 
 def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
     vault = services.settings.vault
-    try:
+    with _written(vault):
         make_folder(vault.parent)
         with draft_of(vault) as draft:
             made = _make(services, reader, draft)
             _refuse_content(services, bundle)  # another process may have added notes
             services.discard_vault()
-    except OSError as error:
-        raise FileNotCreated(str(vault), (error.strerror or type(error).__name__).lower()) from error
     with open_services(_alone(services.settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.indexes.keep_up()
-        report = _counted(opened, services.settings)
+        report = _counted(opened)
     settings, config = services.settings, services.settings.config_file
     if made.settings.strip() and not config.exists():
         make_folder(config.parent)
@@ -331,7 +313,7 @@ def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreRep
     found = _make(services, reader, target)
     with open_services(_alone(services.settings, target), create=False) as opened:
         then = {question.question: question for question in found.questions}
-        report = _counted(opened, services.settings)
+        report = _counted(opened)
         report.vault, report.drill, report.questions = "", True, len(then)
         report.differences = [
             *opened.verify(),
@@ -360,51 +342,13 @@ def _alone(settings: Settings, vault: Path) -> Settings:
     return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
 
 
-def _counted(services: Services, settings: Settings) -> RestoreReport:
+def _counted(services: Services) -> RestoreReport:
     withdrawn = services.vault.documents.latest(active=False)
     return RestoreReport(
-        forgotten_since=forgotten_elsewhere(services, settings),
         vault=str(services.settings.vault),
         documents=sum(services.vault.documents.collections().values()),
         forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in withdrawn),
     )
-
-
-def forgotten_elsewhere(services: Services, settings: Settings) -> list[str]:
-    """Return the served documents that another vault of this machine has forgotten."""
-    others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
-    return sorted({text for other in others for text in _forgotten_in(_alone(settings, other), services)})
-
-
-def forgotten_sentence(files: Sequence[str], whole: str) -> str:
-    """Return the sentence that another vault has forgotten *files* of *whole*."""
-    return (
-        f"Another vault of this machine has forgotten {plural(len(files), 'note')} of {whole}: {few(files)}."
-    )
-
-
-def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
-    """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
-    places = {
-        (place.collection, place.path): place.at
-        for place in unopened_services(other).forget_log.read().places
-    }
-    left = []
-    for document in every_served(services.vault.documents):
-        if places.get((document.collection, document.path), "") > document.indexed_at:
-            yield document.display_path
-        else:
-            left.append(document)
-    if is_there(other.vault):
-        with (
-            suppress(ClawmemError),
-            open_services(other, read_only=True) as opened,
-        ):  # doctor examines a damaged vault
-            yield from (
-                document.display_path
-                for document in left
-                if opened.vault.forgotten_texts.holds(services.vault.documents.body(document.id) or "")
-            )
 
 
 def _refuse_content(services: Services, bundle: Path) -> None:

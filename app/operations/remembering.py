@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import DocumentReference, Limit, Names, listed, place_of
 from clawmem.app.operations.indexing import PERSON
@@ -14,9 +15,6 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Option, R
 from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.ports.records import Origin
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 NOTHING_WRITTEN = 1  # exit code
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."

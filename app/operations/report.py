@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, plural, records_table
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.ports.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 
 class UsageReport(Result):

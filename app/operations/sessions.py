@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.ports.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 SessionId = Annotated[str, Field(description="Session; by default the one that runs this command.")]
 

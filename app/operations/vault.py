@@ -23,7 +23,6 @@ from clawmem.app.operations.operation import (
     operation,
 )
 from clawmem.app.operations.output import Table, plural, table
-from clawmem.app.operations.portability import forgotten_elsewhere, forgotten_sentence
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models import WITHOUT, Provider
@@ -189,15 +188,6 @@ class Synced(Reading):
     made: str | None = None
 
 
-def _forgotten_before(services: Services, folder: str, name: str) -> list[str]:
-    """Return a warning about notes of a new vault that another vault has forgotten, for a person."""
-    if not services.is_new or services.caller != PERSON:
-        return []
-    found = forgotten_elsewhere(services, services.settings)
-    remedy = f"To forget a note here as well, run: clawmem --vault {name} forget NOTE"
-    return [f"{forgotten_sentence(found, folder)} {remedy}"] if found else []
-
-
 def named_vault(settings: Settings, request: Any, caller: str) -> Settings:
     """Return the settings of the vault into which a folder is read; give a new vault of the command line its name."""
     name = request.vault
@@ -337,5 +327,4 @@ def vault_sync(
     embedded = embed_after(services, [collection], asked=embed or None)
     made = str(services.settings.vault) if services.is_new else None
     read = sums_of(services, [report])
-    read["warnings"] += _forgotten_before(services, str(folder), vault)
     return Synced(**read, vault=vault, collection=collection, made=made, embed=embedded)

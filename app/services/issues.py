@@ -59,16 +59,6 @@ class IssueReport:
     problems: Sequence[str]
     embed: EmbedReport | None = None
 
-    @property
-    def exit_code(self) -> int:
-        """Return the exit code of a command: 1 where there are problems."""
-        return 1 if self.problems else 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return the problems."""
-        return self.problems
-
 
 class _StoredIssue(NamedTuple):
     issue: str

@@ -27,6 +27,7 @@ from clawmem.app.operations.operation import (
     Attachment,
     Effect,
     Opening,
+    left_out_of,
     option_of,
     parameters_of,
     remarks_of,
@@ -245,7 +246,8 @@ def add_operation(
             dispatcher, operation, request, caller=CALLER, vault=vault, progress=progress_for(ctx)
         )
         attached = operation.attachments(result) if operation.attachments else ()
-        text = "\n".join([as_lines(operation.shown(result)), *remarks_of(result)]).strip()
+        degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
+        text = "\n".join([as_lines(operation.shown(result)), *degraded, *remarks_of(result)]).strip()
         return answer(text, operation.record(result, without_nulls=True), *map(_resource, attached))
 
     tool.__name__ = operation.name
