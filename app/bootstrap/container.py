@@ -258,7 +258,7 @@ class UseCases(containers.DeclarativeContainer):
     publisher: Publisher = use_case("indexing.publish:Publisher")
     memories = use_case("capture.memories:Memories")
     merged = use_case("maintenance.observations:MergedObservations")
-    knowledge = use_case("knowledge.model_enrichment:KnowledgeStores")
+    knowledge = use_case("knowledge.enriching:KnowledgeStores")
     plan = option.lanes
     ask_of = function("knowledge.asking:ask_of")
     ask = Factory(ask_of, calls_a_day=plan.daily_calls)

@@ -2,98 +2,80 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
 
 from clawmem.app.services.knowledge.asking import DAY, Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
-from clawmem.app.services.knowledge.model_enrichment import KnowledgeStores, ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.knowledge import enrichment, notes
 from clawmem.domain.knowledge.enrichment import (
+    EVOLVED,
     LINK_KINDS,
+    NEIGHBOURS,
     DescriptionUpdate,
     Link,
+    ModelTask,
     entity_weight,
     least_rarity,
     rarity,
 )
 from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
-from clawmem.domain.knowledge.notes import keywords
+from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
 from clawmem.domain.maintenance.selection import newest_first
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.knowledge import RULES, Entity, Note, Relation, RelationKind, Triple
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
+from clawmem.ports.knowledge import (
+    RULES,
+    Entity,
+    EntityStore,
+    Note,
+    NoteStore,
+    Relation,
+    RelationKind,
+    RelationStore,
+    Triple,
+    TripleStore,
+)
 from clawmem.ports.records import Grain, Term
+from clawmem.ports.storage import Transactions
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
-
-
-class RelationBuilder:
-    """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Transactions.writing`."""
-
-    def __init__(self, stores: KnowledgeStores) -> None:
-        self._stores = stores
-
-    def by_rules(self, document_id: int, at: str) -> int:
-        """Renew the relations from stored vectors and mentions; return the number of changed relations."""
-        near = nearest_documents(self._stores.embeddings, self._stores.vectors, document_id, SIMILAR)
-        by_vectors = [
-            Relation(document_id, target, RelationKind.SEMANTIC, cosine, BY_VECTORS, at)
-            for target, cosine in near
-        ]
-        renew = self._stores.relations.renew
-        return renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], by_vectors) + renew(
-            RelationKind.ENTITY, BY_NAMES, [document_id], self._by_names(document_id, at)
-        )
-
-    def by_model(self, document_id: int, links: Sequence[tuple[int, Link]], at: str) -> int:
-        """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
-        said = defaultdict[RelationKind, list[Relation]](list)
-        for target, link in links:
-            why = {"reasoning": link.reasoning} if link.reasoning else {}
-            one = Relation(document_id, target, link.kind, link.confidence, BY_MODEL, at, why)
-            said[link.kind].append(one)
-        self._make_room(document_id, {relation.target for relation in said[RelationKind.SEMANTIC]})
-        renew = self._stores.relations.renew
-        return sum(renew(kind, BY_MODEL, [document_id], said[kind]) for kind in LINK_KINDS)
-
-    def _make_room(self, document_id: int, targets: set[int]) -> None:
-        there = self._stores.relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
-        kept = [
-            relation for relation in there if relation.origin == BY_VECTORS and relation.target not in targets
-        ]
-        self._stores.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], kept)
-
-    def _by_names(self, document_id: int, at: str) -> Iterator[Relation]:
-        documents = sum(self._stores.documents.collections().values())
-        shared = defaultdict[int, list[tuple[float, Entity]]](list)
-        for entity in self._stores.entities.mentions(document_id):
-            rare = rarity(documents, entity.mention_count)
-            for other in self._others(document_id, entity) if rare >= least_rarity(documents) else ():
-                shared[other].append((rare, entity))
-        for other, both in sorted(shared.items()):
-            weight = entity_weight(max(rare for rare, _ in both), len(both))
-            why = {"entities": sorted(entity.name for _, entity in both)}
-            yield Relation(document_id, other, RelationKind.ENTITY, weight, BY_NAMES, at, why)
-
-    def _others(self, document_id: int, entity: Entity) -> Iterable[int]:
-        mentioning = self._stores.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
-        return [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]
-
-
 EVERY = 1_000_000  # no limit: more documents than a vault has
 PATIENCE = 2  # consecutive documents without an answer; a single one may be too long for the model
+BRIEF = 200  # characters shown of a document that has no description yet
+NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 
 Progress = Callable[[int, int], None]
-Tell = Callable[[int, "EnrichReport"], None]
-Told = Callable[["EnrichReport"], None]
+Receive = Callable[["EnrichReport"], None]
+
+
+@dataclass(frozen=True)
+class KnowledgeStores:
+    """Stores and ports that an enrichment reads and writes."""
+
+    documents: DocumentStore
+    lexical: LexicalIndex
+    vectors: VectorSearch
+    embeddings: EmbeddingStore
+    entities: EntityStore
+    triples: TripleStore
+    relations: RelationStore
+    notes: NoteStore
+    transactions: Transactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +103,16 @@ class EnrichReport:
         return EnrichReport(**sums)
 
 
+class ModelEnrichment(NamedTuple):
+    """Validated answers of a model; ``evolved`` holds changes to the notes of other documents."""
+
+    content: Content
+    names: list[Name]
+    statements: list[tuple[Statement, str]]
+    links: list[tuple[int, Link]]
+    evolved: list[tuple[Note, DescriptionUpdate]]
+
+
 class Enrich:
     """
     Enriches document after document, each in one transaction; an interrupted run can be continued at any point.
@@ -135,7 +127,6 @@ class Enrich:
         self._stores = stores
         self._clock = clock
         self._ask = ask
-        self._linking = RelationBuilder(stores)
         self._facts = Facts(stores.documents, stores.triples)
 
     def __call__(
@@ -146,7 +137,7 @@ class Enrich:
         newest: bool = False,
         only: Collection[int] | None = None,
         progress: Progress = lambda done, total: None,
-        tell: Tell = lambda document_id, report: None,
+        tell: Callable[[int, EnrichReport], None] = lambda document_id, report: None,
     ) -> EnrichReport:
         """
         Enrich waiting documents, at most *limit*; with `anew` also those described by other models.
@@ -162,26 +153,33 @@ class Enrich:
         Raises:
             VaultError: documents enriched before it stay enriched.
         """
-        by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
-        queue = by_model if self._ask else by_rules
-        waiting = [index for index in queue if only is None or index in only]
-        numbers = (self._newest(waiting) if newest else waiting)[:limit]
-        resolve = self._look_around(numbers)
-        report, due, patience = EnrichReport(), set(by_rules), PATIENCE
+        stores = self._stores
+        due = set(stores.notes.waiting(EVERY, by_model=False))
+        queue = stores.notes.waiting(EVERY, by_model=self._ask is not None)
+        if anew:
+            queue = sorted({*queue, *self._described_by_others()})
+        numbers = [number for number in queue if only is None or number in only]
+        if newest:
+            documents = stores.documents.many(numbers).values()
+            ready = [document for document in documents if not waits_for_vectors(stores.embeddings, document)]
+            numbers = [document.id for document in newest_first(ready, len(ready))]
+        numbers = numbers[:limit]
+        report, patience = EnrichReport(), PATIENCE
         for done, number in enumerate(numbers, start=1):
-            of_it = partial(tell, number)
-            one = self._one(number, resolve, of_it, is_due=number in due, is_stopped=not patience)
-            patience = patience - 1 if one.stopped else PATIENCE if one.by_model else patience
-            report = replace(report + one, stopped=one.stopped or report.stopped)
+            reading = read(stores.documents, stores.embeddings, number)
+            receive: Receive = partial(tell, number)
+            part = EnrichReport()
+            if reading and number in due:
+                part += self._by_rules(reading, receive)
+            if reading and self._ask and patience:
+                part += self._by_model(reading, self._ask, receive)
+            patience = patience - 1 if part.stopped else PATIENCE if part.by_model else patience
+            report = replace(report + part, stopped=part.stopped or report.stopped)
             progress(done, len(numbers))
-        left = self._stores.notes.waiting(EVERY, by_model=self._ask is not None)
+        left = stores.notes.waiting(EVERY, by_model=self._ask is not None)
         return replace(report, waiting=len(left))
 
-    def _queue(self, anew: bool, *, by_model: bool) -> list[int]:
-        waiting = self._stores.notes.waiting(EVERY, by_model=by_model)
-        return sorted({*waiting, *self._by_others()}) if anew and by_model else waiting
-
-    def _by_others(self) -> list[int]:
+    def _described_by_others(self) -> list[int]:
         """Return the documents whose note is not by this model: it is by another one, or this one failed for good."""
         if self._ask is None:
             return []
@@ -192,132 +190,197 @@ class Enrich:
         latest = ((number, self._stores.notes.get(number)) for number in self._stores.documents.ids())
         return [number for number, note in latest if note is not None and note.origin != model]
 
-    def _newest(self, numbers: Sequence[int]) -> list[int]:
-        documents = self._stores.documents.many(numbers).values()
-        ready = [
-            document for document in documents if not waits_for_vectors(self._stores.embeddings, document)
-        ]
-        return [document.id for document in newest_first(ready, len(ready))]
-
-    def _look_around(self, numbers: Sequence[int]) -> Resolve:
-        """Collect listed people and certain names from all documents first, so that each profits from the others."""
-        people: set[str] = set()
-        named: Counter[str] = Counter()
-        for reading in filter(
-            None, (read(self._stores.documents, self._stores.embeddings, number) for number in numbers)
-        ):
-            people.update(reading.people)
-            named.update(name.name for name in names_in(reading.title, reading.body, reading.people))
-        return Resolve(self._stores.entities, people, named)
-
-    def _one(
-        self, number: int, resolve: Resolve, tell: Told, *, is_due: bool, is_stopped: bool
-    ) -> EnrichReport:
-        reading = read(self._stores.documents, self._stores.embeddings, number)
-        if reading is None:
-            return EnrichReport()
-        report = self._by_rules(reading, resolve, tell) if is_due else EnrichReport()
-        if self._ask and not is_stopped:
-            report += self._by_model(reading, resolve, self._ask, tell)
-        return report
-
     # -- by rules -----------------------------------------------------------------------------------
 
-    def _by_rules(self, reading: Reading, resolve: Resolve, tell: Told) -> EnrichReport:
-        document = reading.document
-        told = keywords(reading.title, reading.body, self._rarity())
-        mentioned = resolve.all(_names(reading, resolve))
-        with self._stores.transactions.writing():
+    def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
+        document, stores = reading.document, self._stores
+        count = stores.lexical.count(Grain.DOCUMENT)
+        keywords = notes.keywords(
+            reading.title,
+            reading.body,
+            lambda word: rarity(count, stores.lexical.holding(Term(word), Grain.DOCUMENT)),
+        )
+        resolve = Resolve(stores.entities, reading.people)
+        entities = resolve.all(_names(reading, resolve))
+        with stores.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
-            before = self._stores.notes.get(document.id)
-            is_ours = before is None or before.origin == RULES
-            noted = is_ours and self._noted(Note(document.id, told, document.tags))
-            new = self._mention(reading, mentioned)
-            links = self._linking.by_rules(document.id, self._now())
-            self._stores.notes.settle(document.id, document.source_hash, by_model=False)
+            before = stores.notes.get(document.id)
+            is_by_rules = before is None or before.origin == RULES
+            noted = self._put_note(Note(document.id, keywords, document.tags)) if is_by_rules else 0
+            new = self._mention(reading, entities)
+            at = self._now()
+            near = nearest_documents(stores.embeddings, stores.vectors, document.id, SIMILAR)
+            similar = [
+                Relation(document.id, target, RelationKind.SEMANTIC, cosine, BY_VECTORS, at)
+                for target, cosine in near
+            ]
+            shared = self._sharing_names(document.id, at)
+            links = stores.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document.id], similar)
+            links += stores.relations.renew(RelationKind.ENTITY, BY_NAMES, [document.id], shared)
+            stores.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
-            tell(report)
+            receive(report)
         return report
 
-    def _rarity(self) -> Callable[[str], float]:
-        documents = self._stores.lexical.count(Grain.DOCUMENT)
-        return lambda word: rarity(documents, self._stores.lexical.holding(Term(word), Grain.DOCUMENT))
+    def _sharing_names(self, document_id: int, at: str) -> Iterator[Relation]:
+        """Yield relations to the documents that mention the same rare entities."""
+        documents = sum(self._stores.documents.collections().values())
+        shared = defaultdict[int, list[tuple[float, Entity]]](list)
+        for entity in self._stores.entities.mentions(document_id):
+            rare = rarity(documents, entity.mention_count)
+            if rare >= least_rarity(documents):
+                mentioning = self._stores.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
+                for other in [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]:
+                    shared[other].append((rare, entity))
+        for other, both in sorted(shared.items()):
+            weight = entity_weight(max(rare for rare, _ in both), len(both))
+            why = {"entities": sorted(entity.name for _, entity in both)}
+            yield Relation(document_id, other, RelationKind.ENTITY, weight, BY_NAMES, at, why)
 
     # -- by a model ---------------------------------------------------------------------------------
 
-    def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask, tell: Told) -> EnrichReport:
+    def _by_model(self, reading: Reading, ask: Ask, receive: Receive) -> EnrichReport:
         try:
-            made = ModelEnricher(self._stores, ask)(reading)
-            return self._keep(reading, made, resolve, ask.model, tell)
+            return self._save(reading, self._answers(reading, ask), ask.model, receive)
         except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
         except ModelError as error:
-            return self._fail(reading, str(error), tell)
+            report = EnrichReport(failed=1)
+            with self._stores.transactions.writing():
+                self._stores.notes.fail(reading.document.id, reading.document.source_hash, str(error))
+                receive(report)
+            return report
 
-    def _fail(self, reading: Reading, why: str, tell: Told) -> EnrichReport:
-        report = EnrichReport(failed=1)
-        with self._stores.transactions.writing():
-            self._stores.notes.fail(reading.document.id, reading.document.source_hash, why)
-            tell(report)
-        return report
+    def _answers(self, reading: Reading, ask: Ask) -> ModelEnrichment:
+        """
+        Return the answers to all questions about one document.
 
-    def _keep(
-        self, reading: Reading, made: ModelEnrichment, resolve: Resolve, model: str, tell: Told
-    ) -> EnrichReport:
-        document = reading.document
-        names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
-        with self._stores.transactions.writing():
+        Raises:
+            ModelAnswerInvalid: the answer has no usable description, also after a second attempt.
+            ModelError, DailyLimitReached: there was no answer.
+        """
+
+        def answer(task: ModelTask, prompt: str) -> Any:
+            value = ask(task, prompt)
+            if value is None:
+                raise ModelAnswerInvalid(ask.model, f"no usable {task.purpose} came back")
+            return value
+
+        stores, document = self._stores, reading.document
+        shown = (reading.title, document.content_type, reading.body)
+        content = notes.read_content(answer(NOTE, notes.prompt(*shown)))
+        if content is None:
+            raise ModelAnswerInvalid(ask.model, "no description came back")
+        named = answer(enrichment.NAMES, enrichment.names_prompt(*shown))
+        text = reading.body[: notes.SHOWN]
+        names = enrichment.read_names(named, reading.title, text, document.content_type)
+        description = _description(reading.title, content)
+
+        similar = nearest_documents(stores.embeddings, stores.vectors, document.id, 0.0, NEIGHBOURS)
+        near = [number for number, _ in similar if stores.documents.body(number)]
+        links: list[tuple[int, Link]] = []
+        if near:
+            prompt = enrichment.links_prompt(description, list(map(self._brief, near)))
+            found = enrichment.read_links(answer(enrichment.LINKS, prompt), len(near))
+            links = [(near[link.place], link) for link in found]
+
+        evolved: list[tuple[Note, DescriptionUpdate]] = []
+        is_new = not any(note.origin != RULES for note in stores.notes.history(document.id))
+        if is_new and is_verified(document.origin):  # else it may not change other descriptions
+            strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
+            targets = dict.fromkeys(target for target, _ in strongest)
+            described = (note for target in targets if (note := stores.notes.get(target)) and note.context)
+            for note in list(islice(described, EVOLVED)):
+                before = Content(note.keywords, note.tags, note.context)
+                prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
+                update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
+                if update is not None:
+                    evolved.append((note, update))
+        statements = enrichment.read_statements(named, text)
+        return ModelEnrichment(content, names, statements, links, evolved)
+
+    def _brief(self, document_id: int) -> str:
+        title = self._title(document_id)
+        if (note := self._stores.notes.get(document_id)) and note.context:
+            return _description(title, Content(note.keywords, note.tags, note.context))
+        return f"{title}: {redact(self._stores.documents.body(document_id) or '')[:BRIEF]}"
+
+    def _title(self, document_id: int) -> str:
+        document = self._stores.documents.get(document_id)
+        return redact(document.title) if document else ""
+
+    def _save(self, reading: Reading, answers: ModelEnrichment, model: str, receive: Receive) -> EnrichReport:
+        document, stores = reading.document, self._stores
+        resolve = Resolve(stores.entities, reading.people)
+        names = [*answers.names, *_names(reading, resolve)][: cap_of(document.content_type)]
+        with stores.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
-            noted = self._noted(Note(document.id, *made.content, origin=model))
+            noted = self._put_note(Note(document.id, *answers.content, origin=model))
             new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
-            triples = self._say(reading, made.statements, resolve)
-            links = self._linking.by_model(document.id, made.links, self._now())
-            evolved = sum(self._evolve(note, after, model, document.id) for note, after in made.evolved)
-            self._stores.notes.settle(document.id, document.source_hash, by_model=True)
+            triples = self._put_triples(reading, answers.statements, resolve)
+            links = self._put_links(document.id, answers.links)
+            evolved = 0
+            for note, update in answers.evolved:
+                latest = stores.notes.get(note.document_id)
+                if latest and latest.version == note.version:  # no other process changed the note
+                    why = update.reasoning
+                    changed = Note(
+                        note.document_id, *update.content, origin=model, cause=document.id, reason=why
+                    )
+                    evolved += self._put_note(changed)
+            stores.notes.settle(document.id, document.source_hash, by_model=True)
             report = EnrichReport(
                 by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
             )
-            tell(report)
+            receive(report)
         return report
 
-    def _evolve(self, before: Note, after: DescriptionUpdate, model: str, cause: int) -> int:
-        latest = self._stores.notes.get(before.document_id)
-        if latest is None or latest.version != before.version:
-            return 0  # another process changed the note
-        return self._noted(
-            Note(before.document_id, *after.content, origin=model, cause=cause, reason=after.reasoning)
-        )
+    def _put_links(self, document_id: int, links: Sequence[tuple[int, Link]]) -> int:
+        """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
+        relations, at = self._stores.relations, self._now()
+        stated = defaultdict[RelationKind, list[Relation]](list)
+        for target, link in links:
+            why = {"reasoning": link.reasoning} if link.reasoning else {}
+            stated[link.kind].append(
+                Relation(document_id, target, link.kind, link.confidence, BY_MODEL, at, why)
+            )
+        targets = {relation.target for relation in stated[RelationKind.SEMANTIC]}
+        similar = relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
+        others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in targets]
+        relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
+        return sum(relations.renew(kind, BY_MODEL, [document_id], stated[kind]) for kind in LINK_KINDS)
 
-    def _say(self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve) -> int:
+    def _put_triples(
+        self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
+    ) -> int:
+        """Replace the facts of a document; return the number of new ones."""
         if reading.has_own_triples:
             return 0
-        said = list(self._triples(reading, statements, resolve))
-        reopened = self._stores.triples.reopen(reading.document.id)
-        self._stores.triples.forget(reading.document.id)
-        new = self._stores.triples.add(said)
-        self._facts.end_replaced(said)
+        document, stores = reading.document, self._stores
+        triples = [
+            Triple(
+                resolve.entity_named(subject),
+                predicate,
+                other if predicate in LITERAL else resolve.entity_named(other),
+                document.id,
+                valid_from=document.authored_at[:DAY],
+                confidence=confidence_of(document.content_type),
+                said=quote,
+            )
+            for (subject, predicate, other), quote in statements
+        ]
+        reopened = stores.triples.reopen(document.id)
+        stores.triples.forget(document.id)
+        new = stores.triples.add(triples)
+        self._facts.end_replaced(triples)
         self._facts.end_again(reopened)
         return new
 
-    def _triples(
-        self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
-    ) -> Iterator[Triple]:
-        for statement, said in statements:
-            yield Triple(
-                resolve.spoken_of(statement.subject),
-                statement.predicate,
-                statement.object if statement.predicate in LITERAL else resolve.spoken_of(statement.object),
-                reading.document.id,
-                valid_from=reading.document.authored_at[:DAY],
-                confidence=confidence_of(reading.document.content_type),
-                said=said,
-            )
-
     # -- both ---------------------------------------------------------------------------------------
 
-    def _noted(self, note: Note) -> int:
+    def _put_note(self, note: Note) -> int:
         """Store a note; return 1 if it differs from the latest version."""
         before = self._stores.notes.get(note.document_id)
         version = self._stores.notes.put(replace(note, written_at=self._now()))
@@ -350,3 +413,7 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
     """Return the names found in a document by rules."""
     content_type = reading.document.content_type
     return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
+
+
+def _description(title: str, content: Content) -> str:
+    return f"{title}: {content.context} ({', '.join(content.keywords)})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -73,13 +73,11 @@ class Resolve:
     resolves to a person if exactly one known person or one of *people* has it.
 
     Args:
-        people: Full names of the people listed in the documents of this run.
-        named: Number of these documents in which each name certainly is a name.
+        people: Full names of the people that the document lists.
     """
 
     entities: EntityStore
     people: Collection[str] = ()
-    named: Mapping[str, int] = field(default_factory=dict)
 
     def all(self, names: Iterable[Name]) -> list[Entity]:
         """
@@ -87,13 +85,13 @@ class Resolve:
 
         Names of a specific kind are resolved first: the same name without a kind then means the same entity.
         """
-        found: dict[str, Entity] = {}
-        for name in sorted(names, key=lambda one: is_generic(one.kind)):
-            one = self(name, found)
-            found.setdefault(one.id, one)
-        return list(found.values())
+        entities: dict[str, Entity] = {}
+        for name in sorted(names, key=lambda name: is_generic(name.kind)):
+            entity = self(name, entities)
+            entities.setdefault(entity.id, entity)
+        return list(entities.values())
 
-    def __call__(self, name: Name, beside: Mapping[str, Entity] = MappingProxyType({})) -> Entity:
+    def __call__(self, name: Name, mentioned: Mapping[str, Entity] = MappingProxyType({})) -> Entity:
         """
         Return the entity that one name means.
 
@@ -101,52 +99,55 @@ class Resolve:
         to a concept, but creates an entity of that kind.
 
         Args:
-            beside: Entities by id that the same document mentions, stored or not.
+            mentioned: Entities by id that the same document mentions, stored or not.
         """
-        known = self._near(name.name)
+        beginnings = sorted({word[:BEGINNING] for word in name_words(name.name)})
+        near = [entity for text in beginnings for entity in self.entities.search(text, LOOKED_AT)]
         if name.kind in (CONCEPT, PERSON):
-            persons = {entity.name for entity in known if entity.kind == PERSON} | set(self.people)
+            persons = {entity.name for entity in near if entity.kind == PERSON} | set(self.people)
             if person := full_name(name.name, persons):
                 name = Name(person, PERSON)
-        named = self._named_so(name.name, beside)
-        if is_generic(name.kind) and (only := only_one(name.name, named)):
+        same = self._of_name(name.name, mentioned)
+        if is_generic(name.kind) and (only := only_one(name.name, same)):
             return only
-        alike = [
-            entity for entity in (*named.values(), *known) if is_same(name, Name(entity.name, entity.kind))
-        ]
+        candidates = {entity.id: entity for entity in (*same.values(), *near)}.values()
+        alike = [entity for entity in candidates if is_same(name, Name(entity.name, entity.kind))]
         if not alike:
             return Entity(entity_id(name.name, name.kind), name.name, name.kind)
-        best = max(alike, key=lambda one: _likeness(name, one))
+        best = max(
+            alike,
+            key=lambda entity: (
+                edit_similarity(entity.name, name.name),
+                not is_generic(entity.kind),
+                entity.mention_count,
+                entity.id,
+            ),
+        )
         if is_generic(best.kind) and not is_generic(name.kind):
             return Entity(entity_id(best.name, name.kind), best.name, name.kind)
         return best
 
-    def spoken_of(self, name: str) -> Entity:
+    def entity_named(self, name: str) -> Entity:
         """Return the entity that a statement names: the only one of that name, or a concept if kinds conflict."""
-        having = self._named_so(name)
-        if found := only_one(name, having):
-            return found
-        return Entity(entity_id(name, CONCEPT), name, CONCEPT) if having else self(Name(name))
+        same = self._of_name(name)
+        if only := only_one(name, same):
+            return only
+        return Entity(entity_id(name, CONCEPT), name, CONCEPT) if same else self(Name(name))
 
     def is_known(self, name: str) -> bool:
-        """Whether *name* is an established name: in several documents of the run or the vault, or of a person."""
-        if self.named.get(name, 0) >= SEVERAL or full_name(name, self.people):
-            return True
+        """Whether *name* is an established name: in several documents of the vault, or of a person."""
         known = self.entities.known(ids_of(name)).values()
-        if any(entity.mention_count >= SEVERAL for entity in known):
+        if full_name(name, self.people) or any(entity.mention_count >= SEVERAL for entity in known):
             return True
-        found = self.entities.search(name, LOOKED_AT)
-        return full_name(name, [entity.name for entity in found if entity.kind == PERSON]) is not None
+        persons = [entity.name for entity in self.entities.search(name, LOOKED_AT) if entity.kind == PERSON]
+        return full_name(name, persons) is not None
 
-    def _named_so(self, name: str, beside: Mapping[str, Entity] = MappingProxyType({})) -> dict[str, Entity]:
+    def _of_name(
+        self, name: str, mentioned: Mapping[str, Entity] = MappingProxyType({})
+    ) -> dict[str, Entity]:
         """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
         ids = ids_of(name)
-        return self.entities.known(ids) | {text: beside[text] for text in ids if text in beside}
-
-    def _near(self, name: str) -> list[Entity]:
-        beginnings = {word[:BEGINNING] for word in name_words(name)}
-        found = (entity for text in sorted(beginnings) for entity in self.entities.search(text, LOOKED_AT))
-        return list({entity.id: entity for entity in found}.values())
+        return self.entities.known(ids) | {text: mentioned[text] for text in ids if text in mentioned}
 
 
 def merge_concept(entities: EntityStore, entity: Entity) -> None:
@@ -159,13 +160,3 @@ def merge_concept(entities: EntityStore, entity: Entity) -> None:
     known = entities.known(ids_of(entity.name))
     if concept in known and all(text in (concept, entity.id) for text in known):
         entities.merge(concept, entity)
-
-
-def _likeness(name: Name, entity: Entity) -> tuple[float, bool, int, str]:
-    """Sort key of a candidate: similarity, then a specific kind, then the number of mentions."""
-    return (
-        edit_similarity(entity.name, name.name),
-        not is_generic(entity.kind),
-        entity.mention_count,
-        entity.id,
-    )
