@@ -34,47 +34,57 @@ GEMINI_STYLE = HookStyle(
 PLUGIN = ("plugins", "entries", "clawmem")  # of OpenClaw
 
 
-class UserFolders(NamedTuple):
-    """Environment of the user, from which the folders of agents follow, and the project to edit instead; or none."""
+class Target(NamedTuple):
+    """The folder of an agent's settings, the environment of the user, and the project to edit instead; or none."""
 
+    folder: Path
     environ: Mapping[str, str]
-    project: Path | None = None
-
-    def below(self, folder: str, variable: str = "") -> Path:
-        """Return the folder that *variable* names, else *folder* below the home folder."""
-        chosen, home = self.environ.get(variable) or folder, self.environ.get("HOME")
-        return Path(f"{home}{chosen[1:]}") if home and chosen.startswith("~/") else Path(chosen).expanduser()
+    project: Path | None
 
 
 class Agent(NamedTuple):
-    """An agent: the program and the folder by which it is found, and what an installation changes."""
+    """
+    An agent: the program by which it is found, and what an installation changes.
+
+    ``folder`` is that of its settings, or ``below`` the folder that ``variable`` names.
+    """
 
     title: str
     program: str
-    folder: Callable[[UserFolders], Path]
-    steps: Callable[[UserFolders, Connection], Sequence[Step]]
+    folder: str
+    variable: str
+    steps: Callable[[Target, Connection], Sequence[Step]]
     hint: str = ""
     has_project: bool = True
     style: HookStyle | None = None
+    below: str = ""
+
+    def target(self, environ: Mapping[str, str], project: str = "") -> Target:
+        """Return the folders of a user, and of a project."""
+        folder = _folder(environ, self.folder, self.variable) / self.below
+        return Target(folder, environ, Path(project) if project else None)
 
 
-def _claude(folders: UserFolders, connection: Connection) -> list[Step]:
-    settings = _claude_folder(folders) / "settings.json"
-    servers = folders.below("~", "CLAUDE_CONFIG_DIR") / ".claude.json"
-    if folders.project:
-        settings, servers = folders.project / ".claude" / "settings.local.json", folders.project / ".mcp.json"
+def _folder(environ: Mapping[str, str], folder: str, variable: str = "") -> Path:
+    """Return the folder that *variable* names, else *folder*, where ``~`` is the home of *environ*."""
+    chosen, home = environ.get(variable) or folder, environ.get("HOME")
+    is_below_home = home and (chosen == "~" or chosen.startswith("~/"))
+    return Path(f"{home}{chosen[1:]}") if is_below_home else Path(chosen).expanduser()
+
+
+def _claude(target: Target, connection: Connection) -> list[Step]:
+    settings = target.folder / "settings.json"
+    servers = _folder(target.environ, "~", "CLAUDE_CONFIG_DIR") / ".claude.json"
+    if target.project:
+        settings, servers = target.project / ".claude" / "settings.local.json", target.project / ".mcp.json"
     return [
         SettingsFile(settings, _hooks(connection, CLAUDE_STYLE)),
         SettingsFile(servers, _servers(connection, SERVERS, _entry(connection))),
     ]
 
 
-def _claude_folder(folders: UserFolders) -> Path:
-    return folders.below("~/.claude", "CLAUDE_CONFIG_DIR")
-
-
-def _codex(folders: UserFolders, connection: Connection) -> list[Step]:
-    folder = folders.project / ".codex" if folders.project else _codex_folder(folders)
+def _codex(target: Target, connection: Connection) -> list[Step]:
+    folder = target.project / ".codex" if target.project else target.folder
     # Without the mark the first request of a session does not wait for the tools.
     server = {**_entry(connection), "required": True}
     return [
@@ -85,18 +95,14 @@ def _codex(folders: UserFolders, connection: Connection) -> list[Step]:
     ]
 
 
-def _codex_folder(folders: UserFolders) -> Path:
-    return folders.below("~/.codex", "CODEX_HOME")
-
-
-def _gemini(folders: UserFolders, connection: Connection) -> list[Step]:
-    folder = (folders.project or folders.below("~")) / ".gemini"
+def _gemini(target: Target, connection: Connection) -> list[Step]:
+    folder = target.project / ".gemini" if target.project else target.folder
     entries = [*_hooks(connection, GEMINI_STYLE), *_servers(connection, SERVERS, _entry(connection))]
     return [SettingsFile(folder / "settings.json", entries, JSON5)]
 
 
-def _opencode(folders: UserFolders, connection: Connection) -> list[Step]:
-    folder = folders.project or _opencode_folder(folders)
+def _opencode(target: Target, connection: Connection) -> list[Step]:
+    folder = target.project or target.folder
     names = ("opencode.jsonc", "opencode.json")
     file = next((folder / name for name in names if (folder / name).exists()), folder / names[-1])
     environ = dict(connection.environ)
@@ -115,51 +121,39 @@ def _opencode(folders: UserFolders, connection: Connection) -> list[Step]:
     return [
         SettingsFile(file, _servers(connection, "mcp", server), JSON5),
         WholeFile(
-            folder / (".opencode/plugin" if folders.project else "plugin") / "clawmem.js",
+            folder / (".opencode/plugin" if target.project else "plugin") / "clawmem.js",
             plugin,
             "clawmem plugin for OpenCode",
         ),
     ]
 
 
-def _opencode_folder(folders: UserFolders) -> Path:
-    return folders.below("~/.config", "XDG_CONFIG_HOME") / "opencode"
-
-
-def _openclaw(folders: UserFolders, connection: Connection) -> list[Step]:
+def _openclaw(target: Target, connection: Connection) -> list[Step]:
     entries: list[Entry] = [
         Element(("plugins", "load", "paths"), str(INTEGRATIONS / "openclaw"), "integrations/openclaw"),
         Setting(("plugins", "slots", "memory"), "clawmem", shared=True),
-        *_plugin(folders, connection, (*PLUGIN, "config"), "clawmemBin"),
+        *_plugin(target, connection, (*PLUGIN, "config"), "clawmemBin"),
         Setting((*PLUGIN, "enabled"), True),
         Setting((*PLUGIN, "hooks", "allowConversationAccess"), connection.may_read or None),
     ]
-    return [SettingsFile(_openclaw_folder(folders) / "openclaw.json", entries, JSON5)]
+    return [SettingsFile(target.folder / "openclaw.json", entries, JSON5)]
 
 
-def _openclaw_folder(folders: UserFolders) -> Path:
-    return folders.below("~/.openclaw", "OPENCLAW_STATE_DIR")
-
-
-def _hermes(folders: UserFolders, connection: Connection) -> list[Step]:
-    folder = _hermes_folder(folders)
+def _hermes(target: Target, connection: Connection) -> list[Step]:
+    folder = target.folder
     provider = Setting(("memory", "provider"), "clawmem", shared=True)
     return [
         Link(folder / "plugins" / "clawmem", INTEGRATIONS / "hermes" / "clawmem"),
-        SettingsFile(folder / "clawmem.json", _plugin(folders, connection, (), "bin")),
+        SettingsFile(folder / "clawmem.json", _plugin(target, connection, (), "bin")),
         SettingsFile(folder / "config.yaml", [provider], YAML_FORMAT),
     ]
 
 
-def _hermes_folder(folders: UserFolders) -> Path:
-    return folders.below("~/.hermes", "HERMES_HOME")
-
-
-def _curator(folders: UserFolders, connection: Connection) -> list[Step]:
+def _curator(target: Target, connection: Connection) -> list[Step]:
     page = (INTEGRATIONS / "curator" / "clawmem-curator.md").read_text("utf-8")
     vault = connection.environ.get("INDEX_PATH")
     command = shlex.join([*connection.program, *(("--vault", vault) if vault else ())])
-    file = _claude_folder(folders) / "agents" / "clawmem-curator.md"
+    file = target.folder / "agents" / "clawmem-curator.md"
     return [WholeFile(file, page.replace("{clawmem}", command), "name: clawmem-curator")]
 
 
@@ -181,10 +175,10 @@ def _servers(
     return [Server(member, name, entry, starts_clean=starts_clean)] if connection.server else []
 
 
-def _plugin(folders: UserFolders, connection: Connection, path: Sequence[str], runs: str) -> list[Entry]:
+def _plugin(target: Target, connection: Connection, path: Sequence[str], runs: str) -> list[Entry]:
     """Return the settings of a plugin that starts one file: the program, the vault and the profile."""
     beside = Path(connection.program[0]).with_name("clawmem")
-    found = shutil.which("clawmem", path=folders.environ.get("PATH", ""))
+    found = shutil.which("clawmem", path=target.environ.get("PATH", ""))
     program = str(beside) if beside.exists() else found or "clawmem"
     return [
         Setting((*path, runs), program, runs=True),
@@ -194,27 +188,29 @@ def _plugin(folders: UserFolders, connection: Connection, path: Sequence[str], r
 
 
 AGENTS = {
-    "claude-code": Agent("Claude Code", "claude", _claude_folder, _claude, style=CLAUDE_STYLE),
+    "claude-code": Agent("Claude Code", "claude", "~/.claude", "CLAUDE_CONFIG_DIR", _claude, style=CLAUDE_STYLE),
     "codex": Agent(
-        "Codex", "codex", _codex_folder, _codex,
+        "Codex", "codex", "~/.codex", "CODEX_HOME", _codex,
         "Codex asks once whether it may run the hooks: /hooks shows them.", style=CODEX_STYLE,
     ),
     "gemini": Agent(
-        "Gemini CLI", "gemini", lambda folders: folders.below("~/.gemini"), _gemini,
+        "Gemini CLI", "gemini", "~/.gemini", "", _gemini,
         "Gemini CLI starts servers in trusted folders only.", style=GEMINI_STYLE,
     ),
-    "opencode": Agent("OpenCode", "opencode", _opencode_folder, _opencode),
+    "opencode": Agent("OpenCode", "opencode", "~/.config", "XDG_CONFIG_HOME", _opencode, below="opencode"),
     "openclaw": Agent(
-        "OpenClaw", "openclaw", _openclaw_folder, _openclaw,
+        "OpenClaw", "openclaw", "~/.openclaw", "OPENCLAW_STATE_DIR", _openclaw,
         "Restart the gateway. Context and capture need its conversations, which --yes permits.",
         has_project=False,
     ),
     "hermes": Agent(
-        "Hermes", "hermes", _hermes_folder, _hermes, "Check: hermes memory status.", has_project=False
+        "Hermes", "hermes", "~/.hermes", "HERMES_HOME", _hermes, "Check: hermes memory status.", has_project=False
     ),
 }  # fmt: skip
 # An agent inside of Claude Code, which is installed on request alone.
-CURATOR = Agent("The curator", "", _claude_folder, _curator, 'Say "curate memory".', has_project=False)
+CURATOR = Agent(
+    "The curator", "", "~/.claude", "CLAUDE_CONFIG_DIR", _curator, 'Say "curate memory".', has_project=False
+)
 
 
 class InstalledClients:
@@ -227,11 +223,11 @@ class InstalledClients:
 
     def found(self) -> list[str]:
         """See `Clients`."""
-        folders, path = UserFolders(self._environ), self._environ.get("PATH", "")
+        path = self._environ.get("PATH", "")
         return [
             name
             for name, agent in AGENTS.items()
-            if os.path.isdir(agent.folder(folders)) or shutil.which(agent.program, path=path)  # noqa: PTH112
+            if os.path.isdir(agent.target(self._environ).folder) or shutil.which(agent.program, path=path)  # noqa: PTH112
         ]
 
     def install(self, name: str, connection: Connection, *, dry_run: bool = False) -> list[FileChange]:
@@ -263,8 +259,7 @@ class InstalledClients:
         agent = CURATOR if name == "curator" else AGENTS[name]
         if connection.project and not agent.has_project:
             raise ConfigError(f"{agent.title} has no settings for a project. Leave --project out.")
-        project = Path(connection.project) if connection.project else None
-        return agent.steps(UserFolders(self._environ, project), connection)
+        return agent.steps(agent.target(self._environ, connection.project), connection)
 
 
 def _done(plans: Sequence[Plan], *, dry_run: bool) -> list[FileChange]:
