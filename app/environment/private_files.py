@@ -10,10 +10,11 @@ from pathlib import Path
 from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
 from tempfile import TemporaryDirectory
-from time import time
+from time import gmtime, strftime, time
+from traceback import format_exception
 from typing import BinaryIO
 
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 MOST_BYTES = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE = 0o600
@@ -32,26 +33,31 @@ def error_log(vault: Path) -> Path:
     return state_folder(vault) / "errors.log"
 
 
-def append_to_error_log(vault: Path, entry: str, *, once_a_day: bool = False) -> bool:
+def log_error(vault: Path, name: str, error: BaseException | str, *, once_a_day: bool = False) -> bool:
     """
-    Append *entry*, a line ``MOMENT NAME: MESSAGE``, to the error log, which is bounded in size.
+    Append an error to the error log of *vault*, which is bounded in size; return whether it was appended.
+
+    An expected error is one line, another one a traceback. The folder of a deleted vault is not created again for it.
 
     Args:
-        once_a_day: Whether a message that the log already has for the day of the moment is left out.
-
-    Returns:
-        Whether the entry was appended.
+        name: The hook or the thread that failed.
+        once_a_day: Whether an error that the log already has for this day is left out.
 
     Raises:
         OSError: the log cannot be written.
     """
-    log = error_log(vault)
+    log, message = error_log(vault), " ".join(str(error).split())
+    if isinstance(error, BaseException) and not isinstance(error, ClawmemError):
+        message = "".join(format_exception(error)).rstrip()
+    if isinstance(error, BaseException) and not vault.exists():
+        return False
     make_folder(log.parent)
     content = log.read_bytes() if log.exists() else b""
+    entry = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {message}\n"
     line = entry.encode("utf-8", "backslashreplace")[-MOST_BYTES // 4 :]
-    message = line.rstrip().partition(b": ")[2]
+    ending = b": " + line.rstrip().partition(b": ")[2]
     of_day = [earlier for earlier in content.splitlines() if earlier.startswith(line[:10])]
-    if once_a_day and any(earlier.endswith(b": " + message) for earlier in of_day):
+    if once_a_day and any(earlier.endswith(ending) for earlier in of_day):
         return False
     if len(content) > MOST_BYTES:
         write_whole(log, content[-MOST_BYTES // 2 :].partition(b"\n")[2])

@@ -11,9 +11,8 @@ import pytest
 from command_line import Invoke, ask_json
 
 from clawmem.app.client.hook_registry import call_named
-from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.handlers import HookContext, call
 from clawmem.app.interfaces.hooks.protocol import answer, read_event
-from clawmem.app.interfaces.hooks.runner import call
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
 QUESTION = "Where do login sessions live, and for how many days?"

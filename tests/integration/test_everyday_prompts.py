@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.prompt import context_surfacing
+from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings.model import Settings

@@ -9,8 +9,7 @@ import pytest
 from command_line import Invoke, write_file
 
 from clawmem.app.bootstrap.opening import hook_services
-from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.prompt import context_surfacing
+from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 
 PROMPT = "Where do login sessions live, and for how many days?"

@@ -102,10 +102,10 @@ def test_a_hook_that_fails_costs_the_others_nothing(
     """An error is logged, a hook that hangs is left at its own deadline, and the others are answered."""
     code = f"""
 from clawmem.app.client import hook_registry
-from clawmem.app.interfaces.hooks import briefing, process
+from clawmem.app.interfaces.hooks import handlers, process
 def run(event, context):
     {fault}
-briefing.curator_nudge = run
+handlers.HANDLERS["curator-nudge"] = run
 hook_registry.HOOKS["curator-nudge"] = hook_registry.HOOKS["curator-nudge"]._replace(patience_s=2)
 process.run_process(["SessionStart", "--with", "staleness-check"])
 """

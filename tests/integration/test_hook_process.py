@@ -61,12 +61,12 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
     """A library that prints, a hook that leaves, one that offers and then hangs: one object each time."""
     code = """
 import os, sys
-from clawmem.app.interfaces.hooks import briefing, process
+from clawmem.app.interfaces.hooks import handlers, process
 def run(event, here):
     print("noise"); os.write(1, b"more noise")
     here.offer("so far")
     {}
-briefing.pretool_inject = run
+handlers.HANDLERS["pretool-inject"] = run
 process.run_process(["pretool-inject"])
 """
     for what, context in (

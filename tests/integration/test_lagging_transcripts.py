@@ -11,8 +11,7 @@ from time import monotonic, sleep
 import pytest
 
 from clawmem.adapters.files.conversation import PATIENCE_S, ConversationFiles
-from clawmem.app.interfaces.hooks.capture import capture
-from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.handlers import HookContext, capture
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import Spool
 

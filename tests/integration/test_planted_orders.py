@@ -15,9 +15,8 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.handlers import HANDLERS, HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.runner import handler_of
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
 from clawmem.ports.knowledge import Entity, Relation, RelationKind, Triple
@@ -70,7 +69,7 @@ class PlantedHome:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self.folder))
         here = HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
-        return handler_of(name)(event, here)
+        return HANDLERS[name](event, here)
 
     def contexts(self, transcript: str = "", attacks: Sequence[tuple[str, str]] = SOME) -> Iterator[str]:
         """Everything that the hooks say: about *attacks*, about each file, and at the beginning of sessions."""

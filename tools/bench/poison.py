@@ -27,8 +27,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.prompt import context_surfacing
+from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.records import Origin

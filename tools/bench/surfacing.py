@@ -25,8 +25,7 @@ from artefacts import FOLDER, read_facts, write_facts
 from judged import collections_in, data_hash, each, surroundings, vault_of
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.prompt import context_surfacing
+from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import PROFILES

@@ -49,12 +49,15 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
         if name.isascii() and name.replace("-", "").isalnum():
             hook_answer.line = ask(name, event, os.environ)
         if not hook_answer.line:
-            from clawmem.app.interfaces.hooks.runner import prepare_next, run_hooks  # not if a server answers
+            from clawmem.app.interfaces.hooks.handlers import (
+                prepare_next,
+                run_hooks,
+            )  # not if a server answers
 
             hook_answer.afterwards = lambda: prepare_next(name, inherited)
             run_hooks(name, event.decode("utf-8", "replace"), hook_answer.offer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
-        from clawmem.app.interfaces.hooks.runner import report_error
+        from clawmem.app.interfaces.hooks.handlers import report_error
 
         report_error(name, error)
     hook_answer.write_and_exit()

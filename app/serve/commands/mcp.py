@@ -10,8 +10,8 @@ import anyio
 import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
+from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
-from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.mcp.proxy import forwarded
 from clawmem.domain.maintenance.schedule import LaneName
 

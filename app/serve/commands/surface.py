@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from clawmem.app.interfaces.cli.session import settings_of, show_outcome
-from clawmem.app.interfaces.hooks.briefing import session_bootstrap, staleness_check
-from clawmem.app.interfaces.hooks.capture import do_jobs
-from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.handlers import (
+    HookContext,
+    context_surfacing,
+    do_jobs,
+    session_bootstrap,
+    staleness_check,
+)
 from clawmem.app.interfaces.hooks.process import run_process
-from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.ports.errors import InvalidInput

@@ -1,0 +1,447 @@
+"""
+Hooks and their execution where no server answers: context for prompts, briefings, and capture of conversations.
+
+A hook returns a text for the model. A conversation is captured by jobs, which are stored first and then done as far as
+time allows.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from socket import gethostname
+from time import monotonic, time_ns
+from typing import TYPE_CHECKING
+
+from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.bootstrap.opening import hook_services, open_services
+from clawmem.app.client.autostart import start_server
+from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, call_named
+from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
+from clawmem.app.environment.places import CURATOR_REPORT, default_vault
+from clawmem.app.environment.private_files import log_error, write_whole
+from clawmem.app.environment.projects import project_of
+from clawmem.app.environment.session_topics import Topics
+from clawmem.app.interfaces.hooks.protocol import HookEvent, event_object, read_event
+from clawmem.app.interfaces.hooks.spool import InjectedFingerprints, Job, JobsFailed, Spool
+from clawmem.app.operations.embedding import embed_captured
+from clawmem.app.services.capture.briefing import curation_note
+from clawmem.app.services.capture.session import Session
+from clawmem.app.services.capture.visibility import applying_elsewhere
+from clawmem.app.services.lifecycle.actions import read_policy
+from clawmem.app.services.surfacing.steps import Choices
+from clawmem.app.services.surfacing.turns import gated, turns_of
+from clawmem.app.settings.model import load_settings
+from clawmem.domain.briefing.naming import file_name
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.security.fingerprint import fingerprint, is_echo
+from clawmem.domain.security.redaction import redact
+from clawmem.domain.surfacing.gate import why_skip
+from clawmem.domain.surfacing.profiles import profile_named
+from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.sessions import Session as SessionRecord
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+STDERR = 2
+MOST_SHOWN = 60  # characters of invalid input in the log
+MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
+
+MOST_REPORT_BYTES = 1_000_000
+FILE_FIELDS = ("file_path", "notebook_path")
+SHORTEST = 3  # characters of a name that identifies a file
+LONGEST, LONGEST_PATH = 255, 4096  # characters
+
+MOST_SECONDS = 20.0  # for jobs, of the 30 s that the client waits
+READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
+MOST_DOCUMENTS = 200
+# The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
+# summary is stored, because no other file contains it.
+FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
+
+
+class HookContext:
+    """
+    Dependencies of a hook. This implementation is for a separate process: each access opens and closes the vault.
+
+    Args:
+        environ: Environment variables of the client.
+        offer: Receives provisional contexts; the last one is sent if the hook misses its deadline.
+        later: Called after jobs were stored, to have them done; by default they are done at once.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        offer: Callable[[str], None] = lambda context: None,
+        later: Callable[[], object] | None = None,
+    ) -> None:
+        self.environ, self.offer, self.later = environ, offer, later or self.do_jobs
+
+    @property
+    def vault(self) -> Path:
+        """The path of the vault, which may not exist."""
+        return default_vault(self.environ)
+
+    def services(self) -> AbstractContextManager[Services | None]:
+        """Return a context manager for the services over the vault, opened for reading; ``None`` without a vault."""
+        return hook_services(self.environ)
+
+    def writable(self) -> AbstractContextManager[Services]:
+        """Return a context manager for the services over the existing vault, opened for writing."""
+        return open_services(load_settings(vault=self.vault, environ=self.environ), create=False)
+
+    def do_jobs(self) -> None:
+        """Do the stored jobs, unless another process does. Raises `JobsFailed`."""
+        do_jobs(self.vault, self.environ)
+
+
+def context_surfacing(event: HookEvent, context: HookContext) -> str:
+    """
+    Return the block for the prompt of *event*, or silence.
+
+    Silent for subagents and timers, without a vault, and for a prompt that needs no search: such a prompt is no turn.
+    """
+    if event.in_subagent or not event.prompted_by_person:
+        return ""
+
+    def report(error: Exception) -> None:
+        with suppress(OSError):
+            log_error(context.vault, "context-surfacing", error, once_a_day=True)
+
+    settings = load_settings(environ=context.environ, lenient=report)
+    heartbeats, with_heartbeats = settings.heartbeat_patterns, settings.with_heartbeats
+    if not settings.vault.is_file() or why_skip(
+        event.prompt, heartbeats=heartbeats, with_heartbeats=with_heartbeats
+    ):
+        return ""
+    with context.services() as services:
+        if services is None:
+            return ""
+        vault, now_ms = services.vault, time_ns() // 1_000_000
+        turns = turns_of(vault.telemetry, event.session_id, event.prompt_id)
+        if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
+            vault.telemetry.record(gated(turns, event.prompt, now_ms))
+            return ""
+        profile = profile_named(settings.profile, settings.token_budget)
+        files = services.conversation_files(event.transcript_path, event.session_id)
+        compacted_ms = files.compacted_at_ms()
+        topic = Topics(settings.topics).get(event.session_id) if event.session_id else ""
+        choices = Choices(
+            profile,
+            topic=topic or settings.topic,
+            mode=settings.threshold_mode,
+            session_id=event.session_id,
+            compacted_at=iso_utc(compacted_ms) if compacted_ms else "",
+            loaded=files.loaded_by_client(),
+            elsewhere=applying_elsewhere(vault.properties, project_of(event.cwd)),
+        )
+        surface = services.prompt_surfacing(settings, profile)
+        return surface(event.prompt, turns, choices, context.offer).block
+
+
+def session_bootstrap(event: HookEvent, context: HookContext) -> str:
+    """Brief a new session with profile, handoff and decisions, and record its start."""
+    with context.services() as services:
+        if services is None or event.in_subagent:
+            return ""
+        briefing = services.briefings.at_start(project_of(event.cwd))
+    _inject(briefing, event, context)
+    if event.session_id:
+        with context.writable() as services:
+            sessions, now = services.vault.sessions, iso_utc(services.clock.now_ms())
+            known = sessions.get(event.session_id)
+            new = SessionRecord(event.session_id, now, machine=gethostname())
+            sessions.save(replace(known, ended_at=None) if known else new)
+    return briefing
+
+
+def staleness_check(event: HookEvent, context: HookContext) -> str:
+    """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
+    with context.services() as services:
+        if services is None or event.in_subagent:
+            return ""
+        due = services.briefings.staleness()
+    context.offer(due)
+    settings = load_settings(vault=context.vault, environ=context.environ)
+    policy = read_policy(settings.lifecycle)
+    if policy and not policy.only_previews:
+        with open_services(settings, create=False) as services:
+            services.lifecycle.sweep(policy, by="staleness-check")
+    return due
+
+
+def curator_nudge(event: HookEvent, context: HookContext) -> str:
+    """Return the recommendations of the last ``clawmem curate`` while they are recent; silence without a report."""
+    file, report = context.vault.with_name(CURATOR_REPORT), ""
+    with suppress(OSError, UnicodeDecodeError):
+        if file.stat().st_size <= MOST_REPORT_BYTES:
+            report = file.read_text("utf-8")
+    if not report or event.in_subagent:
+        return ""
+    with context.services() as services:
+        if services is None:
+            return ""
+        vault = services.vault
+        counts = {
+            "pending": vault.embeddings.counts().pending,
+            "documents": sum(vault.documents.collections().values()),
+        }
+        acted_at = next((act.at for act in vault.acts.latest(1)), "")
+        return curation_note(report, services.clock.now_ms(), acted_at=acted_at, **counts)
+
+
+def postcompact_inject(event: HookEvent, context: HookContext) -> str:
+    """Restore information that the summary of a conversation omits; silence for a session that starts otherwise."""
+    if event.source != "compact" or event.in_subagent:
+        return ""
+    with context.services() as services:
+        if services is None:
+            return ""
+        state = services.conversation_files(event.transcript_path, event.session_id).state()
+        restored = services.briefings.after_compaction(state, event.compact_summary, project_of(event.cwd))
+    return _inject(restored, event, context)
+
+
+def pretool_inject(event: HookEvent, context: HookContext) -> str:
+    """Return up to three lessons about a file that is about to be changed; silence if there are none."""
+    paths = [event.tool_input.get(field) for field in FILE_FIELDS]
+    path = next((path for path in paths if isinstance(path, str)), "")[:LONGEST_PATH]
+    if not SHORTEST <= len(file_name(path)) <= LONGEST or event.in_subagent:
+        return ""
+    with context.services() as services:
+        if services is None:
+            return ""
+        lessons = services.briefings.file_lessons(path)
+    return _inject(lessons, event, context)
+
+
+def _inject(text: str, event: HookEvent, context: HookContext) -> str:
+    """Offer *text*, and store its fingerprint, so that a repetition is not captured as new; return the text."""
+    context.offer(text)
+    InjectedFingerprints(context.vault).add(event.session_id, text)
+    return text
+
+
+def capture(name: str, event: HookEvent, context: HookContext) -> str:
+    """
+    Store the job of hook *name* in the spool, and do all jobs unless another process does. Raises `JobsFailed`.
+
+    The context is always empty, because the client would take any text for a reason to continue the turn. Nothing
+    happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
+    """
+    if not event.in_subagent and event.transcript_path and context.vault.exists():
+        Spool(context.vault).put(Job(name, {field: getattr(event, field) for field in FIELDS}))
+        if event.last_assistant_message:
+            conversation_files = lazy("adapters.files.conversation:ConversationFiles")
+            conversation_files(event.transcript_path, event.session_id).wait_for(event.last_assistant_message)
+        context.later()
+    return ""
+
+
+def postcompact_capture(event: HookEvent, context: HookContext) -> str:
+    """Store the summary of a compacted conversation, if the client sends one."""
+    if not event.compact_summary:
+        return ""
+    return capture(
+        "postcompact-capture", event._replace(compact_summary=redact(event.compact_summary)), context
+    )
+
+
+def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECONDS) -> None:
+    """
+    Do the jobs in the spool of *vault*, unless another process does.
+
+    What they captured gets vectors at once, so that a question finds it also by meaning.
+
+    Args:
+        seconds: Time limit for all model calls together.
+
+    Raises:
+        JobsFailed: some jobs failed.
+    """
+    settings = load_settings(vault=vault, environ=environ)
+    with open_services(settings, create=False) as services:
+        end = monotonic() + seconds
+        failures = Spool(vault).work_off(lambda job: do_job(job, services, lambda: end - monotonic()))
+        if monotonic() < end:
+            embed_captured(services)
+    if failures:
+        raise JobsFailed(failures)
+
+
+def do_job(job: Job, services: Services, left: Callable[[], float]) -> None:
+    """
+    Do one job. Jobs are idempotent.
+
+    Args:
+        left: Returns the seconds that are left for model calls.
+
+    Raises:
+        LookupError: the hook of the job is unknown.
+        ClawmemError: raised by the service that does the job.
+    """
+    event = job.event
+    session = Session(
+        event.get("session_id", ""), event.get("transcript_path", ""), project_of(event.get("cwd", ""))
+    )
+    echoes = _echo_test(services, session)
+    match job.hook:
+        case "decision-extractor":
+            report = services.decision_extractor(is_echo=echoes, left=left)(session)
+            part = services.transcripts.read(session.transcript)
+            is_unknown = part.end.offset and not (part.messages or part.sidechains)  # as of a newer client
+            if is_unknown and not (report.stored or report.merged):
+                raise SourceUnreadable(session.transcript, "no line is a message in a known format")
+        case "handoff-generator":
+            services.handoffs(is_echo=echoes, left=left).write(session)
+        case "feedback-loop":
+            services.feedback_loop(session)
+        case "precompact-extract":
+            _save_state(services, session, services.handoffs(is_echo=echoes, left=left).state(session))
+        case "postcompact-capture":
+            handoffs = services.handoffs(is_echo=echoes, left=left)
+            handoffs.summarize(session, event.get("compact_summary", ""))
+        case _:
+            raise LookupError(f"nobody does {job.hook!r}")
+
+
+def _save_state(services: Services, session: Session, state: str) -> None:
+    """Write the state of a conversation next to its transcript, and update the collection with that file, if any."""
+    if not state:
+        return
+    files = services.conversation_files(session.transcript, session.id)
+    file = files.state_file
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    write_whole(file, state.encode("utf-8", "replace"))
+    files.drop_old_states()
+    for folder in services.folders:
+        if file.resolve().is_relative_to(Path(folder.root).resolve()):
+            services.update(folder)
+
+
+def _echo_test(services: Services, session: Session) -> Callable[[str], bool]:
+    """Return whether a sentence repeats what hooks gave to the session, which is not captured as new."""
+
+    @cache
+    def injected() -> frozenset[int]:
+        documents, telemetry = services.vault.documents, services.vault.telemetry
+        ids = {hit.document_id for recall in telemetry.of_session(session.id) for hit in recall.hits}
+        hashes = InjectedFingerprints(services.settings.vault).of(session.id)
+        for document in documents.many(sorted(ids)[-MOST_DOCUMENTS:]).values():
+            heading = f"{document.title} ({document.content_type}) {document.display_path}"  # as in a block
+            body = (documents.body(document.id) or "")[:READ_OF_BODY]
+            hashes = hashes.union(fingerprint(body), fingerprint(heading))
+        return hashes
+
+    return lambda sentence: is_echo(sentence, injected())
+
+
+HANDLERS: dict[str, Callable[[HookEvent, HookContext], str]] = {
+    "context-surfacing": context_surfacing,
+    "postcompact-inject": postcompact_inject,
+    "curator-nudge": curator_nudge,
+    "staleness-check": staleness_check,
+    "session-bootstrap": session_bootstrap,
+    "pretool-inject": pretool_inject,
+    "postcompact-capture": postcompact_capture,
+    # Decisions, preferences, achievements and problems; the state for the next session; which memories the answer
+    # used; and the state of the conversation before its compaction.
+    **{
+        name: partial(capture, name)
+        for name in ("decision-extractor", "handoff-generator", "feedback-loop", "precompact-extract")
+    },
+}
+
+
+def run_hooks(name: str, text: str, offer: Callable[[str, str], None]) -> None:
+    """
+    Run the hooks that *name* names on the event in *text*, in order, each in a thread until its own deadline.
+
+    The context of each is passed to *offer*, with the name of the hook. Then the jobs are done that hooks stored.
+
+    Raises:
+        LookupError: No hook or event has this name.
+        JobsFailed: some jobs failed.
+    """
+    called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
+    if called is None:
+        raise LookupError(f"There is no hook {name!r}. Choose: {', '.join((*EVENTS, *HOOKS))}")
+    event = read_event(text, os.environ)
+    if fault := fault_of_event(text):
+        report_error(name, fault)
+    has_jobs = threading.Event()
+    for hook in called.hooks_for(event.matched_value):
+        context = HookContext(os.environ, partial(offer, hook), has_jobs.set)
+        thread = threading.Thread(target=_run_hook, args=(hook, event, context), daemon=True)
+        thread.start()
+        thread.join(HOOKS[hook].deadline_s)
+    if has_jobs.is_set():
+        HookContext(os.environ).do_jobs()
+
+
+def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
+    try:
+        context.offer(call(name, event, context))
+    except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
+        context.offer("")
+        report_error(name, error)
+
+
+def call(name: str, event: HookEvent, context: HookContext) -> str:
+    """Return the context of the registered hook *name* for *event*; raise its errors."""
+    output = HANDLERS[name](event, context)
+    if not isinstance(output, str):
+        raise TypeError(f"The hook {name} returned {type(output).__name__} instead of a text.")
+    return output
+
+
+def fault_of_event(text: str) -> InvalidInput | None:
+    """Return the error of standard input that is no event; its hooks run as if it said nothing."""
+    if event_object(text) or text.strip() in ("", "{}"):
+        return None
+    message = f"The event on standard input must be a JSON object, not {text[:MOST_SHOWN]!r}."
+    return InvalidInput("INVALID_INPUT", message)
+
+
+def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
+    """
+    Start a server for the next events, if the settings say so; without a vault, report that once a day.
+
+    The current event does not wait for it.
+
+    Args:
+        name: The hooks that were called; nothing is done for an unknown name.
+        inherited: Environment of the server, apart from its vault.
+    """
+    if call_named(name) is None:
+        return
+    vault = default_vault(os.environ)
+    try:
+        if vault.is_file():
+            start_server(os.environ, inherited)
+            return
+        missing = f"There is no vault at {vault}, so hooks do nothing. Run: clawmem bootstrap PATH"
+        usual = default_vault({**os.environ, "INDEX_PATH": ""})  # no other folder is created
+        if log_error(usual, name, missing, once_a_day=True):
+            _write_stderr(f"clawmem hook {name}: {missing}\n")
+    except OSError as error:
+        report_error(name, error)
+
+
+def _write_stderr(text: str) -> None:
+    os.write(STDERR, text.encode("utf-8", "replace"))
+
+
+def report_error(name: str, error: BaseException) -> None:
+    """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
+    with suppress(Exception):  # a full disk may have caused the error
+        _write_stderr(f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
+        if name in HOOKS or name in EVENTS or name in ALIASES:
+            log_error(default_vault(os.environ), name, error)
