@@ -37,8 +37,8 @@ def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
     A line that only cites one of *places* is left out, because the path of a forgotten document stays stored.
     """
     every = (part.strip() for part in _END.split(text))
-    said = (one for one in every if one.removeprefix("- ") not in places)
-    return [one for one in said if len(_WORD.findall(one)) >= LEAST_WORDS][:MOST_SENTENCES]
+    stated = (sentence for sentence in every if sentence.removeprefix("- ") not in places)
+    return [sentence for sentence in stated if len(_WORD.findall(sentence)) >= LEAST_WORDS][:MOST_SENTENCES]
 
 
 def is_code(word: str) -> bool:
@@ -57,5 +57,6 @@ def is_recognisable(body: str) -> bool:
 
 def is_earlier_version(older: str, newer: str) -> bool:
     """Whether at least half of the sentences of *older* occur in *newer*."""
-    said = sentences_of(older)
-    return bool(said) and sum(text in newer for text in said) >= _LEAST_SHARED * len(said)
+    sentences = sentences_of(older)
+    repeated = sum(sentence in newer for sentence in sentences)
+    return bool(sentences) and repeated >= _LEAST_SHARED * len(sentences)

@@ -145,13 +145,15 @@ class Doctor:
         faults = [without_remedy(fault) for fault in self.lexical.faults()]
         counts = {} if faults else entries_by_grain(self.documents, self.lexical)
         faults += [
-            f"{grain}: the index holds {held}, the records {expected}"
-            for grain, (held, expected) in counts.items()
-            if held != expected
+            f"{grain}: the index holds {entries}, the records {expected}"
+            for grain, (entries, expected) in counts.items()
+            if entries != expected
         ]
         if faults:
             return CheckResult(LEXICAL, False, "; ".join(faults), REBUILD)
-        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {held}" for grain, (held, _) in counts.items()))
+        return CheckResult(
+            LEXICAL, True, ", ".join(f"{grain} {entries}" for grain, (entries, _) in counts.items())
+        )
 
     def _vectors(self) -> CheckResult:
         if faults := self.vectors.faults():

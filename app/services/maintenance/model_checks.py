@@ -194,17 +194,17 @@ class ModelChecks:
         if embedder is None:
             remedy = "Install or configure that model again (see: clawmem models list), or run: clawmem embed --force"
             detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
-            found = CheckResult(MODEL, stored is None, detail, remedy if stored else "")
+            result = CheckResult(MODEL, stored is None, detail, remedy if stored else "")
         elif stored in (None, embedder.fingerprint):
             state = ", as the vectors" if stored else "; no vectors yet"
-            found = CheckResult(MODEL, True, f"{embedder.fingerprint!r}{state}")
+            result = CheckResult(MODEL, True, f"{embedder.fingerprint!r}{state}")
         else:
             building = self.embeddings.building()
             detail = f"but the vectors are of {stored!r}"
             if building and building.fingerprint == embedder.fingerprint:
                 detail = f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
-            found = CheckResult(MODEL, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
-        return self._with_provider(ModelRole.EMBEDDER, found)
+            result = CheckResult(MODEL, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
+        return self._with_provider(ModelRole.EMBEDDER, result)
 
     def _canary(self) -> CheckResult:
         embedder = self.models.embedder()
@@ -247,10 +247,10 @@ class ModelChecks:
     def _examined(
         self, role: ModelRole, model: Any, fault_of: Callable[[Any], str | None], passed: str, remedy: str
     ) -> CheckResult:
-        found = CheckResult(role.value, True, NONE)
+        result = CheckResult(role.value, True, NONE)
         if model is not None:
-            found = _timed(role.value, lambda: fault_of(model), passed, remedy)
-        return self._with_provider(role, found)
+            result = _timed(role.value, lambda: fault_of(model), passed, remedy)
+        return self._with_provider(role, result)
 
     def _with_provider(self, role: ModelRole, finding: CheckResult) -> CheckResult:
         """Return *finding* with the provider of *role* and the reason for its choice."""

@@ -192,16 +192,16 @@ class Verify:
     def _indexes(self, documents: Sequence[Document], withdrawn: Sequence[Document]) -> list[str]:
         """Compare counts, and search for a sample of documents by their own words."""
         differences = [
-            f"The {grain} index holds {held} entries, the records {expected}."
-            for grain, (held, expected) in entries_by_grain(self.documents, self.lexical).items()
-            if held != expected
+            f"The {grain} index holds {entries} entries, the records {expected}."
+            for grain, (entries, expected) in entries_by_grain(self.documents, self.lexical).items()
+            if entries != expected
         ]
         # The vectors of the vault are the records: `VectorSearch.faults` compares them with their texts.
         if not is_in_process(self.vectors):
-            held = self.vectors.count()
+            entries = self.vectors.count()
             expected = sum(len(self.embeddings.of_document(document.id)) for document in documents)
-            if held != expected:
-                differences.append(f"The vector index holds {held} entries, the records {expected}.")
+            if entries != expected:
+                differences.append(f"The vector index holds {entries} entries, the records {expected}.")
         try:
             for document in spread(documents, SAMPLE):
                 if self._is_found(document) is False:

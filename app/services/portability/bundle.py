@@ -68,14 +68,14 @@ def write_bundle(
         asked_at: The time for which *questions* were asked.
     """
     notes: dict[str, dict[str, Value]] = {}
-    kept: list[int] = []
+    ids: list[int] = []
     for document, file in selected_files(documents, selection):
         writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
         notes.setdefault(document.hash, {"note": file.name, "start": file.start})
-        kept.append(document.id)
+        ids.append(document.id)
     away = [*filter(selection.holds_place, documents.latest(active=False))]
-    kept += [document.id for document in away]
-    records.keep(None if selection.is_everything else kept, receipts=receipts)
+    ids += [document.id for document in away]
+    records.keep(None if selection.is_everything else ids, receipts=receipts)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
     writer.add(_SETTINGS, [settings.encode()])
@@ -90,11 +90,11 @@ def write_bundle(
         "collections": sorted(selection.collections),
         "since": selection.since,
         "asked_at": asked_at,
-        "documents": len(kept) - len(away),
+        "documents": len(ids) - len(away),
         "forgotten": forgotten,
     }
     writer.finish(manifest)
-    return len(kept) - len(away)
+    return len(ids) - len(away)
 
 
 def _tables_in(reader: BundleReader) -> Iterator[RecordTable]:
