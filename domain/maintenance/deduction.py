@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.evidence import is_grounded
 from clawmem.domain.knowledge.llm_answer import BOOLEAN, TEXT, list_schema, object_schema
 from clawmem.domain.maintenance.contradiction_gate import heuristic
-from clawmem.domain.maintenance.merge_gate import lexical_anchors
+from clawmem.domain.maintenance.merge_gate import lexical_anchors, written_words
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.text.likeness import jaccard
 
@@ -26,7 +25,6 @@ CONFIDENCE = 0.85
 TYPES = frozenset({"decision", "preference", "milestone", "problem"})  # content types used as sources
 _LONG = 4
 _STEM = 5  # letters by which the words of a conclusion and of its evidence are compared: crash, crashes
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 _DRAFT = object_schema(
@@ -198,4 +196,4 @@ def _draft(entry: Mapping[str, Any]) -> Draft:
 
 
 def _long_words(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORD.findall(text.lower()) if len(word) >= _LONG)
+    return frozenset(word for word in written_words(text) if len(word) >= _LONG)

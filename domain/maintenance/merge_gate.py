@@ -146,7 +146,7 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
     if any(_from(source.text, pattern) < TAKEN_UP for source in sources):
         return "it does not say what one of them does"
     text = " ".join(source.text for source in sources)
-    names = lexical_anchors(pattern) - frozenset(_words(text)) - lexical_anchors(text)
+    names = lexical_anchors(pattern) - frozenset(written_words(text)) - lexical_anchors(text)
     if names or _values(pattern) - _values(text):
         return "it names what none of them does"
     return "one of them is a denial" if denies(pattern) is not denies(sources[0].text) else ""
@@ -193,19 +193,20 @@ def _names(text: str) -> list[str]:
 
 def long_words(text: str) -> list[str]:
     """Return the words of *text* that indicate its topic: four characters or more, not common, in lower case."""
-    return [word for word in _words(text) if len(word) >= _LONG and word not in _COMMON]
+    return [word for word in written_words(text) if len(word) >= _LONG and word not in _COMMON]
 
 
-def _words(text: str) -> list[str]:
+def written_words(text: str) -> list[str]:
+    """Return the words of *text* in lower case, with apostrophes and hyphens inside."""
     return _WORD.findall(text.lower())
 
 
 def _values(text: str) -> frozenset[str]:
-    return numbers(text) | (frozenset(_words(text)) & _COUNTED)
+    return numbers(text) | (frozenset(written_words(text)) & _COUNTED)
 
 
 def _opposed(first: str, second: str) -> bool:
-    first_words, second_words = frozenset(_words(first)), frozenset(_words(second))
+    first_words, second_words = frozenset(written_words(first)), frozenset(written_words(second))
     return any(
         len(pair & first_words) == len(pair & second_words) == 1 and pair & first_words != pair & second_words
         for pair in _OPPOSITES
