@@ -398,7 +398,9 @@ class UseCases(containers.DeclarativeContainer):
     status: Status = use_case("maintenance.status:Status", roles=roles)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
-        models=use_case("maintenance.model_checks:Models", embedder=embedder.provided.of_vault, roles=roles),
+        models=use_case(
+            "maintenance.model_checks:ExaminedModels", embedder=embedder.provided.of_vault, roles=roles
+        ),
         forget_warnings=forgotten_places.provided.warnings,
     )
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.server import shown
 from clawmem.app.bootstrap.lazy import imported_object
-from clawmem.app.services.maintenance.models import Models
+from clawmem.app.services.maintenance.local_models import LocalModels
 from clawmem.app.services.models import NONE, REST_MS, Provider, Watch
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import ModelServer, Settings
@@ -75,10 +75,12 @@ class ModelSelection:
             self._local[fingerprint] = catalogue.embedder_of(fingerprint, self.settings.models)
         return self._local[fingerprint]
 
-    def installed(self) -> Models:
+    def installed(self) -> LocalModels:
         """Return the models that can run in this process."""
         folder = self.settings.models
-        return Models(catalogue.known_models(folder), catalogue.selected(self.settings.embedder, folder).name)
+        return LocalModels(
+            catalogue.known_models(folder), catalogue.selected(self.settings.embedder, folder).name
+        )
 
     @cached_property
     def embedder(self) -> Choice:

@@ -11,7 +11,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import size
-from clawmem.app.services.maintenance.models import ModelCheck, ModelState
+from clawmem.app.services.maintenance.local_models import ModelCheck, ModelState
 from clawmem.app.settings.config_file import set_value
 
 AUTO = "auto"

@@ -16,7 +16,7 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.model_checks import Models
+from clawmem.app.services.maintenance.model_checks import ExaminedModels
 from clawmem.ports.models import Embedder
 from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
@@ -61,11 +61,11 @@ def folder(vault: Vault, tmp_path: Path) -> Folder:
 
 
 def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
-    findings = doctor(vault, DiskFiles(), folder, Models(lambda: embedder))()
+    findings = doctor(vault, DiskFiles(), folder, ExaminedModels(lambda: embedder))()
     return {finding.check: finding for finding in findings}
 
 
-def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: Models) -> Doctor:
+def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: ExaminedModels) -> Doctor:
     names = ("documents", "storage", "lexical", "vectors", "embeddings", "successions", "links")
     return Doctor(*(getattr(vault, name) for name in names), files, [folder], models)
 
@@ -166,7 +166,7 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     """A dead model and a burning disk fail their own checks; all others are still made."""
     embed_pending(vault, HashingEmbedder())()
 
-    found = doctor(vault, BrokenFiles(), folder, Models(MuteEmbedder))()
+    found = doctor(vault, BrokenFiles(), folder, ExaminedModels(MuteEmbedder))()
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}

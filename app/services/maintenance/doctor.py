@@ -27,7 +27,7 @@ from clawmem.app.services.maintenance.finding import (
     listed,
     without_remedy,
 )
-from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
+from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
@@ -74,7 +74,7 @@ SUCCESSORS = "superseded notes"
 LINKS = "links"
 CONTENT_TYPES = "content types"
 
-_NO_MODELS = Models()
+_NO_MODELS = ExaminedModels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Doctor:
     links: LinkStore
     files: FileSource
     folders: Sequence[Folder]
-    models: Models = _NO_MODELS
+    models: ExaminedModels = _NO_MODELS
     leftovers: Callable[[], Mapping[str, int]] = dict
     forget_warnings: Callable[[], Sequence[str]] = tuple
 

@@ -150,7 +150,7 @@ def _nobody() -> None:
     return None
 
 
-class Models(NamedTuple):
+class ExaminedModels(NamedTuple):
     """Factories of the models to examine, called when needed; ``None`` where no model is configured."""
 
     embedder: Callable[[], Embedder | None] = _nobody
@@ -165,7 +165,7 @@ class ModelChecks:
 
     documents: DocumentStore
     embeddings: EmbeddingStore
-    models: Models
+    models: ExaminedModels
 
     def checks(self) -> dict[str, Check]:
         """Return every check by name, in the order to run them."""

@@ -104,7 +104,7 @@ class ModelCheck:
         return 0 if self.ok else 1
 
 
-class Models:
+class LocalModels:
     """The known models; *in_use* is the name of the embedder that the settings select."""
 
     def __init__(self, known: Sequence[LocalModel], in_use: str) -> None:
