@@ -19,8 +19,8 @@ from scripted_server import scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.interfaces.hooks import runner
-from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks import handlers
+from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.ports.sessions import session_key
 from clawmem.ports.telemetry import Recall
@@ -396,7 +396,7 @@ class Calls:
                 {"prompt": f"{fields['prompt']} {self._number}"} if fields.get("prompt") == QUESTION else {}
             )
             told = {"session_id": "5f0c", "transcript_path": str(self._client.conversation)}
-            runner.call(name, HookEvent(**{**told, **fields, **asked}), self._here)
+            handlers.call(name, HookEvent(**{**told, **fields, **asked}), self._here)
 
 
 def left_behind(client: Client) -> tuple[int, int, list[str]]:
