@@ -162,11 +162,8 @@ def collection_add(
     exclude: Annotated[
         list[str] | None,
         Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
-        Option(("--exclude",)),
     ] = None,
-    move: Annotated[
-        bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
-    ] = False,
+    move: Annotated[bool, Field(description="The collection of that name was moved to this folder.")] = False,
     confirm: Confirm = None,
 ) -> AddedCollection:
     """Add a folder as a collection; 'clawmem update' then reads it. A home folder needs a confirmation."""

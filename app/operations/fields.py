@@ -35,7 +35,7 @@ Docid = Annotated[
 Confirm = Annotated[
     bool | None, Field(description="Must be true. Anything else changes nothing and describes the document.")
 ]
-Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act."), Option(("--why",))]
+Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
 
 

@@ -76,9 +76,7 @@ def timeline(
         int, Field(ge=1, le=MOST_AROUND, description="Number of documents before it.")
     ] = AROUND,
     after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents after it.")] = AROUND,
-    same_collection: Annotated[
-        bool, Field(description="Only of its collection."), Option(("--same-collection",))
-    ] = False,
+    same_collection: Annotated[bool, Field(description="Only of its collection.")] = False,
     as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""

@@ -68,28 +68,18 @@ class Mine(Request):
         Field(description=f"Collection, {COLLECTION} by default; --forget looks in every one."),
         Option(("-c", "--collection")),
     ] = ""
-    source: Annotated[
-        str, Field(description="Name of the source; that of the format otherwise."), Option(("--source",))
-    ] = ""
-    since: Annotated[
-        str, Field(description="Import only exchanges from this day on, YYYY-MM-DD."), Option(("--since",))
-    ] = ""
-    dry_run: Annotated[bool, Field(description="Count what would be imported."), Option(("--dry-run",))] = (
-        False
-    )
+    source: Annotated[str, Field(description="Name of the source; that of the format otherwise.")] = ""
+    since: Annotated[str, Field(description="Import only exchanges from this day on, YYYY-MM-DD.")] = ""
+    dry_run: Annotated[bool, Field(description="Count what would be imported.")] = False
     embed: EmbedOrNot = None
     synthesize: Annotated[
-        bool,
-        Field(description="Then draw decisions, preferences, problems and milestones from them."),
-        Option(("--synthesize",)),
+        bool, Field(description="Then draw decisions, preferences, problems and milestones from them.")
     ] = False
     synthesis_max_docs: Annotated[
         int, Field(ge=1, le=10_000, description="Conversations that a model is asked about in one run.")
     ] = MOST_ASKED
     forget: Annotated[
-        str,
-        Field(description="Forget everything imported from this source, and prove it."),
-        Option(("--forget",)),
+        str, Field(description="Forget everything imported from this source, and prove it.")
     ] = ""
     confirm: Confirm = None
 
@@ -343,9 +333,7 @@ def import_memories(
         Field(description="The store: a folder or file; by default where the tool has it."),
         Option(metavar="PATH", is_argument=True),
     ] = None,
-    dry_run: Annotated[
-        bool, Field(description="Report, and import nothing."), Option(("--dry-run",))
-    ] = False,
+    dry_run: Annotated[bool, Field(description="Report, and import nothing.")] = False,
 ) -> ImportedMemories:
     """
     Import the memories of another tool, whose store is only read.

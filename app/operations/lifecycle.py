@@ -43,7 +43,7 @@ ONLY_PREVIEW = (
     "To let it archive and forget, add to it: dry_run: false"
 )
 
-DryRun = Annotated[bool, Field(description="List what would go, change nothing."), Option(("--dry-run",))]
+DryRun = Annotated[bool, Field(description="List what would go, change nothing.")]
 
 
 # -- archived and restored ------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def lifecycle_restore(
     collection: Annotated[
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
     ] = "",
-    all: Annotated[bool, Field(description="Restore every archived document."), Option(("--all",))] = False,
+    all: Annotated[bool, Field(description="Restore every archived document.")] = False,
 ) -> RestoredDocuments:
     """Serve archived documents again: one, those of a collection, or all."""
     lifecycle = services.lifecycle

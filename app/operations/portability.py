@@ -51,7 +51,7 @@ _NAMES = {
     "markdown": "clawmem-notes",
     "jsonl": "memories.jsonl",
 }
-Force = Annotated[bool, Field(description="Replace an existing file."), Option(("--force",))]
+Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
 class Backup(Result):
@@ -210,9 +210,7 @@ def export(
     ] = "bundle",
     since: Annotated[str, Field(description="Only documents written since this day.")] = "",
     collection: CollectionNames = "",
-    receipts: Annotated[
-        bool, Field(description="Add the explanations of past answers to a bundle."), Option(("--receipts",))
-    ] = False,
+    receipts: Annotated[bool, Field(description="Add the explanations of past answers to a bundle.")] = False,
     force: Force = False,
 ) -> Export:
     """
@@ -389,9 +387,7 @@ def _restored_text(result: RestoreReport) -> Iterator[str]:
 def restore(
     services: Services,
     bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
-    drill: Annotated[
-        bool, Field(description="Restore into a temporary place and prove it."), Option(("--drill",))
-    ] = False,
+    drill: Annotated[bool, Field(description="Restore into a temporary place and prove it.")] = False,
 ) -> RestoreReport:
     """
     Make a vault from a bundle, with the same ids and the same answers.
