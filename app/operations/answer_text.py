@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer
 from clawmem.app.operations.explaining import score_lines, trace_parts
-from clawmem.app.operations.fields import successor_mark
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.output import Part, Styled, bold, confidence_text, dim, plural, table
+from clawmem.app.services.documents.records import successor_mark
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer
 from clawmem.app.operations.explaining import ranks_record, trace_record
-from clawmem.app.operations.fields import provenance_of, successor_of, title_of
 from clawmem.app.operations.output import age
+from clawmem.app.services.documents.records import provenance_of, successor_of, title_of
 from clawmem.domain.retrieval.relevance import likelihood_of
 from clawmem.domain.security.quoting import without_orders
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import DocumentReference, Successor
 from clawmem.app.operations.operation import Result, SelectedResult
+from clawmem.app.services.documents.records import DocumentReference, Successor
 from clawmem.ports.sessions import Session
 
 

@@ -11,9 +11,10 @@ from pydantic import Field
 
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import write_whole
-from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
+from clawmem.app.operations.fields import Address, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.services.capture.profile import reflect as reflection_of
+from clawmem.app.services.documents.records import DocumentReference, TitledFile, place_of, titled_file
 from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.domain.security.quoting import title_to_read
@@ -36,7 +37,7 @@ class Treatment(DocumentReference):
 
 
 def _treatment(services: Services, target: Document, **became: Any) -> Treatment:
-    return Treatment(**place_of(services, target), **became)
+    return Treatment(**place_of(services.vault.documents, target), **became)
 
 
 def treatment_text(result: Treatment) -> str:

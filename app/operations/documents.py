@@ -8,20 +8,19 @@ from urllib.parse import quote
 
 from pydantic import Field, PrivateAttr
 
-from clawmem.app.operations.fields import (
-    Address,
-    DocumentReference,
-    Successor,
-    place_from,
-    properties_to_read,
-    successor_mark,
-    successor_of,
-    with_successor,
-)
+from clawmem.app.operations.fields import Address, properties_to_read
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import Attachment, Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, verbatim
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
+from clawmem.app.services.documents.records import (
+    DocumentReference,
+    Successor,
+    place_from,
+    successor_mark,
+    successor_of,
+    with_successor,
+)
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.documents import TAGS
 from clawmem.ports.errors import NotFound

@@ -11,10 +11,11 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answer_text import SHOWN_ID, SHOWN_SUMMARY, session_line
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
-from clawmem.app.operations.fields import Address, DatedDocument, Limit, dated_fields, with_successor
+from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, table
 from clawmem.app.operations.questions import AsOf
+from clawmem.app.services.documents.records import DatedDocument, dated_fields, with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Entry, latest_sessions
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of

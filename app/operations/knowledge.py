@@ -8,17 +8,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import (
-    Address,
-    DocumentReference,
-    Limit,
-    provenance_of,
-    reference_to,
-    title_of,
-)
+from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.records import DocumentReference, provenance_of, reference_to, title_of
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
     Version,
@@ -132,7 +126,7 @@ def _version(services: Services, version: Version, origin: Origin) -> NoteVersio
     after, before = version.note, version.before or Note(version.note.document_id, ())
     return NoteVersion(
         version=after.version,
-        triggered_by=reference_to(services, version.cause) if version.cause else None,
+        triggered_by=reference_to(services.vault.documents, version.cause) if version.cause else None,
         origin=after.origin,
         previous_keywords=[*before.keywords],
         new_keywords=[*after.keywords],
@@ -275,7 +269,9 @@ def memory_evolution_status(
         _version(services, version, document.origin)
         for version in versions(services.vault.documents, services.vault.notes, document.id, limit)
     ]
-    return Evolution(document=reference_to(services, document), count=len(timeline), timeline=timeline)
+    return Evolution(
+        document=reference_to(services.vault.documents, document), count=len(timeline), timeline=timeline
+    )
 
 
 # -- relations between documents ------------------------------------------------------------------------
@@ -398,7 +394,7 @@ def find_causal_links(
     chain = services.causal_links(document, CausalDirection(direction), depth)
     names = docids(services.vault.documents, [step.document for step in chain])
     return CausalLinks(
-        source=reference_to(services, document),
+        source=reference_to(services.vault.documents, document),
         direction=direction,
         links=[_link(step, names[step.document.id]) for step in chain],
     )

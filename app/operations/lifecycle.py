@@ -9,21 +9,17 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import (
-    ADDRESS,
-    Confirm,
-    Docid,
+from clawmem.app.operations.fields import ADDRESS, Confirm, Docid, Limit, Why
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
+from clawmem.app.operations.output import Text, age, few, plural
+from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
+from clawmem.app.services.documents.records import (
     DocumentReference,
-    Limit,
     TitledFile,
-    Why,
     files_of,
     place_of,
     titled_file,
 )
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Text, age, few, plural
-from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, read_policy
 from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
@@ -292,7 +288,7 @@ def _confirmed(services: Services, query: str, confirm: bool | None) -> Document
     preview = services.forgetting.preview(note)
     lines = _preview_lines(preview)
     would_forget = WouldForget(
-        **place_of(services, note),
+        **place_of(services.vault.documents, note),
         authored_at=note.authored_at,
         bytes=preview.size,
         derived=len(preview.derived),
@@ -372,11 +368,11 @@ def memory_forget(
     Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
     """
     if gone := services.lookup.forgotten(query):
-        nameless = {**place_of(services, gone), "docid": "", "title": ""}
+        nameless = {**place_of(services.vault.documents, gone), "docid": "", "title": ""}
         probes = services.prove(ForgetReport((gone,))) if prove else None
         return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
     note = _confirmed(services, query, confirm)
-    place = place_of(services, note)
+    place = place_of(services.vault.documents, note)
     done = services.forgetting([note], services.caller, why)
     return Forgotten(
         **place,

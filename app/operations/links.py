@@ -11,19 +11,11 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answer_text import result_parts, result_text
 from clawmem.app.operations.answering import found_document
 from clawmem.app.operations.answers import FoundDocument
-from clawmem.app.operations.fields import (
-    ADDRESS,
-    Address,
-    DocumentReference,
-    Limit,
-    Names,
-    named_collections,
-    provenance_of,
-    reference_to,
-)
+from clawmem.app.operations.fields import ADDRESS, Address, Limit, Names, named_collections
 from clawmem.app.operations.operation import Command, Effect, Option, Result, SelectedResult, operation
 from clawmem.app.operations.output import Part, plural
 from clawmem.app.operations.questions import AsOf, Compact
+from clawmem.app.services.documents.records import DocumentReference, provenance_of, reference_to
 from clawmem.app.services.documents.references import (
     FoundLink,
     broken_links,
@@ -169,7 +161,7 @@ def find_links(
     reference, omitted, backlinks = None, 0, list[FoundLink]()
     if file:
         document = services.lookup.find(file)
-        reference = reference_to(services, document)
+        reference = reference_to(services.vault.documents, document)
         links = links_of(documents, stored, document)
         omitted = omitted_links_of(documents, document) if len(links) >= MAX_LINKS else 0
         if broken:
@@ -233,7 +225,7 @@ def find_similar(
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of).answer
     results = [found_document(result, services.settings, compact=compact) for result in near.results]
     return SimilarDocuments(
-        reference=reference_to(services, document),
+        reference=reference_to(services.vault.documents, document),
         count=len(results),
         results=results,
         degraded=dict(near.trace.degraded),

@@ -11,18 +11,16 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
-    DatedDocument,
     TagNames,
     conditions_in,
-    dated_fields,
     listed,
     named_collections,
     properties_to_read,
-    with_successor,
 )
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, plural, table
 from clawmem.app.services.documents.listing import check_filters, docids, documents_with
+from clawmem.app.services.documents.records import DatedDocument, dated_fields, with_successor
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import title_to_read, without_orders

@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, RootModel, create_model
 from pydantic.fields import FieldInfo
 
 from clawmem.app.operations.output import Text, fields_text, records_table
+from clawmem.app.services.documents.records import DocumentReference, Record
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.fields import DocumentReference
     from clawmem.app.settings.model import Settings
 
 
@@ -36,10 +36,8 @@ class NoParameters(Request):
     """No parameters."""
 
 
-class Result(BaseModel):
-    """A record that an operation makes itself. An unknown key is refused, so that it and its schema agree."""
-
-    model_config = ConfigDict(extra="forbid")
+class Result(Record):
+    """A record that an operation makes itself."""
 
 
 class SelectedResult(Result):

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.embedding import embed_new
-from clawmem.app.operations.fields import DocumentReference, Limit, Names, listed, place_of
+from clawmem.app.operations.fields import Limit, Names, listed
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
+from clawmem.app.services.documents.records import DocumentReference, place_of
 from clawmem.ports.records import Origin
 
 NOTHING_WRITTEN = 1  # exit code
@@ -98,7 +99,7 @@ def memory_remember(
     origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
     note = NewNote(text, title, listed(tag), collection, supersedes, origin)
     saved = services.remember(note, anyway=anyway)
-    place = place_of(services, saved.document)
+    place = place_of(services.vault.documents, saved.document)
     if saved.line is not None:
         return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(

@@ -22,7 +22,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
 
 if TYPE_CHECKING:
-    from clawmem.app.operations.fields import DocumentReference
+    from clawmem.app.services.documents.records import DocumentReference
 
 # The columns of CSV, as far as the documents have them.
 COLUMNS = tuple(

@@ -15,10 +15,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.operations.fields import DocumentReference
 from clawmem.app.operations.lifecycle import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
+from clawmem.app.services.documents.records import DocumentReference
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,
