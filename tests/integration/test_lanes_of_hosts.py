@@ -23,7 +23,7 @@ import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.serve.background import lane_threads
+from clawmem.app.serve.background import at_work, lane_threads
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
 from clawmem.ports.vault import Vault
@@ -83,16 +83,13 @@ def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callabl
     assert lane_threads(load_settings(vault=path, environ=environ), pytest.fail) == []
 
     settings = load_settings(vault=path, environ={**environ, "CLAWMEM_HEAVY_LANE": "true"})
-    [thread] = lane_threads(settings, pytest.fail)
-    thread.start()
-    until = monotonic() + 20
-    while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
-        assert monotonic() < until
-    thread.stop()
-    thread.join(thread.grace_s)
+    threads, until = lane_threads(settings, pytest.fail), monotonic() + 60
+    with at_work(threads):
+        while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
+            assert monotonic() < until
 
     assert {run["lane"] for run in runs} == {"heavy"}
-    assert monotonic() < until
+    assert not any(thread.is_alive() for thread in threads)
     assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
 
 
