@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -210,7 +209,7 @@ def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
         due_s={lane.value: round(lanes.left_ms(lane) / 1000) for lane in LaneName},
         calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
         daily_calls=settings.daily_calls,
-        trends=dict(Counter(trend.trend.value for trend in services.observations.trends(now_ms))),
+        trends=services.observations.trends(now_ms),
         runs=runs_of(vault, vault.journal.runs(limit)),
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.knowledge.asking import Ask
@@ -23,7 +23,6 @@ from clawmem.domain.maintenance.selection import SURPRISAL, stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Journal, Run, RunStatus
-from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.leases import WorkLease
     from clawmem.app.services.maintenance.cleanup import Cleanup
     from clawmem.app.services.maintenance.consolidation import Consolidation
-    from clawmem.app.services.maintenance.observations import ObservationSelection, ObservationSelector
+    from clawmem.app.services.maintenance.observations import ObservationSelector
     from clawmem.app.services.maintenance.synthesis import Synthesis
     from clawmem.ports.files import StopSignal
 
@@ -80,16 +79,19 @@ class Phases:
 
     def of(self, lane: LaneName) -> list[Phase]:
         """Return the phases of *lane* in order."""
+        is_heavy = lane is LaneName.HEAVY
+        consolidate, conclude = partial(self._consolidate, lane), partial(self._conclude, lane)
         no_model = "" if self.ask else NO_MODEL
-        if lane is LaneName.HEAVY:
-            return [
-                Phase("consolidate", self._consolidate_stale, "phase2_exception"),
-                Phase("deductive", self._deduce_stale, "phase3_exception", missing=no_model),
-            ]
+        phases = [
+            Phase("consolidate", consolidate, "phase2_exception", 0 if is_heavy else 30 * _MINUTE_MS),
+            Phase("deductive", conclude, "phase3_exception", 0 if is_heavy else 15 * _MINUTE_MS, no_model),
+        ]
+        if is_heavy:
+            return phases
+        off = "" if self.plan.enrich else OFF
         return [
-            Phase("enrich", self._enrich, "phase1_exception", missing="" if self.plan.enrich else OFF),
-            Phase("consolidate", self._consolidate_newest, "phase2_exception", 30 * _MINUTE_MS),
-            Phase("deductive", self._deduce_newest, "phase3_exception", 15 * _MINUTE_MS, no_model),
+            Phase("enrich", self._enrich, "phase1_exception", missing=off),
+            *phases,
             Phase("recall", self.cleanup, "phase4_exception"),
         ]
 
@@ -127,37 +129,28 @@ class Phases:
         last = reports[-1]
         count(replace(sum(reports[1:], reports[0]), waiting=last.waiting, stopped=last.stopped))
 
-    def _consolidate_newest(self, run: PhaseRun) -> None:
-        run.dry_run = self.plan.dry_run
-        self._consolidate(self.observations.newest(self.plan.light_limit), run)
-
-    def _consolidate_stale(self, run: PhaseRun) -> None:
-        """Consolidate the stale or surprising observations; this lane ignores the dry-run setting."""
-        limit = self.plan.obs_limit
-        if self.plan.surprisal:
-            self._consolidate(self.observations.surprising(limit, run.check), run)
+    def _consolidate(self, lane: LaneName, run: PhaseRun) -> None:
+        """Consolidate the newest, or the stale or surprising observations; the heavy lane ignores the dry-run setting."""
+        if lane is LaneName.LIGHT:
+            run.dry_run = self.plan.dry_run
+            chosen = self.observations.newest(self.plan.light_limit)
+        elif self.plan.surprisal:
+            chosen = self.observations.surprising(self.plan.obs_limit, run.check)
         else:
-            self._consolidate(self.observations.stale(limit), run)
-
-    def _consolidate(self, chosen: ObservationSelection, run: PhaseRun) -> None:
+            chosen = self.observations.stale(self.plan.obs_limit)
         run.metrics = {"selector": chosen.selector, "dry_run": run.dry_run}
         if chosen.selector == SURPRISAL:
             run.metrics["candidateCount"] = len(chosen.documents)
         self.consolidation(chosen.documents, run, chosen.among)
         run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
-        trends = self.observations.trends(self.clock.now_ms())
-        run.metrics["trends"] = dict(Counter(observed.trend.value for observed in trends))
+        run.metrics["trends"] = self.observations.trends(self.clock.now_ms())
 
-    def _deduce_newest(self, run: PhaseRun) -> None:
-        self.synthesis(run, lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
-
-    def _deduce_stale(self, run: PhaseRun) -> None:
-        recalled, limit = self.observations.recalled_at(), self.plan.ded_limit
-
-        def choose(documents: Sequence[Document]) -> Sequence[Document]:
-            return stale_first(documents, recalled, limit)
-
-        self.synthesis(run, choose)
+    def _conclude(self, lane: LaneName, run: PhaseRun) -> None:
+        if lane is LaneName.LIGHT:
+            self.synthesis(run, lambda documents: documents[:LIGHT_DEDUCTION_LIMIT])
+        else:
+            recalled = self.observations.recalled_at()
+            self.synthesis(run, lambda documents: stale_first(documents, recalled, self.plan.ded_limit))
 
 
 class LaneStopped(ClawmemError):

@@ -179,12 +179,7 @@ class LocalModels:
         opened = model.opened()
         if faults := model.faults():
             return ModelCheck(name, opened.fingerprint, faults)
-        measure: dict[str, Callable[[Any], tuple[float, float | None]]] = {
-            EMBED: _measure_embedder,
-            GENERATE: _measure_generator,
-            RERANK: _measure_reranker,
-        }
-        return ModelCheck(name, opened.fingerprint, [], *measure[model.role](opened))
+        return ModelCheck(name, opened.fingerprint, [], *_speed(model.role, opened))
 
     def _named(self, name: str) -> LocalModel:
         if name not in self._known:
@@ -211,31 +206,20 @@ class LocalModels:
         )
 
 
-def _measure_embedder(embedder: Embedder) -> tuple[float, float]:
-    """Return milliseconds per question (the best of 10) and texts of about sixty words per second."""
-    embedder.embed_query(QUESTION)
-    query_ms = 1000 * min(_seconds(lambda: embedder.embed_query(QUESTION)) for _ in range(10))
-    texts = _texts(TEXTS if query_ms < FAST_MS else SLOW_TEXTS)
-    return query_ms, len(texts) / _seconds(lambda: embedder.embed_documents(texts))
-
-
-def _measure_generator(generator: Generator) -> tuple[float, None]:
-    def generate() -> object:
-        return generator.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS)
-
-    generate()
-    return 1000 * _seconds(generate), None
-
-
-def _measure_reranker(reranker: Reranker) -> tuple[float, None]:
-    texts = _texts(SLOW_TEXTS)
-    reranker.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S)
-    seconds = _seconds(lambda: reranker.rerank(QUESTION, texts, timeout_s=PATIENCE_S))
-    return 1000 * seconds / SLOW_TEXTS, None
-
-
-def _texts(count: int) -> list[str]:
-    return [f"{number}. {QUESTION * 6}" for number in range(count)]
+def _speed(role: str, model: Any) -> tuple[float, float | None]:
+    """Return the milliseconds of a question, of an embedder the best of 10; and its texts of sixty words per second."""
+    texts = [f"{number}. {QUESTION * 6}" for number in range(TEXTS)]
+    ask: Callable[[], object] = {
+        EMBED: lambda: model.embed_query(QUESTION),
+        GENERATE: lambda: model.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS),
+        RERANK: lambda: model.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S),
+    }[role]
+    ask()  # loads the model
+    query_ms = 1000 * min(_seconds(ask) for _ in range(10 if role == EMBED else 1))
+    if role != EMBED:
+        return query_ms, None
+    embedded = texts if query_ms < FAST_MS else texts[:SLOW_TEXTS]
+    return query_ms, len(embedded) / _seconds(lambda: model.embed_documents(embedded))
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS, title_of
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.merge_gate import ObservationText, StatementIndex
-from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend
+from clawmem.domain.maintenance.patterns import CONSOLIDATED, trend
 from clawmem.domain.maintenance.selection import (
     NEIGHBOURS,
     NEWEST_FIRST,
@@ -33,16 +34,6 @@ from clawmem.ports.telemetry import Telemetry
 SCORED = 300  # most observations whose nearest neighbours are searched
 _FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
 BY_MODEL = "a model says that they say the same"
-
-
-class ObservationTrend(NamedTuple):
-    """A consolidated document with the number of its occasions, the first and last day, and its trend."""
-
-    document: Document
-    times: int
-    first: str
-    last: str
-    trend: Trend
 
 
 class ObservationSelection(NamedTuple):
@@ -99,9 +90,9 @@ class ObservationSelector:
         scope = Scope(frozenset({COLLECTION}))
         return list(self.documents.many(self.documents.ids(scope, content_types=("observation",))).values())
 
-    def trends(self, now_ms: int) -> list[ObservationTrend]:
-        """Return the trends of the consolidated ones among the served observations."""
-        observed: list[ObservationTrend] = []
+    def trends(self, now_ms: int) -> dict[str, int]:
+        """Return the number of served documents that replace observations, by their trend."""
+        counts: Counter[str] = Counter()
         for document in self.served():
             if CONSOLIDATED in document.tags:
                 occasions = patterns.occurrences_of(document, self.documents.body(document.id) or "")
@@ -109,9 +100,8 @@ class ObservationSelector:
                 first, last = (
                     now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1])
                 )
-                direction = trend(first, last, len(days), now_ms)
-                observed.append(ObservationTrend(document, len(days), days[0], days[-1], direction))
-        return observed
+                counts[trend(first, last, len(days), now_ms).value] += 1
+        return dict(counts)
 
 
 class Observation(NamedTuple):
