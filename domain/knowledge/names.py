@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import CONCEPT, name_words
@@ -45,17 +45,15 @@ _NOT_PROSE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^()\n]*(?:\([^()\n]*){0,3}\)|https?://\S+|^[ \t]*>.*$|<[^<>\n]*(?:<[^<>\n]*){0,3}>",
     re.DOTALL | re.MULTILINE,
 )
-# Positions where a capital is no evidence: the start of a line after its marks, and after ".", ":", "·" or a bracket.
-_MARK = re.compile(r"[\s*_|>#\"'“„(\[\d.)x-]")
-_BEGINS = re.compile(r"[.!?…:;|•·“”„\"(\[*_>#/]|\d\)")
-MARKS = 60  # characters; longer runs of marks are drawings
+# After these marks and a line break a capital is no evidence.
+_BEGINNING = re.compile(r"[.!?…:;|•·“”„\"(\[*>#/\n]|(?<!\w)_|_(?!\w)|(?<=\d)\)")
+_MARKS = " \t-–'’)]0123456789xX"
 _WORD = r"[^\W\d_](?:[\w]|['’\-&](?=\w))*"
-_RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*+")
+_RUN = re.compile(rf"(?<![\w@'’\-]){_WORD}(?: {_WORD})*+")
 _SMALL = re.compile(r"(?<![\w.@/-])[^\W\d_A-Z][\w'’-]*")
 _JOINED = re.compile(
     r"(?<![\w-])(?:[A-Z]+[a-z]+[A-Z][A-Za-z]*|[a-z]{1,3}[A-Z][a-z]+[A-Za-z]*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
-_PARTICLES = frozenset("van de der den of von la le".split())
 _GERMAN = frozenset("und ist nicht das wir ich auf für dem eine".split())
 GERMAN_WORDS = 2  # number of these words that identify German
 FEW_CAPITALS = 5  # too few to identify a language
@@ -111,8 +109,11 @@ def is_same(one: Name, other: Name) -> bool:
         return True
     if re.findall(r"\d+", plain) != re.findall(r"\d+", others) or min(len(plain), len(others)) <= SHORT:
         return False
-    if one.kind == PERSON:
-        return _same_person(plain.split(), others.split()) and edit_similarity(plain, others) >= SAME_PERSON
+    if one.kind == PERSON:  # of two words or more, with a word in common and the same initials
+        words, other_words = plain.split(), others.split()
+        is_alike = min(len(words), len(other_words)) > 1 and bool(set(words) & set(other_words))
+        has_initials = {word[0] for word in words} == {word[0] for word in other_words}
+        return is_alike and has_initials and edit_similarity(plain, others) >= SAME_PERSON
     return edit_similarity(one.name, other.name) >= SAME
 
 
@@ -137,10 +138,18 @@ def names_in(
     names = Counter[Name]()
     for person in people:
         names[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
-    names.update(_joined(joined) for joined in _JOINED.findall(prose) if joined.lower() not in _COMMON)
+    joined = (word for word in _JOINED.findall(prose) if word.lower() not in _COMMON)
+    names.update(Name(word, CONCEPT if "_" in word else TOOL) for word in joined)
     names.update(map(Name, _capitalised(prose, is_known)))
     valid = [name for name, _ in names.most_common() if is_name(*name, title)]
-    return _distinct(valid)[: cap_of(content_type)]
+    distinct = {_plain(name.name): name for name in reversed(valid)}  # in the spelling that comes first
+    persons = [name.name for name in distinct.values() if name.kind == PERSON]
+    unique = [
+        name
+        for name in reversed(distinct.values())
+        if name.kind == PERSON or full_name(name.name, persons) is None  # no part of a person's longer name
+    ]
+    return unique[: cap_of(content_type)]
 
 
 def people_of(front_matter: Mapping[str, str]) -> list[str]:
@@ -157,65 +166,34 @@ def full_name(name: str, people: Iterable[str]) -> str | None:
     return meant.pop() if len(meant) == 1 else None
 
 
-def _joined(word: str) -> Name:
-    return Name(word, CONCEPT if "_" in word else TOOL)
-
-
 def _capitalised(prose: str, is_known: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the capitalised names of *prose*; those that begin a sentence only if they are known names."""
     small = set(_SMALL.findall(prose))
-    runs = [run for line in prose.split("\n") for run in _runs(line)]
-    if _has_capitals_for_nouns(small, [word for run in runs for word in run.within]):
-        return
-    sure = [name for run in runs for name in _names(run.within, small)]
-    yield from sure
-    here = frozenset(sure)
-    for opening in filter(None, (run.opening for run in runs)):
-        yield from _at_beginning(opening, small, lambda name: name in here or is_known(name))
-
-
-def _has_capitals_for_nouns(small: AbstractSet[str], within: Sequence[str]) -> bool:
-    """Whether a text is German, by its function words or, if it is long enough, by its share of capitals."""
-    capitals = sum(map(_is_capital, within))
-    many = capitals > FEW_CAPITALS and capitals > MOST_CAPITALS * len(within)
-    return many or len(small & _GERMAN) >= GERMAN_WORDS
-
-
-class _Run(NamedTuple):
-    """Adjacent words, separated by blanks only; the first may be capitalised because it starts a sentence."""
-
-    words: Sequence[str]
-    is_beginning: bool
-
-    @property
-    def within(self) -> Sequence[str]:
-        """Words whose capitals are evidence: all but the capitalised words at the start of a sentence."""
-        if not self.is_beginning:
-            return self.words
-        return self.words[len(self.opening) :]
-
-    @property
-    def opening(self) -> Sequence[str]:
-        """Capitalised words at the start of a sentence."""
-        return list(takewhile(_is_capital, self.words)) if self.is_beginning else []
-
-
-def _at_beginning(
-    opening: Sequence[str], small: AbstractSet[str], is_sure: Callable[[str], bool]
-) -> Iterator[str]:
-    """Yield the start of a sentence if it is a known name, with or without its first word."""
-    for row in (opening, opening[1:], opening[:1]):
-        if (name := _trimmed(row, small)) and is_sure(name):
-            yield name
-            return
+    openings: list[list[str]] = []
+    rests: list[list[str]] = []  # of adjacent words, whose capitals are evidence
+    for segment in _BEGINNING.split(prose):
+        for match in _RUN.finditer(segment):
+            words = match[0].split()
+            is_beginning = not segment[: match.start()].strip(_MARKS)
+            opening = list(takewhile(_is_capital, words)) if is_beginning else []
+            openings.append(opening)
+            rests.append(words[len(opening) :])
+    capitals, count = sum(_is_capital(word) for words in rests for word in words), sum(map(len, rests))
+    if len(small & _GERMAN) >= GERMAN_WORDS or capitals > max(FEW_CAPITALS, MOST_CAPITALS * count):
+        return  # every noun has a capital
+    names = [name for words in rests for name in _names(words, small)]
+    yield from names
+    known = frozenset(names)
+    for opening in openings:
+        rows = (_trimmed(row, small) for row in (opening, opening[1:], opening[:1]))
+        yield from islice((name for name in rows if name and (name in known or is_known(name))), 1)
 
 
 def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
     """Yield runs of capitalised words as one name each; a genitive ends a name."""
     row: list[str] = []
-    for place, word in enumerate((*words, "")):
-        if _is_capital(word) or (
-            row and word in _PARTICLES and any(map(_is_capital, words[place + 1 : place + 3]))
-        ):
+    for word in (*words, ""):
+        if _is_capital(word):
             row.append(word)
             if _bare(word) == word:
                 continue
@@ -226,25 +204,12 @@ def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
 
 def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
     """Return the name in *row* without common words at its ends; empty if nothing is left."""
-    while row and (_is_common(row[0], small) or row[0] in _PARTICLES):
+    while row and _is_common(row[0], small):
         row = row[1:]
-    while row and (_is_common(row[-1], small) or row[-1] in _PARTICLES or len(row[-1]) == 1):
+    while row and (_is_common(row[-1], small) or len(row[-1]) == 1):
         row = row[:-1]
     name = _bare(" ".join(row))
     return name if len(name) > SHORTEST or name.isupper() else ""
-
-
-def _is_beginning(line: str, at: int) -> bool:
-    """Whether only marks are between offset *at* of *line* and the beginning of the line or sentence."""
-    begin = at
-    while begin > max(0, at - MARKS) and _MARK.match(line, begin - 1):
-        begin -= 1
-    return begin == 0 or _BEGINS.search(line, begin - 1, at) is not None
-
-
-def _runs(line: str) -> Iterator[_Run]:
-    for match in _RUN.finditer(line):
-        yield _Run(match[0].split(), _is_beginning(line, match.start()))
 
 
 def _is_capital(word: str) -> bool:
@@ -259,22 +224,6 @@ def _is_common(word: str, small: AbstractSet[str]) -> bool:
 def _bare(word: str) -> str:
     """Return *word* without the ending of a genitive."""
     return re.sub(r"['’]s?\Z", "", word).strip("-'’&")
-
-
-def _distinct(names: Iterable[Name]) -> list[Name]:
-    """Return each name once in its first spelling, without those that are part of a person's longer name."""
-    unique: dict[str, Name] = {}
-    for name in names:
-        unique.setdefault(_plain(name.name), name)
-    people = [name.name for name in unique.values() if name.kind == PERSON]
-    return [name for name in unique.values() if name.kind == PERSON or full_name(name.name, people) is None]
-
-
-def _same_person(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two names of several words share a word and have the same initials."""
-    if min(len(one), len(other)) < 2 or not set(one) & set(other):
-        return False
-    return {word[0] for word in one} == {word[0] for word in other}
 
 
 def _plain(name: str) -> str:
