@@ -10,8 +10,7 @@ from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
 from clawmem.domain.knowledge.evidence import is_grounded, proves
-from clawmem.domain.knowledge.triple_texts import read_triples
-from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, read_triples
 from clawmem.ports.models import JsonSchema
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 

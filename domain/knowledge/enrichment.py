@@ -11,8 +11,7 @@ from clawmem.domain.knowledge.entities import KINDS, name_words
 from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.notes import Content, read_content, shown
-from clawmem.domain.knowledge.triple_texts import read_triples
-from clawmem.domain.knowledge.triples import PREDICATES, Statement
+from clawmem.domain.knowledge.triples import PREDICATES, Statement, read_triples
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.models import JsonSchema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -48,10 +48,11 @@ def list_schema(items: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": items}
 
 
-class UsableValue(NamedTuple):
-    """The part of a value that fits its schema."""
+class Fit(NamedTuple):
+    """The part of a value that fits a schema, or the problem, in words that a model understands."""
 
     value: Any
+    problem: str = ""
 
 
 def json_answer(
@@ -69,31 +70,47 @@ def json_answer(
         ask: Returns the answer to a prompt; a `Generator` with its limits and its deadline already bound.
     """
     answer = ask(prompt)
-    found, problem = _judged(answer, schema)
-    if problem:
-        found, problem = _judged(ask(repair_prompt(prompt, answer, problem)), schema)
-    return found.value if found else None
+    fit = _read_fitting(answer, schema)
+    if fit.problem:
+        fit = _read_fitting(ask(repair_prompt(prompt, answer, fit.problem)), schema)
+    return fit.value
 
 
-def usable(value: Any, schema: JsonSchema) -> UsableValue | None:
+def _read_fitting(answer: str, schema: JsonSchema) -> Fit:
+    value = read_json(answer, schema)
+    return Fit(None, "it holds no JSON") if value is None else fitted(value, schema)
+
+
+def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
     """
-    Return the part of *value* that fits *schema*; ``None`` if its type differs or no item of an array fits.
+    Return the part of *value* that fits *schema*, or the first problem.
 
-    Array items that do not fit and optional object members that do not fit are dropped.
+    Array items that do not fit and optional object members that do not fit are dropped; an array of which no item fits
+    does not fit. Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are checked.
     """
-    if mismatch(value, schema) is None:
-        return UsableValue(value)
-    part: Any = None
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        part = [fitting.value for item in value if (fitting := usable(item, schema["items"]))]
-    elif isinstance(value, dict):
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    if kinds and not any(_is_a(value, kind) for kind in kinds):
+        return Fit(None, f"{path} is not of type {' or '.join(kinds)}")
+    if "enum" in schema and not any(
+        value == choice and isinstance(value, bool) is isinstance(choice, bool) for choice in schema["enum"]
+    ):
+        return Fit(None, f"{path} is none of {json.dumps(list(schema['enum']), ensure_ascii=False)}")
+    if isinstance(value, dict):
         inner = schema.get("properties", {})
         members = {
-            name: usable(member, inner[name]) if name in inner else UsableValue(member)
-            for name, member in value.items()
+            name: fitted(member, inner.get(name, {}), f"{path}.{name}") for name, member in value.items()
         }
-        part = {name: fitting.value for name, fitting in members.items() if fitting}
-    return UsableValue(part) if part and mismatch(part, schema) is None else None
+        for name in schema.get("required", ()):
+            member = members.get(name, Fit(None, f"{path}.{name} is missing"))
+            if member.problem:
+                return Fit(None, member.problem)
+        return Fit({name: member.value for name, member in members.items() if not member.problem})
+    if isinstance(value, list) and "items" in schema:
+        items = [fitted(item, schema["items"], f"{path}[{place}]") for place, item in enumerate(value)]
+        whole = [item.value for item in items if not item.problem]
+        return Fit(whole) if whole or not items else Fit(None, items[0].problem)
+    return Fit(value)
 
 
 def repair_prompt(prompt: str, answer: str, problem: str) -> str:
@@ -113,26 +130,9 @@ def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     fits *schema* is returned, otherwise the longest. Numbers that JSON cannot represent become None.
     """
     values = list(_values(_without_thoughts(text[:MAX_CHARS].strip())))
-    fitting = (value for value, _ in values if schema is not None and mismatch(value, schema) is None)
+    fitting = (value for value, _ in values if schema is not None and not fitted(value, schema).problem)
     longest, _ = max(values, key=lambda pair: pair[1], default=(None, 0))
     return next(fitting, longest)
-
-
-def mismatch(value: Any, schema: JsonSchema, path: str = "$") -> str | None:
-    """
-    Return the first violation of *schema* in *value*, in words that a model understands; None if it fits.
-
-    Only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are checked.
-    """
-    return next(_mismatches(value, schema, path), None)
-
-
-def _judged(answer: str, schema: JsonSchema) -> tuple[UsableValue | None, str | None]:
-    value = read_json(answer, schema)
-    if value is None:
-        return None, "it holds no JSON"
-    found = usable(value, schema)
-    return found, None if found else mismatch(value, schema)
 
 
 def _without_thoughts(text: str) -> str:
@@ -194,34 +194,9 @@ def _storable(value: Any) -> Any:
     return json.loads(text, parse_constant=lambda constant: None)
 
 
-def _mismatches(value: Any, schema: JsonSchema, path: str) -> Iterator[str]:
-    kinds = _kinds(schema)
-    if kinds and not any(_is_a(value, kind) for kind in kinds):
-        yield f"{path} is not of type {' or '.join(kinds)}"
-    elif "enum" in schema and not any(_is_same(value, choice) for choice in schema["enum"]):
-        yield f"{path} is none of {json.dumps(list(schema['enum']), ensure_ascii=False)}"
-    elif isinstance(value, dict):
-        yield from (f"{path}.{name} is missing" for name in schema.get("required", ()) if name not in value)
-        for name, inner in schema.get("properties", {}).items():
-            if name in value:
-                yield from _mismatches(value[name], inner, f"{path}.{name}")
-    elif isinstance(value, list) and "items" in schema:
-        for place, item in enumerate(value):
-            yield from _mismatches(item, schema["items"], f"{path}[{place}]")
-
-
-def _kinds(schema: JsonSchema) -> list[str]:
-    kinds = schema.get("type", [])
-    return [kinds] if isinstance(kinds, str) else list(kinds)
-
-
 def _is_a(value: Any, kind: str) -> bool:
     if kind in _TYPES:
         return isinstance(value, _TYPES[kind])
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return kind == "number" or isinstance(value, int) or value.is_integer()
-
-
-def _is_same(value: Any, choice: Any) -> bool:
-    return bool(value == choice) and isinstance(value, bool) is isinstance(choice, bool)

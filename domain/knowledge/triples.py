@@ -1,8 +1,16 @@
-"""Statements as triples of subject, predicate and object, and the rules by which one ends another."""
+"""Triples of subject, predicate and object: how one ends another, and the reading of those that models write."""
 
-from collections.abc import Collection
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.security.escaping import unescape
+from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
 PREDICATES = (
@@ -76,3 +84,77 @@ def _is_over(old: Statement, statement: Statement, new: Collection[Statement]) -
         }
         return old.subject in {statement.subject, *have_it}
     return False
+
+
+MOST = 5  # triples of one observation
+SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
+MOST_DEPTH = 4  # nesting of lists
+
+_ELEMENT = Pattern(r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE)
+_PART = Pattern(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
+_PLACEHOLDER = Pattern(
+    r"\{\{|<!--|\$\{|^\W*$|^\W*(?:n/?a|none|null|unknown|todo|tbd|subject|predicate|object|entity|name|literal|value"
+    r"|(?:subject|object|entity|canonical)[ _-](?:name|entity)|(?:entity|name)[ _-]or[ _-]literal)\W*$",
+    flags=re.IGNORECASE,
+)
+
+
+def read_triples(answer: Any) -> list[Statement]:
+    """
+    Return the triples that a model wrote: at most five, each once. Never raises.
+
+    Accepted are objects with the members ``subject``, ``predicate`` and ``object``, lists of these three, texts with
+    ``<triple>`` elements, and lists of such. A triple is dropped if its predicate is unknown or a part is a
+    placeholder, too short, too long or only stop words.
+    """
+    statements = (statement for parts in _offered(answer) if (statement := _statement(*parts)))
+    return list(dict.fromkeys(statements))[:MOST]
+
+
+def _offered(answer: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
+    """Yield the three parts of everything that looks like a triple."""
+    if isinstance(answer, str):
+        for element in _ELEMENT.compiled.finditer(answer):
+            named = {name.lower(): text for name, text in _PART.compiled.findall(element[1])}
+            if named.keys() >= set(Statement._fields):
+                yield named["subject"], named["predicate"], named["object"]
+    elif isinstance(answer, list) and len(answer) == len(Statement._fields) and all(map(_is_bare, answer)):
+        yield answer[0], answer[1], answer[2]
+    elif isinstance(answer, Mapping):
+        parts = [answer.get(name) for name in Statement._fields]
+        if all(isinstance(part, str) for part in parts):
+            yield str(parts[0]), str(parts[1]), str(parts[2])
+        if depth < MOST_DEPTH:
+            yield from _offered(answer.get("triples"), depth + 1)
+    elif isinstance(answer, list) and depth < MOST_DEPTH:
+        for entry in answer:
+            yield from _offered(entry, depth + 1)
+
+
+def _is_bare(part: object) -> bool:
+    """Whether *part* is a text without elements."""
+    return isinstance(part, str) and "<triple" not in part
+
+
+def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
+    statement = Statement(_flat(subject), re.sub(r"[\s-]+", "_", _flat(predicate).lower()), _flat(object_))
+    is_name = statement.predicate not in LITERAL
+    if (
+        statement.predicate in PREDICATES
+        and SHORTEST <= len(statement.subject) <= LONGEST_SUBJECT
+        and SHORTEST <= len(statement.object) <= LONGEST_OBJECT
+        and not any(_PLACEHOLDER.compiled.search(part) for part in (statement.subject, statement.object))
+        and _names_something(statement.subject)
+        and (_names_something(statement.object) or not is_name)
+    ):
+        return statement
+    return None
+
+
+def _names_something(name: str) -> bool:
+    """Whether *name* has other words than stop words; ``it`` and ``the other one`` are no names."""
+    return bool(set(name_words(name)) - STOP_WORDS)
+
+
+def _flat(text: str) -> str:
+    return " ".join(unescape(text).split()).strip("\"'`")

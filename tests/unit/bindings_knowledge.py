@@ -16,8 +16,7 @@ from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in
 from clawmem.domain.knowledge.notes import Content, read_content
-from clawmem.domain.knowledge.triple_texts import read_triples
-from clawmem.domain.knowledge.triples import Statement, ends_statement
+from clawmem.domain.knowledge.triples import Statement, ends_statement, read_triples
 from clawmem.domain.text.likeness import edit_similarity
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import ModelTask
-from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
+from clawmem.domain.knowledge.llm_answer import fitted, json_answer, read_json
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
@@ -52,9 +52,9 @@ class Ask:
             DailyLimitReached: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
-        kept = self.answers.get(self.model, asked.purpose, prompt)
-        value = None if kept is None else read_json(kept, asked.schema)
-        if value is not None and mismatch(value, asked.schema) is None:
+        cached = self.answers.get(self.model, asked.purpose, prompt)
+        value = None if cached is None else read_json(cached, asked.schema)
+        if value is not None and not fitted(value, asked.schema).problem:
             return value
         value = json_answer(self._charged(asked), prompt, asked.schema)
         if value is not None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.knowledge.entities import KINDS, entity_id, ids_of, only_one
-from clawmem.domain.knowledge.triple_texts import MOST, read_triples
-from clawmem.domain.knowledge.triples import PREDICATES, Statement, ends_statement
+from clawmem.domain.knowledge.triples import MOST, PREDICATES, Statement, ends_statement, read_triples
 from clawmem.domain.text.words import words
 
 JSON = st.recursive(
