@@ -15,7 +15,6 @@ from clawmem.app.operations.fields import Address, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.documents.records import DocumentReference, TitledFile, place_of, titled_file
-from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.domain.security.quoting import title_to_read
 
@@ -174,7 +173,7 @@ def curate(services: Services) -> CuratorReport:
     problems = [
         f"{check.check}: {check.detail} {check.way_out}" for check in services.doctor() if not check.ok
     ]
-    policy = read_policy(settings.lifecycle)
+    policy = settings.archive_policy
     place = settings.vault.with_name(CURATOR_REPORT)
     report = services.curator.examine(policy, settings.collections, problems, str(place))
     write_whole(place, json.dumps(asdict(report), indent=1).encode())  # a hook may read it at this moment

@@ -21,7 +21,7 @@ from clawmem.app.services.documents.records import (
     titled_file,
 )
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct, read_policy
+from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
 from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
@@ -84,7 +84,7 @@ class RestoredDocuments(Result):
 
 def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
     """Return the configured policy; without one a preview uses the default policy."""
-    if policy := read_policy(services.settings.lifecycle):
+    if policy := services.settings.archive_policy:
         return policy
     if is_preview:
         return ArchivePolicy()
@@ -112,8 +112,7 @@ def _restored_text(result: RestoredDocuments) -> Text:
 @operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status")
 def status(services: Services) -> LifecycleStatus:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
-    policy = read_policy(services.settings.lifecycle)
-    return services.lifecycle.status(policy)
+    return services.lifecycle.status(services.settings.archive_policy)
 
 
 @operation(

@@ -34,6 +34,7 @@ from clawmem.app.environment.places import (
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
+from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import MOST_QUESTIONS, LaneName
@@ -161,11 +162,18 @@ class LifecycleSettings(Section):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    archive_after_days: Days | None = None  # idle days until a document is archived
-    type_overrides: dict[str, Days | None] | None = None  # the same for single content types; null is never
+    archive_after_days: Days = AFTER_DAYS  # idle days until a document is archived
+    type_overrides: dict[str, Days | None] = {}  # the same for single content types; null is never
     purge_after_days: Days | None = None  # days until an archived document is forgotten; by default never
-    exempt_collections: list[str] | None = None  # collections whose documents are never archived
-    dry_run: bool | None = Field(default=None, strict=True)  # only preview, unless this is false
+    exempt_collections: list[str] = []  # collections whose documents are never archived
+    dry_run: bool = Field(default=True, strict=True)  # whether they are only previewed
+
+    @property
+    def policy(self) -> ArchivePolicy:
+        """The policy that these settings describe."""
+        exempt = frozenset(self.exempt_collections)
+        days, purge = self.archive_after_days, self.purge_after_days
+        return ArchivePolicy(days, self.type_overrides, exempt, self.dry_run, purge)
 
 
 class LaneSettings(Section):
@@ -297,6 +305,11 @@ class Settings(BaseModel):
     topic: str = ""  # topic of sessions that have none of their own
     # Folder of the topics of sessions.
     topics: Path = Field(default_factory=lambda: topics_folder(os.environ))
+
+    @property
+    def archive_policy(self) -> ArchivePolicy | None:
+        """The policy of the section ``lifecycle``; ``None`` without one."""
+        return self.lifecycle.policy if self.lifecycle else None
 
     @field_validator("lifecycle", mode="before")
     @classmethod

@@ -9,7 +9,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from clawmem.app.services.capture.memories import diary_path
-from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
@@ -94,7 +93,7 @@ NOW_MS = 1_700_000_000_000
 
 def policy_of(section: Any) -> ArchivePolicy | None:
     """Return the policy of the section ``lifecycle`` of a configuration."""
-    return read_policy(Settings(vault=Path("v"), config_file=Path("c"), lifecycle=section).lifecycle)
+    return Settings(vault=Path("v"), config_file=Path("c"), lifecycle=section).archive_policy
 
 
 def _purgeable(given: dict[str, Any]) -> Any:

@@ -33,7 +33,6 @@ from clawmem.app.operations.embedding import embed_captured
 from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import applying_elsewhere
-from clawmem.app.services.lifecycle.actions import read_policy
 from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.services.surfacing.turns import gated, turns_of
 from clawmem.app.settings.model import load_settings
@@ -170,7 +169,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
         due = services.briefings.staleness()
     context.offer(due)
     settings = load_settings(vault=context.vault, environ=context.environ)
-    policy = read_policy(settings.lifecycle)
+    policy = settings.archive_policy
     if policy and not policy.only_previews:
         with open_services(settings, create=False) as services:
             services.lifecycle.sweep(policy, by="staleness-check")

@@ -14,9 +14,8 @@ from clawmem.app.services.documents.references import candidates_of
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.app.settings.model import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc, read_moment
-from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
+from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import words
@@ -91,19 +90,6 @@ class RestoreReport(NamedTuple):
             "Put the file back, then restore it again."
             for document in self.without_file
         ]
-
-
-def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
-    """Return the policy of *section*; ``None`` without a section. Missing keys keep their defaults."""
-    if section is None:
-        return None
-    return ArchivePolicy(
-        section.archive_after_days or AFTER_DAYS,
-        section.type_overrides or {},
-        frozenset(section.exempt_collections or ()),
-        section.dry_run is not False,
-        section.purge_after_days,
-    )
 
 
 @dataclass(frozen=True, slots=True)
