@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.capture.cues import CaptureFinding, Kind
 from clawmem.domain.capture.sentences import sentences, spoken_text
-from clawmem.ports.models import JsonSchema
+from clawmem.domain.knowledge.llm_answer import TEXTS, object_schema
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
@@ -29,11 +29,7 @@ SECTIONS = {
 _NOTHING = "Nothing noted."
 _OUTCOME = ("learned", "done", "files", "next")  # a request and read files alone do not justify a handoff
 _NAMED_BY_MODEL = [name for name in SECTIONS if name != "files"]
-SCHEMA: JsonSchema = {
-    "type": "object",
-    "properties": {name: {"type": "array", "items": {"type": "string"}} for name in _NAMED_BY_MODEL},
-    "required": _NAMED_BY_MODEL,
-}
+SCHEMA = object_schema(" ".join(_NAMED_BY_MODEL), **dict.fromkeys(_NAMED_BY_MODEL, TEXTS))
 
 
 def prompt(conversation: str) -> str:

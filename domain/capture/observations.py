@@ -10,8 +10,8 @@ from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
 from clawmem.domain.knowledge.evidence import is_grounded, proves
+from clawmem.domain.knowledge.llm_answer import INTEGER, NUMBER, TEXT, TEXTS, list_schema, object_schema
 from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, read_triples
-from clawmem.ports.models import JsonSchema
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages
@@ -29,27 +29,16 @@ _PLACEHOLDER = re.compile(
     r"\{\{|<!--|\$\{|^\W*$|\b(?:title|fact|summary) (?:here|goes)\b|^(?:n/?a|none|todo|title)$"
 )
 
-_TEXT: JsonSchema = {"type": "string"}
-_NUMBER: JsonSchema = {"type": "number"}
-_TEXTS: JsonSchema = {"type": "array", "items": _TEXT}
-
-
-def _record(properties: Mapping[str, Any], required: Sequence[str]) -> JsonSchema:
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-def _list_named(name: str, items: JsonSchema) -> JsonSchema:
-    return _record({name: {"type": "array", "items": items}}, [name])
-
-
 _OBSERVATION = {
     "type": {"type": "string", "enum": list(TYPES)},
-    **dict.fromkeys(("title", "narrative", "quote"), _TEXT),
-    **dict.fromkeys(("facts", "concepts"), _TEXTS),
+    **dict.fromkeys(("title", "narrative", "quote"), TEXT),
+    **dict.fromkeys(("facts", "concepts"), TEXTS),
     # Without a type, so that a triple in another form is still accepted.
-    "triples": {"items": {"properties": dict.fromkeys(Statement._fields, _TEXT)}},
+    "triples": {"items": {"properties": dict.fromkeys(Statement._fields, TEXT)}},
 }
-OBSERVER = _list_named("observations", _record(_OBSERVATION, ("type", "title", "quote")))
+OBSERVER = object_schema(
+    "observations", observations=list_schema(object_schema("type title quote", **_OBSERVATION))
+)
 
 
 def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
@@ -147,7 +136,7 @@ def _is_placeholder(text: str) -> bool:
 
 JUDGE_TOKENS = 60
 _RELATION = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
-JUDGE = _record({"relation": _RELATION, "confidence": _NUMBER}, ("relation", "confidence"))
+JUDGE = object_schema("relation confidence", relation=_RELATION, confidence=NUMBER)
 
 
 def judge_prompt(new: str, old: str) -> str:
@@ -176,8 +165,8 @@ LEAST_CONFIDENCE = 0.6
 CAUSES_TOKENS = 600
 _REASONING_CHARS = 500
 _ENDS = ("source_fact_idx", "target_fact_idx")
-_LINK = {**{name: {"type": "integer"} for name in _ENDS}, "confidence": _NUMBER, "reasoning": _TEXT}
-CAUSES = _list_named("links", _record(_LINK, (*_ENDS, "confidence")))
+_LINK = {**{name: INTEGER for name in _ENDS}, "confidence": NUMBER, "reasoning": TEXT}
+CAUSES = object_schema("links", links=list_schema(object_schema(" ".join((*_ENDS, "confidence")), **_LINK)))
 
 
 class Fact(NamedTuple):

@@ -13,6 +13,7 @@ from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.evidence import is_grounded
+from clawmem.domain.knowledge.llm_answer import NUMBER, TEXT, TEXTS, list_schema, object_schema
 from clawmem.domain.security.injections import has_injection
 from clawmem.ports.knowledge import RelationKind
 from clawmem.ports.sessions import Speaker, TranscriptMessage
@@ -28,38 +29,17 @@ LINK_KINDS = frozenset(RelationKind) - {RelationKind.USAGE, RelationKind.LINKS_T
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS, _HASH_CHARS = 50, 8
 
-FACTS = ModelTask(
-    "mine-synthesis",
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "properties": {
-                "title": {"type": "string"},
-                "contentType": {"type": "string", "enum": [kind.value for kind in KINDS]},
-                "narrative": {"type": "string"},
-                "quote": {"type": "string"},
-                "facts": {"type": "array", "items": {"type": "string"}},
-                "aliases": {"type": "array", "items": {"type": "string"}},
-                "links": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "targetTitle": {"type": "string"},
-                            "relationType": {"type": "string"},
-                            "weight": {"type": "number"},
-                        },
-                        "required": ["targetTitle", "relationType"],
-                    },
-                },
-            },
-            "required": ["title", "contentType", "quote"],
-        },
-    },
-    0.3,
-    1200,
-)
+_LINK = {"targetTitle": TEXT, "relationType": TEXT, "weight": NUMBER}
+_FACT = {
+    "title": TEXT,
+    "contentType": {"type": "string", "enum": [kind.value for kind in KINDS]},
+    "narrative": TEXT,
+    "quote": TEXT,
+    "facts": TEXTS,
+    "aliases": TEXTS,
+    "links": list_schema(object_schema("targetTitle relationType", **_LINK)),
+}
+FACTS = ModelTask("mine-synthesis", list_schema(object_schema("title contentType quote", **_FACT)), 0.3, 1200)
 
 
 class FactLink(NamedTuple):

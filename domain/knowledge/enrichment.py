@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.knowledge.entities import KINDS, name_words
 from clawmem.domain.knowledge.evidence import proves
+from clawmem.domain.knowledge.llm_answer import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    list_schema,
+    object_schema,
+)
 from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.notes import Content, read_content, shown
 from clawmem.domain.knowledge.triples import PREDICATES, Statement, read_triples
@@ -50,64 +59,23 @@ class Link(NamedTuple):
     reasoning: str
 
 
-NAMES = ModelTask(
-    "names",
-    {
-        "type": "object",
-        "properties": {
-            "entities": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {"name": {"type": "string"}, "type": {"type": "string"}},
-                    "required": ["name", "type"],
-                },
-            },
-            # Without a type, so that a triple in another form is still accepted.
-            "triples": {"items": {"properties": {part: {"type": "string"} for part in Statement._fields}}},
-        },
-        "required": ["entities"],
-    },
-    0.2,
-    400,
+# Without types, so that a triple in another form is still accepted.
+_TRIPLES: JsonSchema = {"items": {"properties": dict.fromkeys(Statement._fields, TEXT)}}
+_ENTITIES = list_schema(object_schema("name type", name=TEXT, type=TEXT))
+_LINK = object_schema(
+    "target_idx link_type confidence",
+    target_idx=INTEGER,
+    link_type=TEXT,
+    confidence=NUMBER,
+    reasoning=TEXT,
 )
-LINKS = ModelTask(
-    "links",
-    {
-        "type": "object",
-        "properties": {
-            "links": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "target_idx": {"type": "integer"},
-                        "link_type": {"type": "string"},
-                        "confidence": {"type": "number"},
-                        "reasoning": {"type": "string"},
-                    },
-                    "required": ["target_idx", "link_type", "confidence"],
-                },
-            }
-        },
-        "required": ["links"],
-    },
-    0.3,
-    500,
-)
+_DESCRIPTION = {"new_keywords": TEXTS, "new_tags": TEXTS, "new_context": TEXT, "reasoning": TEXT}
+
+NAMES = ModelTask("names", object_schema("entities", entities=_ENTITIES, triples=_TRIPLES), 0.2, 400)
+LINKS = ModelTask("links", object_schema("links", links=list_schema(_LINK)), 0.3, 500)
 EVOLUTION = ModelTask(
     "evolution",
-    {
-        "type": "object",
-        "properties": {
-            "should_evolve": {"type": "boolean"},
-            "new_keywords": {"type": "array", "items": {"type": "string"}},
-            "new_tags": {"type": "array", "items": {"type": "string"}},
-            "new_context": {"type": "string"},
-            "reasoning": {"type": "string"},
-        },
-        "required": ["should_evolve"],
-    },
+    object_schema("should_evolve", should_evolve=BOOLEAN, **_DESCRIPTION),
     0.4,
     400,
 )

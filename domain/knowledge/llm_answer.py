@@ -35,7 +35,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 TEXT: JsonSchema = {"type": "string"}
 NUMBER: JsonSchema = {"type": "number"}
+INTEGER: JsonSchema = {"type": "integer"}
 BOOLEAN: JsonSchema = {"type": "boolean"}
+TEXTS: JsonSchema = {"type": "array", "items": TEXT}
 
 
 def object_schema(required: str = "", /, **properties: JsonSchema) -> JsonSchema:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from clawmem.domain.knowledge.llm_answer import TEXT, TEXTS, object_schema
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
-from clawmem.ports.models import JsonSchema
 
 KEYWORDS, TAGS = 7, 5
 CONSIDERED = 40  # most frequent words whose rarity is looked up
@@ -20,15 +20,7 @@ CONTEXT_CHARS = 400
 
 PURPOSE = "note"
 TEMPERATURE, MAX_TOKENS = 0.3, 300
-SCHEMA: JsonSchema = {
-    "type": "object",
-    "properties": {
-        "keywords": {"type": "array", "items": {"type": "string"}},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "context": {"type": "string"},
-    },
-    "required": ["keywords", "tags", "context"],
-}
+SCHEMA = object_schema("keywords tags context", keywords=TEXTS, tags=TEXTS, context=TEXT)
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
 
