@@ -33,7 +33,7 @@ step 'An identifier, found by its letters. No model is loaded.'
 run clawmem search -n 2 ERR_QUEUE_FULL
 
 step 'The same thing in other words, found by meaning. (The note calls it a no-show.)'
-run clawmem vsearch -n 2 "customers who book but do not show up"
+run clawmem query --mode vectors -n 2 "customers who book but do not show up"
 
 step 'A question as people ask it, by words and meaning together; --explain says why each answer stands where it does.'
 run clawmem query -n 2 --explain "Who can roll back the v2 launch, and until when?"

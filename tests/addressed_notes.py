@@ -122,7 +122,12 @@ VERBS = ("pin", "unpin", "snooze", "unsnooze", "forget")
 def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
     """Ask an interface for a change, confirmed as far as it can be."""
     if door == "cli":
-        done = invoke(verb, *(["--yes"] if verb == "forget" else []), "--", text)
+        done = invoke(
+            {"unpin": "pin --off", "unsnooze": "snooze --off"}.get(verb, verb),
+            *(["--yes"] if verb == "forget" else []),
+            "--",
+            text,
+        )
         assert done.exit_code in (0, 2, 3), done.output
         return Heard(done.exit_code != 0, str(done.exit_code), {}, done.output)
     if door == "mcp":

@@ -17,7 +17,11 @@ Invoke = Callable[..., Result]
 
 
 def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Return what runs a command inside of this process, in *home* and with no variable of this machine's user."""
+    """
+    Return what runs a command inside of this process, in *home* and with no variable of this machine's user.
+
+    Its first argument may be several words, such as ``query --mode=vectors``.
+    """
     from clawmem.app.interfaces.cli.command_line import cli
 
     for name in [
@@ -27,7 +31,9 @@ def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.Monkey
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(home)
-    return lambda *args: CliRunner().invoke(cli, list(map(str, args)))
+    return lambda *args: CliRunner().invoke(
+        cli, [*map(str, str(args[0]).split() if args else ()), *map(str, args[1:])]
+    )
 
 
 def write_notes(folder: Path, notes: Mapping[str, str]) -> None:

@@ -139,12 +139,12 @@ class TrialHome:
         self.done("pin", PINNED)
         for path in (*(f"notes/{path}" for path in FORGOTTEN), f"_clawmem/{SECRET_MEMORY[0]}"):
             self.done("forget", "--yes", path)
-        self.done("enrich")
+        self.done("maintain", "enrich")
         self.done("embed")
         self._save(self.recent)
         self._write("late.md", "# Late\n\nThe platypus report came late.\n")
         self.done("update", "--embed")
-        assert self.call("verify").stdout == SOUND
+        assert self.call("doctor", "--verify").stdout == SOUND
 
     # -- commands -----------------------------------------------------------------------------------
 
@@ -269,9 +269,16 @@ class TrialHome:
 
     def _look(self) -> tuple[list[str], str]:
         noticed, told = [], ""
-        for command in (("search", "anchor ledger"), ("query", "who painted the mast?"), ("verify",)):
+        for command in (
+            ("search", "anchor ledger"),
+            ("query", "who painted the mast?"),
+            (
+                "doctor",
+                "--verify",
+            ),
+        ):
             result = self.call(*command)
-            text = result.stderr if command[0] != "verify" else result.output.replace(SOUND, "")
+            text = result.stderr if command[0] != "doctor" else result.output.replace(SOUND, "")
             if result.exit_code or text.strip():
                 noticed.append(command[0])
                 told += f"{text}\n"
@@ -342,4 +349,4 @@ def _turn(number: int, turn: tuple[str, str]) -> str:
 def _questions() -> Iterator[tuple[str, str]]:
     for at, (thing, room) in enumerate(zip(THINGS, reversed(ROOMS), strict=True)):
         yield ("query", f"who painted the {thing} in the {room}?")
-        yield (("search", f"{thing} {room}"), ("vsearch", f"crates in the {room}"))[at % 2]
+        yield (("search", f"{thing} {room}"), ("query", "--mode", "vectors", f"crates in the {room}"))[at % 2]

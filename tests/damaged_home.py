@@ -61,7 +61,7 @@ class Home:
 
     def _prepare(self, place: Path) -> None:
         self._write_notes(place)
-        self.done("init")
+        self.done("vault", "init")
         self.done("update")
         with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
             memories = memory_writer(vault, SystemClock())
@@ -71,7 +71,7 @@ class Home:
         self.done("pin", PINNED)
         self.done("forget", "--yes", f"notes/{FORGOTTEN_FILE}")
         self.done("forget", "--yes", f"_clawmem/{FORGOTTEN_MEMORY[0]}")
-        self.done("enrich")
+        self.done("maintain", "enrich")
         self.done("embed")
 
     def done(self, *command: str) -> Result:
@@ -105,7 +105,15 @@ class Home:
 
     def advice(self) -> str | None:
         """The command that somebody is advised to run who looks at the vault in the usual ways."""
-        for command in (("search", "queue"), ("vsearch", "queue"), ("verify",), ("doctor",)):
+        for command in (
+            ("search", "queue"),
+            ("query", "--mode", "vectors", "queue"),
+            (
+                "doctor",
+                "--verify",
+            ),
+            ("doctor",),
+        ):
             result = self.invoke(*command)
             assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
             wrong = [line for line in result.output.splitlines() if not line.startswith("ok ")]
@@ -130,11 +138,11 @@ class Home:
         if gone := self.lost_texts():
             assert {*gone} <= {*lost}, gone
         else:
-            self.done("verify")
+            self.done("doctor", "--verify")
 
     def lost_texts(self) -> list[str]:
         """The places whose text is lost, as `verify` reports them; it may report nothing else."""
-        lines = self.invoke("verify").stdout.splitlines()
+        lines = self.invoke("doctor", "--verify").stdout.splitlines()
         found = [line.partition(" has lost its text. ")[::2] for line in lines if f"{line}\n" != SOUND]
         assert all(f'run: clawmem forget "{place}"' in remedy for place, remedy in found), lines
         return [place for place, _ in found]

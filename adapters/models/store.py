@@ -53,7 +53,7 @@ class ModelFolder:
         except FileNotFoundError:
             raise ConfigError(
                 f"The model {self.name!r} is not there. Run: clawmem models add {self.name}  "
-                "(with --file FILE it takes one that you have.)"
+                "(with FILE it takes one that you have.)"
             ) from None
         except (OSError, ValueError, TypeError) as error:
             raise ConfigError(self.advice(str(error))) from error
@@ -124,7 +124,7 @@ class ModelFolder:
             raise ExtraMissing("huggingface-hub", extra="local")
         from huggingface_hub import hf_hub_download
 
-        elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} --file FILE"
+        elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"
         downloads = self.path.parent / _DOWNLOADS / remote.sha256[:12]
         try:
             path = hf_hub_download(

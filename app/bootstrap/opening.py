@@ -141,12 +141,12 @@ def titles_in(environ: Mapping[str, str]) -> list[str]:
 
 
 def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:
-    """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem migrate` moves."""
+    """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem rebuild --backend` moves."""
     current = services.indexes.backend
     if read_only or services.vault.documents.following(0, 1):
         raise ConfigError(
             f"The vault's indexes are stored by {current!r}, not by {backend!r}. "
-            f"Run: clawmem migrate --to {backend}  (the vault stays usable during the migration), or choose "
+            f"Run: clawmem rebuild --backend {backend}  (the vault stays usable during the migration), or choose "
             f"{current} with --backend, or as backend: in {services.settings.config_file}."
         )
     services.indexes.move(backend)

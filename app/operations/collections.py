@@ -288,7 +288,7 @@ class ContextChange(Context):
     @property
     def remarks(self) -> Sequence[str]:
         """Return the command that brings the change into vectors."""
-        reindex = "For vectors that include the change: clawmem reindex --force"
+        reindex = "For vectors that include the change: clawmem update --all"
         return [] if self.place == EVERYTHING else [reindex]
 
 
@@ -331,9 +331,9 @@ def _keys(services: Services, place: str) -> tuple[str, ...]:
     Effect.READS,
     name="contexts",
     columns="place text=description",
-    empty="No descriptions yet. Run: clawmem context set FOLDER TEXT",
+    empty="No descriptions yet. Run: clawmem collection describe FOLDER TEXT",
     items="contexts",
-    commands=(Command("context list"),),
+    commands=(Command("collection describe", about="List, set or remove the descriptions of folders."),),
     is_tool=False,
     opens=Opening.NOTHING,
 )
@@ -345,6 +345,7 @@ def list_contexts(services: Services) -> list[Context]:
 @operation(
     Effect.REPEATABLE,
     text=lambda set: f"{set.place}: {set.text}" + (f" (before: {set.before})" if set.before else ""),
+    commands=(Command("collection describe"),),
     is_tool=False,
     opens=Opening.NOTHING,
     any_vault=False,
@@ -362,7 +363,7 @@ def context_set(
     Describe a folder, a file or everything.
 
     The description is shown with every note below the folder, in results and above its text. Vectors of the notes
-    include it after: clawmem reindex --force
+    include it after: clawmem update --all
     """
     place, text = _place(services, place), " ".join(text.split())
     if not text:
@@ -380,6 +381,7 @@ def context_set(
 @operation(
     Effect.DESTROYS,
     text=lambda removed: f"Description of {removed.place} removed. It was: {removed.before}",
+    commands=(Command("collection describe", "--remove"),),
     is_tool=False,
     opens=Opening.NOTHING,
     any_vault=False,

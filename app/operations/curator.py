@@ -136,7 +136,12 @@ def reflect(
     )
 
 
-@operation(Effect.REPEATABLE, text=_consolidation_text, is_tool=False)
+@operation(
+    Effect.REPEATABLE,
+    text=_consolidation_text,
+    commands=(Command("maintain", "WORK=consolidate"),),
+    is_tool=False,
+)
 def consolidate(
     services: Services,
     most: Annotated[
@@ -149,7 +154,7 @@ def consolidate(
     """
     Archive unsure notes that repeat another note of their collection.
 
-    Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
+    Unsure is a confidence below .4; pinned notes stay. `undo` lists the archived notes and
     restores them.
     """
     found = services.curator.duplicates(most)
@@ -166,7 +171,13 @@ def consolidate(
     return ArchivedDuplicates(dry_run=dry_run, archived=files)
 
 
-@operation(Effect.REPEATABLE, text=_report_text, is_tool=False, any_vault=False)
+@operation(
+    Effect.REPEATABLE,
+    text=_report_text,
+    commands=(Command("maintain", "WORK=curate"),),
+    is_tool=False,
+    any_vault=False,
+)
 def curate(services: Services) -> CuratorReport:
     """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
     settings = services.settings
@@ -187,7 +198,8 @@ def curate(services: Services) -> CuratorReport:
     commands=(
         Command("pin", fixed={"unpin": False}),
         Command(
-            "unpin",
+            "pin",
+            "--off",
             fixed={"unpin": True},
             about="Take back a pin; one that the note itself asks for stays.",
         ),
@@ -220,7 +232,7 @@ def memory_pin(
     route_defaults={"until": DEFAULT_SNOOZE},
     commands=(
         Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
-        Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),
+        Command("snooze", "--off", fixed={"until": None}, about="Let a note be surfaced again."),
     ),
 )
 def memory_snooze(

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import Field, PrivateAttr
 
-from clawmem.app.operations.fields import Address, properties_to_read
+from clawmem.app.operations.fields import Address, Names, properties_to_read
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import Attachment, Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, encodable, verbatim
@@ -235,11 +235,16 @@ def _block(one: Text) -> Part:
     return verbatim(f"==> {head} <==\n{one.verbatim}\n")
 
 
+def _is_one(words: Sequence[str]) -> bool:
+    return len(words) == 1 and not {"*", "?"}.intersection(words[0])
+
+
 @operation(
     Effect.READS,
     text=_heading,
     in_own_process=True,
     route="/documents/{file:path}",
+    commands=(Command("get", fits=_is_one),),
     terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
     attachments=lambda result: [_attachment(result, _context_comment(result))],
 )
@@ -278,16 +283,16 @@ def get(
     text=_texts_text,
     in_own_process=True,
     route="/documents",
-    commands=(Command("multi-get"),),
+    commands=(Command("get"),),
     terminal=lambda result: [*map(_block, result.documents)],
     attachments=lambda result: [*map(_attachment, result.documents)],
 )
 def multi_get(
     services: Services,
     pattern: Annotated[
-        str,
+        Names,
         Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas."),
-        Option(metavar="PATTERN", is_argument=True),
+        Option(metavar="NOTE...", is_argument=True),
     ],
     max_lines: MaxLines = None,
     max_bytes: Annotated[
@@ -298,10 +303,8 @@ def multi_get(
     """Read several documents at once; names and documents that were left out are reported."""
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
-        raise _nothing_found(pattern, found.errors)
+        raise _nothing_found(pattern if isinstance(pattern, str) else ", ".join(pattern), found.errors)
     documents = [
         text_of(Text, excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts
     ]
-    return Texts(
-        count=len(documents), documents=documents, errors=[_failure(failure) for failure in found.errors]
-    )
+    return Texts(count=len(documents), documents=documents, errors=[*map(_failure, found.errors)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
 
 if TYPE_CHECKING:
@@ -100,7 +100,13 @@ def _cost_line(one: ModelCost) -> str:
     return f"{one.model} for {one.purpose}: {one.calls} calls{failed}, {tokens}, {one.took_ms / 1000:.1f} s"
 
 
-@operation(Effect.REPEATABLE, text=enriched_text, route="/enrich", is_tool=False)
+@operation(
+    Effect.REPEATABLE,
+    text=enriched_text,
+    route="/enrich",
+    commands=(Command("maintain", "WORK=enrich"),),
+    is_tool=False,
+)
 def enrich(
     services: Services,
     limit: Annotated[

@@ -100,14 +100,14 @@ def timeline(
     text=lambda sessions: [*map(session_line, sessions)] or NO_SESSIONS,
     items="sessions",
     route="/sessions",
-    commands=(Command("sessions"), Command("log")),
+    commands=(Command("sessions"),),
 )
 def session_log(
     services: Services,
     limit: Annotated[
         int,
         Field(ge=1, le=MAX_LISTED, description="Maximum number."),
-        Option(("-n", "--num", "--last", "--limit")),
+        Option(("-n", "--limit")),
     ] = 10,
     as_of: AsOf = "",
 ) -> list[Session]:
@@ -154,6 +154,7 @@ def _use_of(session_id: str, recalls: list[Recall], receipts: Receipts) -> Sessi
     columns="session_id last_asked prompts blocks=with_a_block tokens given=documents share_referenced=of_use",
     empty="Nothing was given to any prompt yet.",
     items="sessions",
+    commands=(Command("report", "--budget"),),
     is_tool=False,
 )
 def budget(
@@ -227,7 +228,7 @@ def _receipt_text(result: Receipt) -> Iterator[Part]:
     empty="No receipts. They are kept for every answer, unless that is switched off.",
     items="receipts",
     route="/receipts",
-    commands=(),
+    commands=(Command("why"),),
     is_tool=False,
 )
 def list_receipts(
@@ -247,13 +248,13 @@ def list_receipts(
     return lines
 
 
-WHY = Command(
-    "why", about="Show how an answer came about; without an id the last ten.", otherwise=list_receipts
-)
-
-
 @operation(
-    Effect.READS, name="receipt", text=_receipt_text, route="/receipts/{id}", commands=(WHY,), is_tool=False
+    Effect.READS,
+    name="receipt",
+    text=_receipt_text,
+    route="/receipts/{id}",
+    commands=(Command("why"),),
+    is_tool=False,
 )
 def show_receipt(
     services: Services,

@@ -61,7 +61,7 @@ class Mine(Request):
     paths: Annotated[
         list[str] | None,
         Field(description="Exports, sessions and folders of them; without any, the sessions of agents here."),
-        Option(metavar="[PATHS]", is_argument=True),
+        Option(metavar="PATH...", is_argument=True),
     ] = None
     collection: Annotated[
         str,
@@ -229,7 +229,14 @@ def _first(sentences: Sequence[str]) -> list[str]:
     return [*map(one_line, sentences[:SHOWN]), *([f"and {more:,} more; see --json."] if more > 0 else [])]
 
 
-@operation(Effect.DESTROYS, text=mined_text, is_tool=False, opens=Opening.CREATED, settings=checked)
+@operation(
+    Effect.DESTROYS,
+    text=mined_text,
+    commands=(Command("mine", repeats=True),),
+    is_tool=False,
+    opens=Opening.CREATED,
+    settings=checked,
+)
 def mine(services: Services, request: Mine) -> Mined:
     """
     Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
@@ -260,6 +267,7 @@ def mine(services: Services, request: Mine) -> Mined:
     empty="Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL",
     items="sources",
     route="/sources",
+    commands=(Command("mine", "--sources"),),
     is_tool=False,
 )
 def sources(services: Services) -> list[ImportedSource]:
@@ -379,7 +387,12 @@ def _issues_text(report: IssueReport) -> Iterator[str]:
 
 
 @operation(
-    Effect.REPEATABLE, text=_issues_text, route="/beads/sync", opens=Opening.CREATED, in_own_process=True
+    Effect.REPEATABLE,
+    text=_issues_text,
+    route="/beads/sync",
+    commands=(Command("beads"),),
+    opens=Opening.CREATED,
+    in_own_process=True,
 )
 def beads_sync(
     services: Services,

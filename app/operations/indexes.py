@@ -13,7 +13,6 @@ from clawmem.app.operations.operation import (
     Command,
     Effect,
     Opening,
-    Request,
     Result,
     operation,
 )
@@ -62,29 +61,23 @@ class Differences(Result):
         return remarks
 
 
-class Rebuild(Request):
-    """The index to rebuild."""
-
-    index: Annotated[
-        Literal["all", "lexical", "vectors"], Field(description="The index: lexical, vectors or all.")
-    ] = "all"
-
-
 class Rebuilt(Result):
-    """The indexes that were rebuilt, and how words and vectors are searched."""
+    """The indexes that were rebuilt, the backends before and now, and how words and vectors are searched."""
 
     rebuilt: list[str]
-    lexical: str
-    vectors: str
-
-
-class Migrated(Result):
-    """The backends before and now, and how words and vectors are searched."""
-
     before: str
-    to: str
+    backend: str
     lexical: str
     vectors: str
+
+    @property
+    def text(self) -> str:
+        """The result as a sentence."""
+        if self.before != self.backend:
+            return (
+                f"From {self.before} to {self.backend}: words by {self.lexical}, vectors by {self.vectors}."
+            )
+        return f"Rebuilt: {', '.join(self.rebuilt)} ({self.lexical}; {self.vectors})."
 
 
 def _verify_text(result: Differences) -> str:
@@ -97,7 +90,11 @@ def _verify_text(result: Differences) -> str:
     Effect.REPEATABLE,
     text=_verify_text,
     route="/verify",
-    commands=(Command("verify", about="Compare files, records and indexes; exit code 7 on any difference."),),
+    commands=(
+        Command(
+            "doctor", "--verify", about="Compare files, records and indexes; exit code 7 on any difference."
+        ),
+    ),
     is_tool=False,
     opens=Opening.CURRENT,
 )
@@ -113,43 +110,37 @@ def verify(services: Services) -> Differences:
     return Differences(differences=found, skipped=skipped, rebuilt=rebuilt)
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=lambda one: f"Rebuilt: {', '.join(one.rebuilt)} ({one.lexical}; {one.vectors}).",
-    is_tool=False,
-)
+@operation(Effect.REPEATABLE, text=lambda result: result.text, is_tool=False, opens=Opening.ANY_BACKEND)
 def rebuild(
     services: Services,
     index: Annotated[
         Literal["all", "lexical", "vectors"], Field(description="The index: lexical, vectors or all.")
     ] = "all",
+    backend: Annotated[
+        str | None, Field(description="The backend that shall keep the indexes; by default the present one.")
+    ] = None,
 ) -> Rebuilt:
-    """Rebuild an index from the records and replace the old one."""
-    roles = [role for role in Role if index in ("all", role)]
-    for role in roles:
-        with services.progress(f"Building the {role} index") as step:
-            services.indexes.rebuild(role, step)
-    info = services.vault.storage.info()
-    return Rebuilt(rebuilt=list(map(str, roles)), lexical=info.lexical_method, vectors=info.vector_method)
-
-
-@operation(
-    Effect.REPEATABLE,
-    text=lambda one: f"From {one.before} to {one.to}: words by {one.lexical}, vectors by {one.vectors}.",
-    is_tool=False,
-    opens=Opening.ANY_BACKEND,
-)
-def migrate(
-    services: Services, to: Annotated[str, Field(description="The backend that shall keep the indexes.")]
-) -> Migrated:
     """
-    Move the indexes to another backend, or resume a move.
+    Rebuild the indexes from the records, and replace the old ones.
 
-    The vault stays searchable during the move.
+    With another backend they move to it, and a move that was interrupted goes on; the vault stays searchable meanwhile.
     """
-    backend_named(to)
     before = services.indexes.backend
-    with services.progress(f"Moving to {to}") as step:
-        services.indexes.move(to, step)
+    roles = [role for role in Role if index in ("all", role)]
+    if backend is not None:
+        backend_named(backend)
+    if backend not in (None, before):
+        with services.progress(f"Moving to {backend}") as step:
+            services.indexes.move(backend, step)
+    else:
+        for role in roles:
+            with services.progress(f"Building the {role} index") as step:
+                services.indexes.rebuild(role, step)
     info = services.vault.storage.info()
-    return Migrated(before=before, to=to, lexical=info.lexical_method, vectors=info.vector_method)
+    return Rebuilt(
+        rebuilt=list(map(str, roles)),
+        before=before,
+        backend=services.indexes.backend,
+        lexical=info.lexical_method,
+        vectors=info.vector_method,
+    )

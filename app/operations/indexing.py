@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from os.path import abspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.operations import enriching
 from clawmem.app.operations.embedding import (
     Force,
     Upkeep,
@@ -20,8 +19,7 @@ from clawmem.app.operations.embedding import (
     model_failed,
     pending_texts,
 )
-from clawmem.app.operations.enriching import Enriched, enriched_text
-from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileState
@@ -84,7 +82,7 @@ PERSON = "cli"  # the interface whose user may name any folder
 Names = Annotated[
     str | list[str],
     Field(description="Only these collections, in a list or with commas; all without."),
-    Option(tool=None),
+    Option(("-c", "--collection"), tool=None),
 ]
 AllowEmpty = Annotated[
     bool,
@@ -101,17 +99,6 @@ EmbedOrNot = Annotated[
     ),
     Option(("--embed/--no-embed",), tool=None),
 ]
-
-
-class Update(Request):
-    """The collections to read, and whether their texts are embedded."""
-
-    collection: Names = ""
-    pull: Annotated[
-        bool, Field(description="Run each collection's update command first."), Option(("--pull",))
-    ] = False
-    embed: EmbedOrNot = None
-    allow_empty: AllowEmpty = False
 
 
 class Reading(Upkeep):
@@ -131,18 +118,12 @@ class Reading(Upkeep):
     leftovers: dict[str, int] = Field(default_factory=dict)
     pending: int
     embed: EmbedReport | None = None
-    enrich: Enriched | None = None
 
     @property
     def exit_code(self) -> int:
         """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
         is_whole = not self.failed and not any(report.unread for report in self.collections)
         return 0 if is_whole and not model_failed(self.embed) else INCOMPLETE
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return sentences about the vault, its indexes and its enrichment."""
-        return [*super().remarks, *(self.enrich.remarks if self.enrich else ())]
 
 
 def read_folders(
@@ -218,7 +199,7 @@ def excluded_line(report: PassReport) -> str:
     counts = [f"{count} by {source}" for source, count in report.excluded.items()]
     more = "" if len(counts) <= SOURCES_SHOWN else f", and by {len(counts) - SOURCES_SHOWN} more files"
     shown = ", ".join(counts[:SOURCES_SHOWN])
-    return f"Excluded files and folders: {shown}{more}. For the reason, run: clawmem why-not PATH"
+    return f"Excluded files and folders: {shown}{more}. For the reason, run: clawmem doctor FILE"
 
 
 def reading_text(result: Reading, vault: str = "") -> str:
@@ -235,8 +216,6 @@ def reading_text(result: Reading, vault: str = "") -> str:
         lines.append(embed_line(result.embed))
     if result.pending and (result.embed is None or result.embed.paused):
         lines.append(f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed")
-    if result.enrich:
-        lines.append(enriched_text(result.enrich))
     return "\n".join(lines)
 
 
@@ -244,7 +223,7 @@ def reading_text(result: Reading, vault: str = "") -> str:
     Effect.REPEATABLE,
     text=reading_text,
     route="/update",
-    commands=(Command("update", fixed={"collection": ""}),),
+    commands=(Command("update"),),
     is_tool=False,
     opens=Opening.CREATED,
     any_vault=False,
@@ -254,6 +233,9 @@ def update(
     collection: Names = "",
     pull: Annotated[
         bool, Field(description="Run each collection's update command first."), Option(("--pull",))
+    ] = False,
+    force: Annotated[
+        bool, Field(description="Read also the files that look unchanged."), Option(("--all",))
     ] = False,
     embed: EmbedOrNot = None,
     allow_empty: AllowEmpty = False,
@@ -265,7 +247,7 @@ def update(
     """
     failed = _pulled(services) if pull else {}
     folders = [folder for folder in _folders(services, collection) if folder.name not in failed]
-    passes = read_folders(services, folders, allow_empty=allow_empty)
+    passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
     embedded = embed_after(services, [folder.name for folder in folders], asked=embed)
     return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
 
@@ -274,7 +256,7 @@ def update(
     Effect.REPEATABLE,
     text=reading_text,
     route="/reindex",
-    commands=(Command("reindex", fixed={"collection": ""}),),
+    commands=(),
     opens=Opening.CREATED,
     any_vault=False,
 )
@@ -282,11 +264,6 @@ def reindex(
     services: Services,
     collection: Names = "",
     force: Force = False,
-    enrich: Annotated[
-        bool,
-        Field(description="Then enrich new and changed documents, and those that another model described."),
-        Option(("--enrich",)),
-    ] = False,
     allow_empty: AllowEmpty = False,
 ) -> Reading:
     """
@@ -294,15 +271,14 @@ def reindex(
     """
     folders = _folders(services, collection)
     passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
-    enriched = enriching.enrich(services, all=True) if enrich else None
     embedded = embed_after(services, [folder.name for folder in folders])
-    return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
+    return Reading(**sums_of(services, passes), embed=embedded)
 
 
 @operation(
     Effect.READS,
     text=_text,
-    commands=(Command("why-not"),),
+    commands=(Command("doctor"),),
     is_tool=False,
     in_own_process=True,
     opens=Opening.IF_PRESENT,
@@ -313,7 +289,7 @@ def why_not(
     path: Annotated[
         Path,
         Field(description="Its path; or its collection and path, such as notes/a.md."),
-        Option(metavar="PATH", is_argument=True, parser=_file_or_address),
+        Option(metavar="FILE", is_argument=True, parser=_file_or_address),
     ],
 ) -> FileReport:
     """

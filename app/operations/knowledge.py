@@ -165,7 +165,7 @@ def _evolution_text(result: Evolution) -> str:
             if before != after:
                 lines.append(f"  {name}: {_preview(before)} → {_preview(after)}")
     if not lines:
-        return f"There is no note about {result.document.file} yet. Run: clawmem enrich"
+        return f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"
     return "\n".join(lines_to_read("\n".join(lines), result.document.origin))
 
 
@@ -177,10 +177,10 @@ def _preview(value: str | list[str]) -> str:
 @operation(
     Effect.READS,
     columns="name kind mention_count=documents id",
-    empty="No entity found. Entities come from: clawmem enrich",
+    empty="No entity found. Entities come from: clawmem maintain enrich",
     items="entities",
     route="/graph/entities",
-    commands=(Command("entities"), Command("graph entities")),
+    commands=(Command("entities"),),
 )
 def find_entities(
     services: Services,
@@ -206,7 +206,7 @@ def find_entities(
     return entities.search(query, limit) if query else entities.frequent(limit)
 
 
-@operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("graph facts"),))
+@operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("entities", "--facts"),))
 def kg_query(
     services: Services,
     entity: Annotated[
@@ -250,7 +250,7 @@ def kg_query(
     Effect.READS,
     text=_evolution_text,
     route="/graph/evolution/{docid:path}",
-    commands=(Command("graph evolution"),),
+    commands=(Command("timeline", "--evolution"),),
 )
 def memory_evolution_status(
     services: Services,
@@ -339,7 +339,9 @@ def _causes_text(result: CausalLinks) -> Iterator[str]:
             yield from lines_to_read(link.reasoning, link.origin) if link.reasoning else ()
 
 
-@operation(Effect.REPEATABLE, text=_graphs_text, route="/graphs/build", commands=(Command("graph build"),))
+@operation(
+    Effect.REPEATABLE, text=_graphs_text, route="/graphs/build", commands=(Command("maintain", "WORK=graph"),)
+)
 def build_graphs(
     services: Services,
     graph_types: Annotated[
@@ -372,7 +374,10 @@ def build_graphs(
 
 
 @operation(
-    Effect.READS, text=_causes_text, route="/graph/causal/{docid:path}", commands=(Command("graph causes"),)
+    Effect.READS,
+    text=_causes_text,
+    route="/graph/causal/{docid:path}",
+    commands=(Command("links", "--causes"),),
 )
 def find_causal_links(
     services: Services,

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
-from clawmem.app.operations.operation import Effect, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
 from clawmem.domain.documents.times import iso_utc
@@ -193,7 +193,7 @@ def _undone_text(result: UndoneMerge) -> str:
     return f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
 
 
-@operation(Effect.READS, text=_status_text, is_tool=False)
+@operation(Effect.READS, text=_status_text, commands=(Command("maintain"),), is_tool=False)
 def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
     """
     Show the lanes: workers, next runs, trends of merged notes.
@@ -214,7 +214,7 @@ def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
     )
 
 
-@operation(Effect.READS, text=_journal_text, is_tool=False)
+@operation(Effect.READS, text=_journal_text, commands=(Command("maintain", "--journal"),), is_tool=False)
 def lanes_journal(
     services: Services,
     limit: Runs = 20,
@@ -228,7 +228,22 @@ def lanes_journal(
     return Journal(runs=runs_of(services.vault, services.vault.journal.runs(limit, lane or "")))
 
 
-@operation(Effect.ADDS, text=report_text, only_reads=lambda request: request.dry_run, is_tool=False)
+@operation(
+    Effect.ADDS,
+    text=report_text,
+    commands=(
+        Command("maintain", "WORK=light", fixed={"lane": "light"}, repeats=True),
+        Command(
+            "maintain",
+            "WORK=heavy",
+            fixed={"lane": "heavy"},
+            repeats=True,
+            about="Do the large work of quiet times.",
+        ),
+    ),
+    only_reads=lambda request: request.dry_run,
+    is_tool=False,
+)
 def lanes_run(
     services: Services,
     lane: Annotated[
@@ -252,7 +267,7 @@ def lanes_run(
         return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
 
 
-@operation(Effect.REPEATABLE, text=_undone_text, is_tool=False)
+@operation(Effect.REPEATABLE, text=_undone_text, commands=(Command("undo", "--merge"),), is_tool=False)
 def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     """
     Undo a merge: serve the original notes again.
@@ -262,5 +277,5 @@ def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     target = services.lookup.target(note)
     restored = services.consolidation.restore(target.id, services.caller)
     if not restored:
-        raise NotFound("merge", note, remark="For the merged notes run: clawmem lanes journal")
+        raise NotFound("merge", note, remark="For the merged notes run: clawmem maintain --journal")
     return UndoneMerge(undone=target.display_path, restored=[document.display_path for document in restored])

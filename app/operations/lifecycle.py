@@ -109,7 +109,12 @@ def _restored_text(result: RestoredDocuments) -> Text:
     return lines or ("" if result.problems else "Nothing of that is archived.")
 
 
-@operation(Effect.READS, name="lifecycle_status", route="/lifecycle/status")
+@operation(
+    Effect.READS,
+    name="lifecycle_status",
+    route="/lifecycle/status",
+    commands=(Command("archive", "--status"),),
+)
 def status(services: Services) -> LifecycleStatus:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
     return services.lifecycle.status(services.settings.archive_policy)
@@ -119,7 +124,7 @@ def status(services: Services) -> LifecycleStatus:
     Effect.DESTROYS,
     text=sweep_text,
     route="/lifecycle/sweep",
-    commands=(Command("lifecycle sweep", defaults={"dry_run": False}),),
+    commands=(Command("archive", defaults={"dry_run": False}),),
 )
 def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
     """Archive idle documents and forget documents archived long ago, by the configured policy."""
@@ -145,7 +150,7 @@ def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
     Effect.DESTROYS,
     text=sweep_text,
     route="/lifecycle/purge",
-    commands=(Command("lifecycle purge", defaults={"dry_run": False}),),
+    commands=(Command("archive", "--purge", defaults={"dry_run": False}),),
     is_tool=False,
 )
 def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
@@ -168,6 +173,7 @@ def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
     empty="Nothing archived holds these words.",
     items="documents",
     route="/lifecycle/search",
+    commands=(Command("archive", "--search"),),
     is_tool=False,
 )
 def lifecycle_search(
@@ -183,11 +189,11 @@ def lifecycle_search(
     return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
 
 
-@operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore")
+@operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore", commands=(Command("restore"),))
 def lifecycle_restore(
     services: Services,
     query: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="[NOTE...]", is_argument=True, is_address=True)
+        str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
     ] = "",
     collection: Annotated[
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
@@ -207,6 +213,7 @@ def lifecycle_restore(
     empty="Nothing was done to any note yet.",
     items="acts",
     route="/lifecycle/log",
+    commands=(Command("undo"),),
     is_tool=False,
 )
 def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> list[RecordedAct]:
@@ -218,13 +225,14 @@ def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> list[Recorded
     Effect.REPEATABLE,
     text=lambda result: f"{result.act} of {result.file} is taken back.",
     route="/lifecycle/undo",
+    commands=(Command("undo"),),
     is_tool=False,
 )
 def lifecycle_undo(
     services: Services,
     act: Annotated[
         int,
-        Field(ge=1, le=2**53, description="Its number, as in lifecycle log."),
+        Field(ge=1, le=2**53, description="Its number, as undo lists it."),
         Option(metavar="ACT", is_argument=True),
     ],
 ) -> RecordedAct:
@@ -343,7 +351,7 @@ def proof_lines(probes: Mapping[str, Sequence[str]], left: str) -> Iterator[str]
     """Yield what each probe found of forgotten documents, and whether their bytes remain."""
     yield from (f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in probes.items())
     if left:
-        yield f"Bytes may still lie in the vault's free space: {left} Then run: clawmem lifecycle purge"
+        yield f"Bytes may still lie in the vault's free space: {left} Then run: clawmem archive --purge"
 
 
 @operation(
@@ -449,7 +457,7 @@ def _forgotten_parts(services: Services, documents: Sequence[Document], source: 
             next_step = "Run the same command again to continue."
             if forgotten == len(documents):
                 next_step = (
-                    "Their bytes may still lie in the vault's free space. Run: clawmem lifecycle purge"
+                    "Their bytes may still lie in the vault's free space. Run: clawmem archive --purge"
                 )
             total = plural(len(documents), "document")
             interruption.add_note(

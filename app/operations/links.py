@@ -135,7 +135,7 @@ def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[
 def find_links(
     services: Services,
     file: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="NOTE...", is_argument=True, is_address=True)
+        str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
     ] = "",
     broken: Annotated[
         bool, Field(description="Only links that lead to no note, or to no place of one.")
@@ -211,12 +211,12 @@ def _similar_text(result: SimilarDocuments, shown: Callable[[FoundDocument], Ite
     terminal=lambda result: _similar_text(result, result_parts),
     documents=lambda result: result.results,
     route="/graph/similar/{file:path}",
-    commands=(Command("similar", fixed={"compact": False}),),
+    commands=(Command("links", "--similar", fixed={"compact": False}),),
 )
 def find_similar(
     services: Services,
     file: Address,
-    limit: Annotated[Limit, Option(("-n", "--num", "--limit"))] = SIMILAR,
+    limit: Annotated[Limit, Option(("-n", "--limit"))] = SIMILAR,
     compact: Compact = True,
     as_of: AsOf = "",
 ) -> SimilarDocuments:

@@ -124,7 +124,7 @@ def _listing_text(result: Listing) -> list[Part]:
 def list_documents(
     services: Services,
     limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
     ] = 10,
     collection: CollectionNames = "",
     tag: TagNames = "",

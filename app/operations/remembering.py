@@ -129,7 +129,7 @@ class WrittenEntry(Result):
     Effect.ADDS,
     text=lambda entry: f"Written: {entry.file}",
     route="/diary",
-    commands=(Command("diary write", {"agent": "user"}),),
+    commands=(Command("diary write", defaults={"agent": "user"}),),
 )
 def diary_write(
     services: Services,

@@ -95,7 +95,13 @@ def _text(result: Repaired) -> Iterator[str]:
     yield f"Damaged file: {result.damaged}"
 
 
-@operation(Effect.DESTROYS, text=_text, is_tool=False, opens=Opening.NOTHING, commands=(Command("doctor"),))
+@operation(
+    Effect.DESTROYS,
+    text=_text,
+    is_tool=False,
+    opens=Opening.NOTHING,
+    commands=(Command("doctor", "--repair"),),
+)
 def repair(
     services: Services,
     confirm: Annotated[

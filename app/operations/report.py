@@ -79,7 +79,7 @@ def _text(result: UsageReport) -> Iterator[Part]:
     if not result.documents:
         yield "The vault serves nothing yet. Next: clawmem update"
     if not result.recalls:
-        yield "Nothing can be said of recalls: search, vsearch and query are recorded as they are asked."
+        yield "Nothing can be said of recalls: questions are recorded as they are asked."
     for section in SECTIONS:
         if result.recalls or section.question != "never_recalled":  # else it would list all documents
             yield from _section(result, section)

@@ -48,7 +48,7 @@ class Query(Search):
             validation_alias=AliasChoices("purpose", "intent"),
             description="Purpose of the answer; it influences the ranking and is not searched.",
         ),
-        Option(("--purpose", "--intent"), tool="intent", is_daily=False),
+        Option(tool="intent", is_daily=False),
     ] = ""
     diverse: Annotated[
         bool,
@@ -66,10 +66,19 @@ class Query(Search):
     ] = None
 
 
+FULL = {"compact": False}
+BY_WORDS = "Find by words. Loads no model."
+
+
+def query_mode(mode: str, about: str) -> Command:
+    """Return the command ``query`` with a mode."""
+    return Command("query", f"--mode={mode}", fixed=FULL, about=about)
+
+
 def search_operation(
-    route: str, command: str = "", about: str = ""
+    route: str, *commands: Command
 ) -> Callable[[Callable[[Services, Q], SearchAnswer]], Operation[[Q], SearchAnswer]]:
-    """Return a decorator for a search; without a *command* it is a REST route alone."""
+    """Return a decorator for a search; without *commands* it is a REST route alone."""
     return operation(
         Effect.READS,
         text=answer_text,
@@ -77,24 +86,26 @@ def search_operation(
         documents=lambda answer: answer.results,
         route=route,
         by_post=True,
-        commands=(Command(command, fixed={"compact": False}, about=about),) if command else (),
-        is_tool=bool(command),
+        commands=commands,
+        is_tool=bool(commands),
     )
 
 
-@search_operation("/query", "query", "Find by words and meaning together: the best answer clawmem has.")
+@search_operation(
+    "/query", query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has.")
+)
 def query(services: Services, request: Query) -> SearchAnswer:
     """Find by words and meaning together, compared closely: the best single answer there is."""
     return answer_question(services, request, "query", partial(ask, services, "query"))
 
 
-@search_operation("", "search", "Find by words. Loads no model.")
+@search_operation("", Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS))
 def search(services: Services, request: Search) -> SearchAnswer:
     """Find by words: for names, identifiers, error messages, file names. The quickest."""
     return answer_question(services, request, "search", partial(ask, services, "search"))
 
 
-@search_operation("/vsearch", "vsearch", "Find by meaning. Needs the vectors of 'clawmem embed'.")
+@search_operation("/vsearch", query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."))
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
     """Find by meaning alone, for texts in other words. There is always a nearest document."""
     return answer_question(services, request, "vsearch", partial(ask, services, "vsearch"))

@@ -124,7 +124,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 def _notes_text(counts: NoteCounts) -> str:
     given_up = f", {counts.given_up} that a model failed on" if counts.given_up else ""
-    waiting = f", {counts.waiting} wait; run: clawmem enrich" if counts.waiting else ""
+    waiting = f", {counts.waiting} wait; run: clawmem maintain enrich" if counts.waiting else ""
     return f"{counts.notes} documents, {counts.by_model} by a model{given_up}{waiting}"
 
 
@@ -233,7 +233,7 @@ def status(services: Services) -> VaultStatus:
     return VaultStatus(**{**known, "at": now, "info": info, "collections": list_collections(services)})
 
 
-@operation(Effect.READS, text=_statistics_text, route="/index-stats", commands=(Command("index-stats"),))
+@operation(Effect.READS, text=_statistics_text, route="/index-stats", commands=(Command("status", "--full"),))
 def index_stats(services: Services) -> Statistics:
     """Show the vault in numbers, and its last sessions."""
     found = numbers(services.vault.documents, services.vault.sessions, services.clock, services.status)
@@ -258,6 +258,7 @@ def index_stats(services: Services) -> Statistics:
 @operation(
     Effect.REPEATABLE,
     text=lambda one: f"Vault: {one.vault}\nConfig: {one.config}\nNext: clawmem collection add PATH",
+    commands=(Command("vault init"),),
     is_tool=False,
     opens=Opening.CREATED,
 )
@@ -270,7 +271,7 @@ def init(services: Services) -> VaultPath:
 @operation(
     Effect.READS,
     text=lambda result: result.vault,
-    commands=(Command("path"),),
+    commands=(Command("vault path"),),
     is_tool=False,
     opens=Opening.NOTHING,
 )

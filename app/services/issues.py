@@ -190,7 +190,7 @@ class SyncIssues:
 def _kept(project: str, documents: int) -> str:
     return (
         f"{project} lists no issue, so its {documents} documents are kept. Restore its .beads folder, or remove them "
-        f"with: clawmem beads sync {project} --allow-empty"
+        f"with: clawmem beads {project} --allow-empty"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
 
 LANCEDB_ADVICE = (
-    f"Above {LANCEDB_FROM // 1000} 000 vectors LanceDB answers faster. Run: clawmem migrate --to lancedb"
+    f"Above {LANCEDB_FROM // 1000} 000 vectors LanceDB answers faster. Run: clawmem rebuild --backend lancedb"
 )
 
 

@@ -14,8 +14,14 @@ _TOOLS = {
             "continue where|where were we|what's next|next steps"
         ),
     ),
-    "intent_search": ("intent-search", "why|cause|caused|causes|because|reason|led to|decided|rationale"),
-    "find_similar": ("similar", "similar|related|like this|what else|discover|explore|anything about"),
+    "intent_search": (
+        "query --mode intent",
+        "why|cause|caused|causes|because|reason|led to|decided|rationale",
+    ),
+    "find_similar": (
+        "links --similar",
+        "similar|related|like this|what else|discover|explore|anything about",
+    ),
 }
 _WANTED = {tool: AnyCase(rf"(?<!\w)(?:{words})(?!\w)", words) for tool, (_, words) in _TOOLS.items()}
 
@@ -29,7 +35,7 @@ def routing_hint(prompt: str) -> str:
     for tool, (command, _) in _TOOLS.items():
         if _WANTED[tool].search(prompt):
             return (
-                f"More about this: clawmem {command}, clawmem retrieve "
+                f"More about this: clawmem {command}, clawmem query --mode auto "
                 f"(tools, where they are set up: {tool}, memory_retrieve)."
             )
     return ""

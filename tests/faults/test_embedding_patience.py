@@ -109,7 +109,7 @@ def test_it_stays_busy(
     assert len(slept) == 4
     after = counts(invoke)
     assert (after["stored"], after["pending"], after["failed"]) == (2, before["pending"] - 2, 0)
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
 
     server.answer = well_behaved
     texts = len(server.questions())

@@ -23,7 +23,7 @@ class TestForgetting:
         """A new vault over the same files does not take the forgotten note in."""
         home.vault.unlink()
 
-        home.done("init")
+        home.done("vault", "init")
         home.done("update")
 
         listed = home.done("list", "--limit", "500").stdout
@@ -41,19 +41,19 @@ class TestForgetting:
         home.done("update")
 
         assert "notes/people/team.md" not in home.done("list", "--limit", "500").stdout
-        assert home.done("verify").stdout == "Files, records and indexes agree.\n"
+        assert home.done("doctor", "--verify").stdout == "Files, records and indexes agree.\n"
 
     def test_a_lost_record(self, home: Home) -> None:
         """A vault that knows more than the file writes it down with the next update."""
         record = Path(f"{home.vault}.forgotten")
         record.unlink()
-        verified = home.invoke("verify")
+        verified = home.invoke("doctor", "--verify")
         assert (verified.exit_code, "Run: clawmem update" in verified.stdout) == (7, True)
 
         home.done("update")
-        home.done("verify")
+        home.done("doctor", "--verify")
         home.vault.unlink()
-        home.done("init")
+        home.done("vault", "init")
         home.done("update")
 
         assert record.stat().st_mode & 0o777 == 0o600
@@ -67,7 +67,7 @@ class TestForgetting:
         )
         home.done("forget", "--yes", "notes/people/team.md")
         home.vault.unlink()
-        home.done("init")
+        home.done("vault", "init")
         home.done("update")
 
         listed = home.done("list", "--limit", "500").stdout
@@ -94,7 +94,7 @@ class TestForgetting:
             assert list(home.vault.parent.glob("*.damaged-*")) == []
             assert record.stat().st_mode & 0o777 == 0o600
         home.vault.unlink()
-        home.done("init")
+        home.done("vault", "init")
         home.done("update")
         assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
 

@@ -43,7 +43,7 @@ def vault(small_disk: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.
     monkeypatch.setenv("CLAWMEM_FOCUS_ROOT", str(small_disk / "focus"))
     (tmp_path / "notes").mkdir(exist_ok=True)
     (tmp_path / "notes/harbour.md").write_text(NOTE, "utf-8")
-    assert invoke("init").exit_code == 0
+    assert invoke("vault", "init").exit_code == 0
     assert invoke("update", "--embed").exit_code == 0
     return small_disk / "vault.sqlite"
 
@@ -78,7 +78,7 @@ def test_a_full_disk(vault: Path, tmp_path: Path, invoke: Invoke) -> None:
     (vault.parent / "filling").unlink()
     for verb in (*WRITING, ("focus", "set", "--session-id", "s", "boats")):
         assert invoke(*verb).exit_code == 0, verb
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows limits no file")
@@ -89,7 +89,7 @@ def test_no_room_for_a_byte(
     """A process that may make no file longer reads a vault all the same; what it cannot write, it names with a remedy."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/harbour.md").write_text(NOTE, "utf-8")
-    assert invoke("init").exit_code == 0
+    assert invoke("vault", "init").exit_code == 0
     assert invoke("update", "--embed").exit_code == 0
     assert not Path(environ["INDEX_PATH"] + "-wal").exists()
     limited = (

@@ -26,7 +26,7 @@ ELSEWHERE = {"sqlite": "tantivy", "tantivy": "sqlite", "lancedb": "sqlite"}  # w
 COMMANDS = {
     "update": ["update", "--embed"],
     "embed": ["embed", "--force"],
-    "migrate": ["migrate", "--to"],
+    "migrate": ["rebuild", "--backend"],
     "optimize": [],  # part of other commands only
     "rebuild": ["rebuild"],
 }

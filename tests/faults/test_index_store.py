@@ -19,7 +19,7 @@ from clawmem.app.services.retrieval.scheduling import DEADLINE_S
 
 SLACK_S = 20.0  # for opening the vault, and a busy machine
 ANIMALS = "zebra yak gnu ibex lynx otter".split()
-VERBS = ("search", "vsearch", "query")
+VERBS = ("search", "query --mode=vectors", "query")
 
 moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
 
@@ -163,7 +163,7 @@ def test_a_store_that_comes_back(remote: RemoteVault, mood: str) -> None:
 
     remote.store_is("open")
     assert remote.run("update").stderr == ""
-    assert remote.run("verify").stderr == ""
+    assert remote.run("doctor", "--verify").stderr == ""
     for verb in VERBS:
         for animal in ("okapi", "zebra"):
             found, said = remote.find(verb, animal)
@@ -174,10 +174,10 @@ def test_leaving_a_store_that_is_gone(remote: RemoteVault) -> None:
     """One command moves the indexes away from a store that never comes back."""
     remote.store_is("refusing")
 
-    remote.run("migrate", "--to", "sqlite")
+    remote.run("rebuild", "--backend", "sqlite")
 
     for verb in VERBS:
-        answer = remote.run("--backend", "sqlite", verb, "zebra", "--json")
+        answer = remote.run(verb, "--backend", "sqlite", "zebra", "--json")
         assert "zebra" in answer.stdout
         assert answer.stderr == ""
 

@@ -94,7 +94,7 @@ def test_it_is_added_by_command_used_and_removed(
     assert invoke("models", "use", "embeddinggemma").exit_code == 0
     assert invoke("bootstrap", notes).exit_code == 0
     assert json.loads(invoke("--json", "status").stdout)["model"].startswith("llama.cpp:embeddinggemma:")
-    assert json.loads(invoke("--json", "vsearch", "Redis").stdout)["results"]
+    assert json.loads(invoke("--json", "query", "--mode", "vectors", "Redis").stdout)["results"]
     checked = invoke("models", "check", "embeddinggemma")
     assert (checked.exit_code, "texts a second" in checked.stdout) == (0, True)
 
@@ -108,7 +108,7 @@ def test_without_leave_it_is_not(published: catalogue.PublishedModel, serve: Ser
     """Nobody's machine fetches a gigabyte unasked."""
     server = serve(hub(b""))
 
-    with pytest.raises(ConfigError, match=r"clawmem models add embeddinggemma.*--file"):
+    with pytest.raises(ConfigError, match=r"clawmem models add embeddinggemma.*FILE"):
         Model(published, tmp_path / "models").opened()
 
     assert server.asked == []
@@ -134,7 +134,7 @@ def test_what_cannot_be_had_says_why_and_what_to_do(
     with pytest.raises(ConfigError, match=r"could not be downloaded|differs from the published") as caught:
         model.add(None)
 
-    assert "--file FILE" in str(caught.value)
+    assert " FILE" in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not model.is_there()
     assert list(tmp_path.rglob("*.gguf")) == []

@@ -109,7 +109,7 @@ def test_every_kind_of_error(command: Invoke, server: ScriptedServer, world: Wor
     assert embedded.exit_code in (0, MODEL_FAILED)
     assert embedded.stderr if embedded.exit_code and not embedded.stdout else "0 made" in embedded.stdout
     assert stored(world) == before
-    assert command("verify").exit_code == 0
+    assert command("doctor", "--verify").exit_code == 0
 
     server.answer = well_behaved
     assert command("embed", "--force").exit_code == 0

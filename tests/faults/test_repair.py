@@ -150,13 +150,15 @@ class TestTheCommand:
 
         assert home.lost_texts() == [long]
         home.done("forget", "--yes", long)
-        assert home.done("verify").stdout == SOUND
+        assert home.done("doctor", "--verify").stdout == SOUND
 
     def test_a_damaged_word(self, home: Home) -> None:
         """A memory whose text is not what it was is found out, kept in the archive, and named; a file is read again."""
         home.put(home.content.replace(b"zebrafish queue", b"zebrafisk queue"))
 
-        assert "_clawmem/decisions/queue.md has another body stored" in home.invoke("verify").stdout
+        assert (
+            "_clawmem/decisions/queue.md has another body stored" in home.invoke("doctor", "--verify").stdout
+        )
         said = home.done("doctor", "--repair", "--yes").stdout
 
         assert "Text damaged, kept in the archive (1): _clawmem/decisions/queue.md" in said
@@ -180,8 +182,8 @@ class TestTheCommand:
         """A fragment that its file does not give is made again from the file."""
         home.change("update fragments set heading = 'Another' where key in (select min(key) from fragments)")
 
-        assert "Run: clawmem reindex --force" in home.invoke("verify").stdout
-        home.done("reindex", "--force")
+        assert "Run: clawmem update --all" in home.invoke("doctor", "--verify").stdout
+        home.done("update", "--all")
 
         home.assert_whole()
 

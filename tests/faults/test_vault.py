@@ -38,7 +38,18 @@ def empty(file: Path) -> None:
 
 
 class TestNotAVault:
-    @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("verify",)])
+    @pytest.mark.parametrize(
+        "verb",
+        [
+            ("search", "x"),
+            ("update",),
+            ("status",),
+            (
+                "doctor",
+                "--verify",
+            ),
+        ],
+    )
     def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """It is left alone to the byte; the way out is an upgrade."""
         world.fill(1)
@@ -53,7 +64,9 @@ class TestNotAVault:
         assert caught.value.code == "VAULT_TOO_NEW"
         assert world.vault_file.read_bytes() == before
 
-    @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("init",)])
+    @pytest.mark.parametrize(
+        "verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("vault", "init")]
+    )
     def test_truncated_to_nothing(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """Nothing makes a new vault of it in silence: the advised command does, and says what is lost."""
         world.fill(3)

@@ -65,7 +65,7 @@ def test_a_pdf_is_found_by_its_page(invoke: Invoke, vault: Path) -> None:
     assert best["authored_at"].startswith("2024-02-03")
     assert "Page 3" in invoke("query", "when to feed sugar syrup").stdout
     assert "Feed sugar syrup in September.\n" in invoke("get", "Winter guide").stdout
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
     assert "0 added, 0 updated" in invoke("update").stdout
 
 
@@ -172,9 +172,9 @@ def test_damaged_files_are_named_with_the_next_step(
     done = invoke("update")
 
     assert f"{name} was skipped: {reason}" in done.stdout and "1 added" in done.stdout
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
     assert reason in invoke("doctor").stdout
-    assert reason in invoke("why-not", vault / name).stdout
+    assert reason in invoke("doctor", vault / name).stdout
 
 
 @given(

@@ -90,8 +90,8 @@ class TestANewVault:
         assert done.exit_code == 0, done.output
         assert (said["backend"], said["lexical_method"], said["vector_method"]) == (backend, words, vectors)
         assert "haruka.md" in invoke("search", "ticket machines").stdout
-        assert "haruka.md" in invoke("vsearch", "who designs ticket machines").stdout
-        assert invoke("verify").exit_code == 0
+        assert "haruka.md" in invoke("query", "--mode", "vectors", "who designs ticket machines").stdout
+        assert invoke("doctor", "--verify").exit_code == 0
 
     @pytest.mark.parametrize("name", ["oracle", "hollow"])
     def test_one_that_cannot_be(
@@ -111,7 +111,7 @@ class TestAVaultInUse:
         said = refused(remembered("--backend", "tantivy", "search", "machines"))
 
         assert "stored by 'sqlite', not by 'tantivy'" in said
-        assert "clawmem migrate --to tantivy" in said
+        assert "clawmem rebuild --backend tantivy" in said
         assert info(remembered)["backend"] == "sqlite"
 
     def test_a_package_that_went_away(
@@ -148,7 +148,7 @@ class TestAMissingPackage:
     @pytest.mark.parametrize("package", ["tantivy", "lancedb"])
     def test_migrating_to_it(self, remembered: Invoke, without: Callable[..., Any], package: str) -> None:
         """It is refused with what to install, and the vault goes on as it was."""
-        done = without(package, "migrate", "--to", package)
+        done = without(package, "rebuild", "--backend", package)
 
         assert (done.returncode, done.stdout) == (4, "")
         assert f"pip install '.[{package}]'" in done.stderr
@@ -172,4 +172,4 @@ class TestAMissingPackage:
         assert "degraded: lexical" in asked.stderr
         assert "pip install '.[tantivy]'" in status.stdout
         assert invoke("update").exit_code == 0
-        assert invoke("verify").exit_code == 0
+        assert invoke("doctor", "--verify").exit_code == 0

@@ -28,7 +28,7 @@ def test_a_backup_of_a_vault_that_is_written(remembered: Invoke, vault_file: Pat
     assert (target.stat().st_mode & 0o777, [*home.glob("*copy.sqlite?*")]) == (0o600, [])
     found = ask_json(remembered, "--vault", target, "--json", "search", "where do login sessions live")
     assert found["results"][0]["file"] == REDIS
-    assert ask_json(remembered, "--vault", target, "--json", "lifecycle", "status")["pinned"] == 1
+    assert ask_json(remembered, "--vault", target, "--json", "archive", "--status")["pinned"] == 1
 
 
 def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Path) -> None:
@@ -77,9 +77,8 @@ def test_a_note_is_never_replaced(remembered: Invoke, notes: Path, command: str)
     """Not even by force: its text would be lost."""
     note = notes / REDIS.removeprefix("notes/")
     before = note.read_bytes()
-    named = ("-o", note) if command == "export" else (note,)
 
-    refused = remembered(command, *named, "--force")
+    refused = remembered(command, note, "--force")
 
     assert (refused.exit_code, note.read_bytes()) == (2, before)
     assert "one of your notes" in refused.output

@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Project:
 def sync(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Any]:
     """Synchronize on a machine without `bd`."""
     monkeypatch.setenv("PATH", "/nowhere")
-    return lambda folder: ask_json(invoke, "--json", "beads", "sync", folder)
+    return lambda folder: ask_json(invoke, "--json", "beads", folder)
 
 
 def relations(vault_file: Path) -> set[tuple[str, str, str, str]]:
@@ -77,8 +77,8 @@ def test_issues_are_found_by_text_and_property(
     closed = ask_json(invoke, "--json", "search", "clay kiln", "--where", "status=closed")["results"]
     assert [one["file"][-7:] for one in closed] == ["bd-2.md"]
     assert relations(vault_file) == {("bd-2", "causal", "bd-1", "blocks")}
-    assert "bd-2" in invoke("graph", "causes", "beads/_clawmem/beads/bd-1.md").output
-    assert "Nothing to do" in invoke("enrich", "--no-model").output
+    assert "bd-2" in invoke("links", "--causes", "beads/_clawmem/beads/bd-1.md").output
+    assert "Nothing to do" in invoke("maintain", "enrich", "--no-model").output
 
 
 def test_changed_and_deleted_issues(
@@ -103,7 +103,7 @@ def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], 
     """The rest is taken over, and an issue that may be in a broken line stays."""
     sync(project(KILN, CLAY))
     folder = project(KILN, more='{"id": "bd-2", "tit\n[1]\n{"title": "no id"}\n\xff\n')
-    done = invoke("beads", "sync", folder, "--json")
+    done = invoke("beads", folder, "--json")
     made = json.loads(done.stdout)
 
     assert (done.exit_code, made["synced"], made["removed"], len(made["problems"])) == (1, 1, 0, 4)
@@ -117,15 +117,15 @@ def test_an_emptied_list_keeps_the_issues(
     """The file may have been lost: the answer says how to remove the issues, and --allow-empty does."""
     sync(project(KILN, CLAY))
     folder = project()
-    done = invoke("beads", "sync", folder, "--json")
+    done = invoke("beads", folder, "--json")
     made = json.loads(done.stdout)
     assert (done.exit_code, made["removed"], len(made["problems"])) == (1, 0, 1)
-    assert f"clawmem beads sync {folder} --allow-empty" in made["problems"][0]
+    assert f"clawmem beads {folder} --allow-empty" in made["problems"][0]
     assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
 
-    assert ask_json(invoke, "beads", "sync", folder, "--allow-empty")["removed"] == 2
+    assert ask_json(invoke, "beads", folder, "--allow-empty")["removed"] == 2
     (folder / ".beads/issues.jsonl").unlink()
-    done = invoke("beads", "sync", folder)
+    done = invoke("beads", folder)
     assert (done.exit_code, "bd gave no list" in done.stderr) == (1, True)
 
 
@@ -167,7 +167,7 @@ def test_the_command(
     listed = {name: value for name, value in KILN.items() if name != "dependencies"}
     (folder / "issues.json").write_text(json.dumps([{**listed, "title": "As bd lists it"}, CLAY]))
 
-    made = ask_json(invoke, "--json", "beads", "sync", folder)
+    made = ask_json(invoke, "--json", "beads", folder)
 
     assert (made["source"], made["synced"], made["relations"]) == (source, 2, 1)
     assert ("As bd" in invoke("get", "beads/_clawmem/beads/bd-1.md").output) is (source == "bd list")

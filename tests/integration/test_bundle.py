@@ -41,7 +41,7 @@ def used(remembered: Invoke) -> Invoke:
 @pytest.fixture
 def bundle(used: Invoke, home: Path) -> Path:
     file = home / "all.zip"
-    done = used("export", "-o", file, "--receipts")
+    done = used("export", file, "--receipts")
     assert done.exit_code == 0, done.output
     return file
 
@@ -99,11 +99,11 @@ def test_the_same_vault_on_another_machine(used: Invoke, bundle: Path, vault_fil
     answer = ask_json(used, "--json", "query", QUESTION)["results"]
     elsewhere = home / "elsewhere" / "vault.sqlite"
     before = {**rows(vault_file), "receipts": rows(vault_file)["receipts"][:1]}  # a question was asked since
-    made = read_json(used("--vault", elsewhere, "--json", "restore", bundle))
+    made = read_json(used("--vault", elsewhere, "--json", "import", "bundle", bundle))
 
     assert (made["forgotten"], made["config"]) == (1, None)
     assert rows(elsewhere) == before
-    assert used("--vault", elsewhere, "export", "-o", home / "again.zip", "--receipts").exit_code == 0
+    assert used("--vault", elsewhere, "export", home / "again.zip", "--receipts").exit_code == 0
     assert parts_of(home / "again.zip") == parts_of(bundle)
     assert (home / "again.zip").read_bytes() == bundle.read_bytes()
     assert ask_json(used, "--vault", elsewhere, "--json", "query", QUESTION)["results"] == answer
@@ -114,7 +114,7 @@ def test_the_same_vault_on_another_machine(used: Invoke, bundle: Path, vault_fil
 def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vault_file: Path) -> None:
     """It asks recorded questions in a temporary place, and finds a bundle that would answer otherwise."""
     before = rows(vault_file)
-    found = read_json(used("--json", "restore", bundle, "--drill"))
+    found = read_json(used("--json", "import", "bundle", bundle, "--drill"))
 
     assert (found["drill"], found["differences"]) == (True, [])
     assert found["questions"] >= 3
@@ -124,7 +124,7 @@ def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vau
         line = {"question": QUESTION, "files": [POSTGRES], "degraded": []}
         parts["questions.jsonl"] = json.dumps(line).encode()
 
-    failed = used("restore", altered(answer_otherwise), "--drill")
+    failed = used("import", "bundle", altered(answer_otherwise), "--drill")
     assert failed.exit_code == 1
     assert QUESTION in failed.output
     assert rows(vault_file) == before
@@ -141,17 +141,17 @@ def test_indexes_outside_of_the_vault(
     assert invoke("bootstrap", notes).exit_code == 0
     answer = ask_json(invoke, "query", QUESTION)["results"]
     bundle = home / "all.zip"
-    assert invoke("export", "-o", bundle, "--receipts").exit_code == 0
+    assert invoke("export", bundle, "--receipts").exit_code == 0
 
-    assert read_json(invoke("--json", "restore", bundle, "--drill"))["differences"] == []
+    assert read_json(invoke("--json", "import", "bundle", bundle, "--drill"))["differences"] == []
     for lost in (vault_file.parent, config.parent):
         shutil.rmtree(lost)
-    made = invoke("restore", bundle)
+    made = invoke("import", "bundle", bundle)
 
     assert made.exit_code == 0, made.output
     assert ask_json(invoke, "status")["info"]["backend"] == backend
     assert ask_json(invoke, "query", QUESTION)["results"] == answer
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
 
 
 def test_a_forgotten_text_is_in_no_part(sample: Path) -> None:
@@ -173,13 +173,13 @@ def test_the_machine_made_note_and_questions_without_receipts(used: Invoke, home
 def test_a_part_of_the_vault(used: Invoke, home: Path) -> None:
     """One collection since a day: no text, no name and no act of another note goes along."""
     file = home / "part.zip"
-    assert used("export", "-o", file, "-c", "notes", "--since", "2026-03-01").exit_code == 0
+    assert used("export", file, "-c", "notes", "--since", "2026-03-01").exit_code == 0
     parts = parts_of(file)
 
     assert {name for name in parts if name.startswith("notes/")} == {f"notes/{POSTGRES}"}
     assert not any(b"blue" in part or b"Redis" in part for part in parts.values())
-    assert read_json(used("--json", "restore", file, "--drill"))["differences"] == []
-    made = read_json(used("--vault", home / "part.sqlite", "--json", "restore", file))
+    assert read_json(used("--json", "import", "bundle", file, "--drill"))["differences"] == []
+    made = read_json(used("--vault", home / "part.sqlite", "--json", "import", "bundle", file))
     assert (made["documents"], made["forgotten"]) == (1, 1)
 
 
@@ -191,13 +191,13 @@ def test_a_vault_with_notes_is_never_replaced(
         with closing(apsw.Connection(str(vault_file))) as vault:
             vault.execute(sql)
         before = rows(vault_file)
-        refused = used("restore", sample)
+        refused = used("import", "bundle", sample)
 
         assert refused.exit_code == 5
         assert "a bundle never replaces notes" in refused.output
         assert rows(vault_file) == before
-    assert used("--vault", home / "empty.sqlite", "init").exit_code == 0
-    assert used("--vault", home / "empty.sqlite", "restore", sample).exit_code == 0
+    assert used("--vault", home / "empty.sqlite", "vault", "init").exit_code == 0
+    assert used("--vault", home / "empty.sqlite", "import", "bundle", sample).exit_code == 0
 
 
 def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> None:
@@ -205,7 +205,7 @@ def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> No
     content = bytearray(sample.read_bytes())
     for place in range(40, len(content), len(content) // 12):
         content[place] ^= 0x10
-        made = invoke("restore", _file(home, bytes(content)), "--drill")
+        made = invoke("import", "bundle", _file(home, bytes(content)), "--drill")
         assert made.exit_code in (0, 2), made.output
         content[place] ^= 0x10
 
@@ -227,7 +227,7 @@ def _file(home: Path, content: bytes) -> Path:
 
 def _refinvoke(invoke: Invoke, home: Path, content: bytes, why: str) -> None:
     target = home / "new" / "vault.sqlite"
-    refused = invoke("--vault", target, "restore", _file(home, content))
+    refused = invoke("--vault", target, "import", "bundle", _file(home, content))
 
     assert refused.exit_code == 2, refused.output
     assert why in refused.output

@@ -182,6 +182,6 @@ def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     sessions.end("cccc0000", ("Hello.", "Hello."), ("Thanks, bye.", "Bye."))
 
     assert "wire the exporter" in sessions.started()
-    found = json.loads(sessions.invoke("retrieve", "Where did we leave off?", "--json").stdout)
+    found = json.loads(sessions.invoke("query", "--mode", "auto", "Where did we leave off?", "--json").stdout)
     assert found["mode"] == "timeline"
     assert found["sessions"][0]["id"] == "aaaa0000"

@@ -56,10 +56,9 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
         (("search", "x", "-n", "many"), 2, "--limit"),
-        (("vsearch", "x", "--floor", "0.5"), 2, "Ask with query"),
+        (("query", "--mode", "vectors", "x", "--floor", "0.5"), 2, "Ask with query"),
         (("timeline", "haruka.md", "--before", "21"), 2, "less than or equal to 20"),
-        (("plan", " "), 2, "empty"),
-        (("export", "out.zip"), 2, "export -o FILE"),
+        (("query", "--mode", "plan", " "), 2, "empty"),
         (("status", "more"), 2, "status --help"),
         (("search", "x", "--unit", "word"), 2, "--unit must be 'document' or 'line'"),
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
@@ -71,7 +70,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("collection", "add", ".", "--pattern", "x" * 1001), 2, "1000"),
         (("collection", "remove", "nope"), 3, "Did you mean: notes"),
         (("bench", "retrieval", "."), 2, "no judged collection"),
-        (("bench", "retrieval", ".", "--mode", "magic"), 2, "search, vsearch, query"),
+        (("bench", "retrieval", ".", "--mode", "magic"), 2, "words, vectors, hybrid"),
     ],
 )
 def test_a_refusal_is_one_sentence(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:

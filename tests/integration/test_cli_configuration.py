@@ -122,10 +122,10 @@ def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str
 def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     """Commands refuse it; a hook goes on all the same."""
     file = write_file(home / ".config" / "clawmem" / ".env", "")
-    assert run("path").returncode == 0
+    assert run("vault", "path").returncode == 0
     file.write_bytes(content)
 
-    done = run("path")
+    done = run("vault", "path")
 
     assert done.returncode == 4 and str(file) in done.stderr and "Traceback" not in done.stderr
     assert run("hook", "Stop").returncode == 0

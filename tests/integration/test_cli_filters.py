@@ -11,12 +11,12 @@ from command_line import Invoke, write_notes
 from clawmem.app.services.indexing import folders
 
 
-@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
+@pytest.mark.parametrize("verb", ["search", "query --mode=vectors", "query"])
 def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     """Both days count as a whole; what was written outside of them is not there, however well it fits."""
 
     def found(*options: str) -> set[str]:
-        done = remembered("--json", verb, "sessions", "redis", "postgres", *options)
+        done = remembered(verb, "--json", "sessions", "redis", "postgres", *options)
         assert done.exit_code == 0, done.stderr
         return {Path(result["path"]).name for result in json.loads(done.stdout)["results"]}
 
@@ -27,7 +27,17 @@ def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
     assert found("--until", "2026-02-10") == set()
 
 
-@pytest.mark.parametrize("verb", ["search", "vsearch", "query", "retrieve", "plan", "intent-search"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "search",
+        "query --mode=vectors",
+        "query",
+        "query --mode=auto",
+        "query --mode=plan",
+        "query --mode=intent",
+    ],
+)
 def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb: str) -> None:
     """What is of another type or lacks a tag is not there, however well it fits."""
     notes = tmp_path / "notes"
@@ -40,7 +50,7 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert invoke("bootstrap", str(notes)).exit_code == 0
 
     def found(*options: str) -> set[str]:
-        done = invoke("--json", verb, "why is the queue of the press slow", *options)
+        done = invoke(verb, "--json", "why is the queue of the press slow", *options)
         assert done.exit_code == 0, done.stderr
         return {Path(result["path"]).stem for result in json.loads(done.stdout)["results"]}
 

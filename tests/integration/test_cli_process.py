@@ -35,15 +35,26 @@ def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
     assert begun.returncode == 0, begun.stderr
     assert "notes: 3 added" in begun.stdout
     assert "clawmem query" in begun.stdout
-    for verb in ("search", "query", "vsearch"):
-        found = run(verb, "where", "do", "login", "sessions", "live", fresh=True)
+    for verb in (["search"], ["query"], ["query", "--mode", "vectors"]):
+        found = run(*verb, "where", "do", "login", "sessions", "live", fresh=True)
         assert found.returncode == 0, found.stderr
         assert found.stdout.startswith("notes/decisions/2026-"), verb
         assert not found.stderr
 
 
 @pytest.mark.parametrize(
-    "verb", [("search", "x"), ("query", "x"), ("status",), ("list",), ("verify",), ("embed",)]
+    "verb",
+    [
+        ("search", "x"),
+        ("query", "x"),
+        ("status",),
+        ("list",),
+        (
+            "doctor",
+            "--verify",
+        ),
+        ("embed",),
+    ],
 )
 def test_without_a_vault_it_says_so_and_makes_none(run: Run, home: Path, verb: tuple[str, ...]) -> None:
     """A reading command on no vault leaves with 5, the way out, and an untouched disk."""
@@ -123,13 +134,13 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
 
 def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
     """Neither which vault is asked, nor which others there are, nor which server is told what the notes say."""
-    settled = run("path").stdout
+    settled = run("vault", "path").stdout
     (home / ".env").write_text(
         "INDEX_PATH=theirs.sqlite\nCLAWMEM_CONFIG_DIR=.\nCLAWMEM_VAULTS={}x\nCLAWMEM_EMBED_URL=http://theirs\n",
         "utf-8",
     )
     (home / "config.yaml").write_text("vaults: {theirs: /theirs.sqlite}\n", "utf-8")
 
-    assert run("path").stdout == settled
+    assert run("vault", "path").stdout == settled
     assert run("vault", "list").stdout == run("vault", "list", CLAWMEM_VAULTS="").stdout
     assert "theirs" not in run("vault", "list").stdout

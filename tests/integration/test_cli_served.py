@@ -33,44 +33,44 @@ ANSWERED = (
     ("search", "zebra"),
     ("search", "--type", "decision", "--where", "tags!=odd", *QUESTION),
     ("search", "--tag", "odd", "red", "bell"),
-    ("vsearch", *QUESTION, "--as-of", "2020-01-01"),
-    ("query", *QUESTION, "--intent", "operations", "--candidate-limit", "2", "--no-diverse"),
+    ("query", "--mode", "vectors", *QUESTION, "--as-of", "2020-01-01"),
+    ("query", *QUESTION, "--purpose", "operations", "--candidate-limit", "2", "--no-diverse"),
     ("query", *QUESTION, "--floor", "0.999"),
     ("query", *QUESTION, "--explain"),
-    ("intent-search", "why", "Postgres?", "--intent", "why", "--no-graph"),
-    ("retrieve", "what", "did", "we", "do", "yesterday"),
-    ("retrieve", "what of Redis and also what of tickets", "--explain"),
-    ("plan", "what of Redis and also what of tickets"),
-    ("similar", REDIS),
+    ("query", "--mode", "intent", "why", "Postgres?", "--intent", "why", "--no-graph"),
+    ("query", "--mode", "auto", "what", "did", "we", "do", "yesterday"),
+    ("query", "--mode", "auto", "what of Redis and also what of tickets", "--explain"),
+    ("query", "--mode", "plan", "what of Redis and also what of tickets"),
+    ("links", "--similar", REDIS),
     ("timeline", POSTGRES, "--before", "2"),
     ("sessions",),
-    ("log", "-n", "1"),
+    ("sessions", "-n", "1"),
     ("search", "--", "-x"),
     ("list", "-n", "2"),
     ("list", "-c", "notes"),
     ("why",),
     ("status",),
-    ("budget",),
+    ("report", "--budget",),
     ("profile",),
-    ("index-stats",),
+    ("status", "--full",),
     ("collection", "list"),
     ("diary", "read"),
-    ("graph", "causes", REDIS),
-    ("graph", "entities", "Redis"),
-    ("graph", "facts", "Postgres", "--as-of", "2026-01-03"),
-    ("graph", "evolution", REDIS),
-    ("lifecycle", "status"),
-    ("lifecycle", "search", "sessions"),
-    ("lifecycle", "log"),
+    ("links", "--causes", REDIS),
+    ("entities", "Redis"),
+    ("entities", "--facts", "Postgres", "--as-of", "2026-01-03"),
+    ("timeline", "--evolution", REDIS),
+    ("archive", "--status"),
+    ("archive", "--search", "sessions"),
+    ("undo",),
     ("reflect", "30"),
-    ("lanes", "status"),
-    ("lanes", "journal"),
+    ("maintain",),
+    ("maintain", "--journal"),
     ("links", REDIS),
     ("tags",),
-    ("sources",),
+    ("mine", "--sources",),
     ("entities", "--like", "Rediss"),
     ("openclaw", "flush-plan"),
-    ("context", "list"),
+    ("collection", "describe"),
 )  # fmt: skip
 ODD = "# Odd\r\nA\t\x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
 REFUSED = (
@@ -80,10 +80,10 @@ REFUSED = (
     ("search", "x", "--since", "2026-02-30"),
     ("search", "x", "--limit", "0"),
     ("query", "x", "--unit", "page"),
-    ("vsearch", "x", "--floor", "nan"),
-    ("retrieve", "x", "--mode", "slowly"),
-    ("intent-search", "x", "--intent", "HOW"),
-    ("similar", "nowhere.md"),
+    ("query", "--mode", "vectors", "x", "--floor", "nan"),
+    ("query", "x", "--mode", "slowly"),
+    ("query", "--mode", "intent", "x", "--intent", "HOW"),
+    ("links", "--similar", "nowhere.md"),
     ("sessions", "-n", "0"),
     ("get", "nowhere.md"),
     ("get", REDIS, "--from", "0"),
@@ -95,7 +95,7 @@ FOR_THE_COMMAND = (
     ("search", "x", "--alone"),
     ("search", "x", "--backend=sqlite"),
     ("get", "odd.md"),
-    ("multi-get", "notes/**/*.md"),
+    ("get", "notes/**/*.md"),
     ("search", "x", "--vault", "nowhere.sqlite"),
 )
 # A command that asks a server opens no vault and computes no vectors.
@@ -119,7 +119,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         configure(one.home, "vaults: {work: ~/work.sqlite}")
         write_notes(one.home / "desk", {"lamp.md": "# The lamp\n\nSessions at the desk need a lamp.\n"})
         one.cli("vault", "sync", "work", str(one.home / "desk"))
-        one.cli("lanes", "run", "--lane", "light", "--now")
+        one.cli("maintain", "light", "--now")
         yield one
 
 
@@ -222,7 +222,7 @@ class TestBothWays:
         }
         asked = {" ".join(words[:n]) for words in ANSWERED for n in (1, 2)}
 
-        assert commands - asked == {"path", "vault list"}
+        assert commands - asked == {"vault path", "vault list"}
 
     def test_receipts(self, served: CommandRunner, at_home: World) -> None:
         """Both ways leave one, that says the same."""
@@ -356,7 +356,7 @@ def test_without_vectors(
     world = World(home, environ, None)  # type: ignore[arg-type]
 
     def ask() -> list[subprocess.CompletedProcess[str]]:
-        return [_ran(world, "vsearch", "x"), _ran(world, "query", "Redis")]
+        return [_ran(world, "query", "--mode", "vectors", "x"), _ran(world, "query", "Redis")]
 
     with serving(environ, home, "--port", "0", "--no-watch") as server:
         told = ask()

@@ -165,17 +165,17 @@ def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Inv
     except OSError:
         pytest.skip("this file system takes no such name")
 
-    for command in ("update", "doctor", "verify"):
+    for command in ("update", "doctor", "doctor --verify"):
         said = remembered(command)
         assert r"bad\xffname.md was skipped: its name is not UTF-8. Rename it." in said.output
-    assert remembered("verify").exit_code == 0
+    assert remembered("doctor", "--verify").exit_code == 0
     assert "1 file is not indexed" in remembered("doctor").stdout
 
 
 def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, home: Path) -> None:
     """Where a list of forgotten notes lies beside the lost vault: once, in one line on stderr; the update succeeds."""
     remembered("forget", "haruka.md", "--yes")
-    Path(remembered("path").stdout.strip()).unlink()
+    Path(remembered("vault", "path").stdout.strip()).unlink()
 
     updated, again = remembered("update"), remembered("update")
 

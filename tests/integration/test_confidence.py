@@ -104,10 +104,10 @@ def test_missing_vectors_are_reported_with_the_remedy(examples: Invoke, home: Pa
     )
     assert examples("update", "--no-embed").exit_code == 0
 
-    for verb in ("query", "vsearch"):
+    for verb in ("query", "query --mode=vectors"):
         degraded = found(examples, verb, "largest animal")["degraded"]
         assert "1 document has text without vectors" in degraded["vector"]
         assert "Run: clawmem embed" in degraded["vector"]
 
     assert examples("embed").exit_code == 0
-    assert found(examples, "vsearch", "largest animal")["degraded"] == {}
+    assert found(examples, "query", "--mode", "vectors", "largest animal")["degraded"] == {}

@@ -39,7 +39,7 @@ ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],
     "collection_remove": [("collection", "remove", "notes")],
     "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
-    "mine": [("mine", "OTHER/talk.txt"), ("mine", "--forget", "talks"), ("mine", "OTHER", "--watch")],
+    "mine": [("mine", "OTHER/talk.txt"), ("mine", "--forget", "talks")],
     "repair": [("doctor", "--repair")],
 }
 TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\n" * 3
@@ -73,6 +73,22 @@ def test_a_preview_changes_nothing(
             assert json.loads(as_json.stdout)["action"] == "preview"
         else:
             assert "--dry-run" in done.stderr
+
+
+def test_a_form_refuses_the_options_of_another(remembered: Invoke) -> None:
+    """The refusal names the form that has the option."""
+    for words, sentence in (
+        (("doctor", "--yes"), "--yes goes with --repair."),
+        (("query", "--mode", "words", "x", "--purpose", "y"), "--purpose goes with --mode hybrid."),
+        (("maintain", "light", "--no-model"), "--no-model goes with enrich."),
+        (("pin", "--off", "--why", " ", "people/haruka.md"), "--why is empty."),
+        (("maintain", "all"), "Choose: light, heavy, "),
+        (("query", "--mode", "magic", "x"), "Choose: hybrid, words, "),
+        (("links", "--similar", "--causes", "people/haruka.md"), "do not go together"),
+        (("status", "--full", "more"), "status --help"),
+    ):
+        refused = remembered(*words)
+        assert (refused.exit_code, sentence in refused.stderr) == (2, True), refused.output
 
 
 def test_a_preview_of_a_collection(remembered: Invoke, notes: Path, tmp_path: Path) -> None:

@@ -91,11 +91,14 @@ class TestAPrompt:
         for prompt in ("hi", QUESTION, "ok thanks"):
             hook(prompt)
 
-        [use] = json.loads(run("budget", "--json").stdout)["sessions"]
+        [use] = json.loads(run("report", "--budget", "--json").stdout)["sessions"]
 
         assert (use["session_id"], use["prompts"], use["blocks"]) == ("s1", 1, 1)
         assert 0 < use["tokens"] <= 800
-        assert json.loads(run("budget", "--session", "s2", "--json").stdout) == {"count": 0, "sessions": []}
+        assert json.loads(run("report", "--budget", "--session", "s2", "--json").stdout) == {
+            "count": 0,
+            "sessions": [],
+        }
 
     def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """By which the answer to it is found again, however many prompts there were."""

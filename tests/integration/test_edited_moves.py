@@ -43,7 +43,7 @@ def counts(updated: Result) -> str:
 
 
 def status(invoke: Invoke) -> dict[str, Any]:
-    return json.loads(invoke("lifecycle", "status", "--json").stdout)
+    return json.loads(invoke("archive", "--status", "--json").stdout)
 
 
 def is_pinned(invoke: Invoke, note: str) -> bool:
@@ -93,8 +93,8 @@ def test_the_former_path_reads_the_note(chosen: Invoke, folder: Path, text: str)
     (folder / "old/pier.md").write_text(text, "utf-8")
     chosen("update")
 
-    read, several = chosen("get", "harbour.md"), chosen("multi-get", "desk/harbour.md,desk/old/pier.md")
-    refused = chosen("unpin", "desk/harbour.md")
+    read, several = chosen("get", "harbour.md"), chosen("get", "desk/harbour.md", "desk/old/pier.md")
+    refused = chosen("pin", "--off", "desk/harbour.md")
 
     assert (read.exit_code, read.stdout.rstrip()) == (0, text.rstrip())
     assert read.stderr == "clawmem: desk/old/pier.md is the new path of desk/harbour.md.\n"

@@ -27,7 +27,7 @@ def test_the_server_makes_the_vectors(server: ScriptedServer, invoke: Invoke, no
     assert invoke("bootstrap", notes).exit_code == 0
 
     model = json.loads(invoke("--json", "status").stdout)["model"]
-    found = invoke("vsearch", "--min-score", 0, "where do sessions live")
+    found = invoke("query", "--mode", "vectors", "--min-score", 0, "where do sessions live")
 
     assert "wordllama" not in model
     assert server.questions("/v1/embeddings")
@@ -42,7 +42,7 @@ def test_a_server_takes_over(invoke: Invoke, notes: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
         assert invoke("embed").exit_code == 0
         after = json.loads(invoke("--json", "status").stdout)
-        assert invoke("vsearch", "--min-score", 0, "sessions").stdout
+        assert invoke("query", "--mode", "vectors", "--min-score", 0, "sessions").stdout
         monkeypatch.delenv("CLAWMEM_EMBED_URL")
 
     refused = invoke("embed")
@@ -63,7 +63,7 @@ def test_a_server_that_is_away_takes_nobodys_place(
     monkeypatch.setenv("CLAWMEM_EMBED_URL", "http://127.0.0.1:9")
     before = json.loads(invoke("--json", "status").stdout)
 
-    refused, asked = invoke("embed"), invoke("vsearch", "where do sessions live")
+    refused, asked = invoke("embed"), invoke("query", "--mode", "vectors", "where do sessions live")
 
     assert (refused.exit_code, "cannot answer now" in refused.stderr) == (6, True)
     assert (asked.exit_code, asked.stderr) == (0, "")

@@ -60,7 +60,7 @@ class Enriched:
 
     def known(self, name: str) -> dict[str, Any]:
         """What the command says is known of a name."""
-        return json.loads(self.invoke("graph", "facts", name, "--json").stdout)
+        return json.loads(self.invoke("entities", "--facts", name, "--json").stdout)
 
     def _answer(self, prompt: str) -> str:
         self.asked += 1

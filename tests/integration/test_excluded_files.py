@@ -82,7 +82,7 @@ def served(invoke: Invoke) -> set[str]:
 
 
 def explained(invoke: Invoke, path: Path | str) -> Any:
-    return ask_json(invoke, "why-not", path)
+    return ask_json(invoke, "doctor", path)
 
 
 def test_an_ignore_file_withdraws_notes_and_its_end_brings_them_back(invoke: Invoke, vault: Path) -> None:
@@ -98,13 +98,13 @@ def test_an_ignore_file_withdraws_notes_and_its_end_brings_them_back(invoke: Inv
     assert "because .gitignore, line 1 (private/*) excludes it: private/diary.md" in done
     assert "Excluded files" in invoke("update").stdout  # and "No longer found" is said once
     assert "No longer found" not in invoke("update").stdout
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
 
     (vault / ".gitignore").unlink()
     invoke("update")
 
     assert served(invoke) == {"keep.md", "private/diary.md", "private/open.md", "work/plan.md"}
-    assert ask_json(invoke, "lifecycle", "status")["pinned"] == 1
+    assert ask_json(invoke, "archive", "--status")["pinned"] == 1
 
 
 def test_clawmemignore_and_config_outrank_gitignore(invoke: Invoke, vault: Path, home: Path) -> None:
@@ -195,7 +195,7 @@ def test_settings_of_obsidian(invoke: Invoke, tmp_path: Path) -> None:
         "by the setting 'Excluded files' of Obsidian" in done
         and "1 by the template folder of Templater" in done
     )
-    day = invoke("why-not", folder / "Meta/Templates/day.md").stdout
+    day = invoke("doctor", folder / "Meta/Templates/day.md").stdout
     assert "Its folder Meta/Templates is excluded by the template folder of Obsidian (Meta/Templates)." in day
     assert "!/Meta/Templates to .clawmemignore" in day
 
@@ -239,8 +239,8 @@ def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Pat
         "work": "folder",
         "../elsewhere/c.md": "outside",
     }
-    private = invoke("why-not", "vault/private/diary.md").stdout
+    private = invoke("doctor", "vault/private/diary.md").stdout
     assert "Its folder private is excluded by .gitignore, line 1 (private/)." in private
     assert "!/private to .clawmemignore" in private
-    missing = invoke("why-not", vault / "nothing.md")
+    missing = invoke("doctor", vault / "nothing.md")
     assert missing.exit_code == 3 and "nothing.md" in missing.output

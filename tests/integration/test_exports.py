@@ -20,7 +20,7 @@ def lines_of(file: Path) -> list[dict[str, Any]]:
 def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, notes: Path, home: Path) -> None:
     """The files of the user byte for byte, and what programs wrote with front matter; a second run adds nothing."""
     remembered("diary", "write", "We chose the blue ticket machine.")
-    assert remembered("export", "--format", "markdown", "-o", "out").exit_code == 0
+    assert remembered("export", "--format", "markdown", "out").exit_code == 0
 
     exported = {file.relative_to(home / "out").as_posix(): file for file in home.glob("out/**/*.md")}
     names = {*exported}
@@ -29,7 +29,7 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     (diary,) = exported.values()
     assert "blue ticket machine" in diary.read_text("utf-8")
     assert diary.read_text("utf-8").startswith('---\ntitle: "')
-    again = remembered("export", "--format", "markdown", "-o", "out")
+    again = remembered("export", "--format", "markdown", "out")
     assert again.exit_code == 0, again.output
     assert {file.relative_to(home / "out") for file in home.glob("out/**/*.md")} == {
         Path(name) for name in names
@@ -42,7 +42,7 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
         vault.execute(
             "update documents set path = '../../evil<>' || char(10) || '.md' where path like '%redis%'"
         )
-    done = remembered("export", "--format", "markdown", "-o", "out")
+    done = remembered("export", "--format", "markdown", "out")
 
     assert {one.name for one in home.glob("out/**/*evil*")} == {"evil___.md"}
     assert done.stdout.count("was renamed") == 1
@@ -55,7 +55,7 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
 def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path) -> None:
     """Text, time, kind and relations come back in another vault; a note of the user is then an imported one."""
     assert remembered("pin", POSTGRES).exit_code == 0
-    assert remembered("graph", "build", "--type", "temporal").exit_code == 0
+    assert remembered("maintain", "graph", "--type", "temporal").exit_code == 0
     assert remembered("export", "--format", "jsonl").exit_code == 0
     found = {one["id"]: one for one in lines_of(home / "memories.jsonl")}
     (postgres, haruka) = found[POSTGRES], found[HARUKA]
@@ -80,7 +80,7 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
         (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
         (("--format", "jsonl", "--receipts"), "Only a bundle has receipts"),
-        (("-o", "missing/file"), "no folder"),
+        (("missing/file"), "no folder"),
     ],
 )
 def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:

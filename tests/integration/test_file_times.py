@@ -99,7 +99,7 @@ def test_a_touched_note_keeps_its_time(tmp_path: Path) -> None:
     os.utime(note, (LONG_AGO, LONG_AGO))
     with interface_world(tmp_path) as world:
         os.utime(note)
-        for again in (("update",), ("reindex", "--force")):
+        for again in (("update",), ("update", "--all")):
             world.cli(*again)
             assert "2010-01-01" in world.cli("list")
         note.write_text("---\ntags: [rota]\n---\n# Rota\n\nLin swaps nights with Tomasz.\n", "utf-8")

@@ -158,14 +158,14 @@ def test_an_archived_note_is_restored_by_its_address(addressed: Invoke, services
         refused = addressed("forget", BETA, "--yes")
         assert (refused.exit_code, "is archived" in refused.output) == (3, True)
         for words in ("boats", "nothing of it", "Pricing", "queue of boats"):
-            assert addressed("lifecycle", "restore", words).exit_code in (2, 3)
+            assert addressed("restore", words).exit_code in (2, 3)
             assert by_tool("lifecycle_restore", query=words).refused
             assert by_route("POST", "/lifecycle/restore", query=words).refused
         assert rows() == before
         [offered] = by_tool("lifecycle_restore", query="boats").details["candidates"]
         assert (offered["file"], offered["state"]) == (BETA, "archived")
 
-        restored = json.loads(addressed("lifecycle", "restore", address, "--json").stdout)
+        restored = json.loads(addressed("restore", address, "--json").stdout)
         assert [one["file"] for one in restored["documents"]] == [BETA]
         assert addressed("get", QUEUE).exit_code == 3
         assert [one["file"] for one in by_tool("lifecycle_restore", all=True).details["documents"]] == [QUEUE]

@@ -10,14 +10,21 @@ from pathlib import Path
 import pytest
 from command_line import Invoke, ask_json, write_notes
 
-VERBS = ("query", "search", "vsearch", "retrieve", "intent-search", "plan")
+VERBS = (
+    "query",
+    "search",
+    "query --mode=vectors",
+    "query --mode=auto",
+    "query --mode=intent",
+    "query --mode=plan",
+)
 QUESTION = "sessions in Redis or Postgres"
 REDIS = "notes/decisions/2026-02-11-redis.md"
 
 
 @pytest.mark.parametrize(
     "asked",
-    [*((verb, QUESTION, "--all") for verb in VERBS), ("similar", REDIS), ("list",)],
+    [*((verb, QUESTION, "--all") for verb in VERBS), ("links", "--similar", REDIS), ("list",)],
     ids=lambda asked: asked[0],
 )
 def test_every_format_lists_the_same_documents(

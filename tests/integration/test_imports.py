@@ -134,7 +134,7 @@ def test_an_import_is_taken_back(
     bring("mem0", store)
     bring("clawmem", place("clawmem"))
     assert invoke("bootstrap", tmp_path / "notes").exit_code == 0
-    assert [(one["source"], one["collection"], one["documents"]) for one in ask_json(invoke, "sources")["sources"]] == [
+    assert [(one["source"], one["collection"], one["documents"]) for one in ask_json(invoke, "mine", "--sources")["sources"]] == [
         ("clawmem", "_clawmem", 1), ("mem0", "_clawmem", 1),
     ]  # fmt: skip
     with closing(apsw.Connection(str(vault_file))) as vault:
@@ -153,9 +153,9 @@ def test_an_import_is_taken_back(
         )
 
     assert documents(vault_file) == []
-    assert ask_json(invoke, "sources")["sources"] == []
+    assert ask_json(invoke, "mine", "--sources")["sources"] == []
     assert bring("mem0", store)["forgotten"] == 1
-    assert invoke("reindex", "--force").exit_code == 0
+    assert invoke("update", "--all").exit_code == 0
     assert TEXT in invoke("get", "notes/kiln.md").output
 
 

@@ -154,7 +154,7 @@ def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
         vault.triples.add([uses])
         vault.triples.end(uses, DAY, new)
 
-    told = json.loads(remembered("graph", "facts", "MySQL", "--json").stdout)
+    told = json.loads(remembered("entities", "--facts", "MySQL", "--json").stdout)
 
     [fact] = told["facts"]
     assert (fact["direction"], fact["current"], fact["valid_to"]) == ("incoming", False, DAY)
@@ -164,15 +164,15 @@ def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
         "It uses MySQL.",
     )
     assert fact["id"] == Statement(ledger.id, "uses", mysql.id).id
-    [other] = json.loads(remembered("graph", "facts", "ledger", "--json").stdout)["facts"]
+    [other] = json.loads(remembered("entities", "--facts", "ledger", "--json").stdout)["facts"]
     assert (other["direction"], other["id"]) == ("outgoing", fact["id"])
     assert told["stats"] == {"total_triples": 1, "current_facts": 0, "expired_facts": 1, "predicates": {}}
-    assert "[ended 2026-03-01, 100%]" in remembered("graph", "facts", "ledger", "--as-of", DAY).stdout
+    assert "[ended 2026-03-01, 100%]" in remembered("entities", "--facts", "ledger", "--as-of", DAY).stdout
     assert (
         "No facts about ledger are known."
-        in remembered("graph", "facts", "ledger", "--as-of", "2026-03-02").stdout
+        in remembered("entities", "--facts", "ledger", "--as-of", "2026-03-02").stdout
     )
-    assert remembered("graph", "facts", "ledger", "--as-of", "2026-02-30").exit_code == 2
+    assert remembered("entities", "--facts", "ledger", "--as-of", "2026-02-30").exit_code == 2
 
 
 class TestEvolution:

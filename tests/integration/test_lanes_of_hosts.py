@@ -58,22 +58,22 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
 
 def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> None:
     """What a person sees: a preview, the merge, the journal, and both notes again."""
-    assert invoke("lanes", "journal") == "No lane has run yet.\n"
-    assert "2 notes, they say the same words" in invoke("lanes", "run", "--lane", "light", "--dry-run")
-    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", "light")
-    told = invoke("lanes", "status", "--json")
+    assert invoke("maintain", "--journal") == "No lane has run yet.\n"
+    assert "2 notes, they say the same words" in invoke("maintain", "light", "--dry-run")
+    assert "consolidate: 2 looked at, 1 made" in invoke("maintain", "light")
+    told = invoke("maintain", "--json")
     assert (told["workers"], told["on"]) == ({"light": None, "heavy": None}, [])
     merging = [run for run in told["runs"] if run["phase"] == "consolidate"]
     assert [(run["created"], run["metrics"]["dry_run"]) for run in merging] == [(1, False)]
 
     [found] = invoke("search", "export Hartmann Fridays", "--json")["results"]
-    undone = invoke("lanes", "undo", found["file"], "--json")
+    undone = invoke("undo", "--merge", found["file"], "--json")
 
     assert undone["undone"] == found["file"]
     assert len(undone["restored"]) == 2
     originals = invoke("search", "export Hartmann Fridays", "--json")["results"]
     assert len(originals) == 2
-    invoke("lanes", "undo", originals[0]["file"], code=3)  # no lane has made it
+    invoke("undo", "--merge", originals[0]["file"], code=3)  # no lane has made it
 
 
 def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callable[..., Any]) -> None:
@@ -85,12 +85,12 @@ def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callabl
     settings = load_settings(vault=path, environ={**environ, "CLAWMEM_HEAVY_LANE": "true"})
     threads, until = lane_threads(settings, pytest.fail), monotonic() + 60
     with at_work(threads):
-        while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
+        while not (runs := invoke("maintain", "--json")["runs"]) or not runs[0]["finished_at"]:
             assert monotonic() < until
 
     assert {run["lane"] for run in runs} == {"heavy"}
     assert not any(thread.is_alive() for thread in threads)
-    assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
+    assert invoke("maintain", "--json")["workers"]["heavy"] is None
 
 
 RACER = """
@@ -127,16 +127,18 @@ def racers(vault: Path, home: Path, count: int) -> Iterator[list[subprocess.Pope
 
 def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
     """Which notes were taken for the same and why, by their titles, and by their places for programs."""
-    invoke("lanes", "run", "--lane", "light")
+    invoke("maintain", "light")
 
-    [merged] = [line for line in invoke("lanes", "journal").splitlines() if "the same," in line]
+    [merged] = [line for line in invoke("maintain", "--journal").splitlines() if "the same," in line]
     said = f"{TWICE[1]} | {TWICE[0]}: the same, 2 notes, they say the same words (score 1.0), now _clawmem/agent/"
     assert merged.strip().startswith(said)
-    [run] = [one for one in invoke("lanes", "journal", "--json")["runs"] if one["phase"] == "consolidate"]
+    [run] = [
+        one for one in invoke("maintain", "--journal", "--json")["runs"] if one["phase"] == "consolidate"
+    ]
     assert [len(one["notes"]) for one in run["decisions"]] == [2]
     assert all(place.startswith("_clawmem/agent/observations/") for place in run["decisions"][0]["notes"])
-    assert invoke("lanes", "journal", "--lane", "heavy", "--json") == {"runs": []}
-    assert "notes that stand for others: 1 " in invoke("lanes", "status")
+    assert invoke("maintain", "--journal", "--lane", "heavy", "--json") == {"runs": []}
+    assert "notes that stand for others: 1 " in invoke("maintain")
 
 
 @pytest.mark.parametrize("host", ["watch", "mcp"])
@@ -151,7 +153,7 @@ def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[...,
     with start_process(*command, environ=process_environ(tmp_path, **chosen), text=True, **pipes) as process:
         until = monotonic() + 40
         try:
-            while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
+            while not (runs := invoke("maintain", "--json")["runs"]) or not runs[0]["finished_at"]:
                 assert monotonic() < until, process.poll()
             process.terminate()
             _, errors = process.communicate(timeout=40)
@@ -159,7 +161,7 @@ def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[...,
             process.kill()
 
     assert {run["lane"] for run in runs} == {"heavy"}
-    assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
+    assert invoke("maintain", "--json")["workers"]["heavy"] is None
     assert errors.count("quiet hours") == (host == "mcp")
 
 
@@ -175,13 +177,13 @@ def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) 
         entered = [one.stdout.readline().strip() for one in running if one.stdout]
         assert sorted(entered) == ["False", "True"]
 
-        [skipped] = invoke("lanes", "run", "--lane", "light", "--json")["runs"]
+        [skipped] = invoke("maintain", "light", "--json")["runs"]
         assert (skipped["phase"], skipped["reason"]) == ("gate", "lease_unavailable")
-        assert invoke("lanes", "status", "--json")["workers"]["light"]
+        assert invoke("maintain", "--json")["workers"]["light"]
         winner = running[entered.index("True")]
         winner.kill()
         winner.wait()
-        assert invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]["status"] == "completed"
+        assert invoke("maintain", "light", "--json")["runs"][1]["status"] == "completed"
 
     vault = open_vault(str(path))
     lease = vault.leases.acquire("light-consolidation", "me", now_ms=NOW_MS, ttl_ms=1)
@@ -210,8 +212,8 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], la
     before = everything(tmp_path / "vault.sqlite")
     files = {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"}
 
-    said = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now")
-    told = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now", "--json")
+    said = invoke("maintain", lane, "--dry-run", "--now")
+    told = invoke("maintain", lane, "--dry-run", "--now", "--json")
 
     assert said.startswith("Dry run: nothing was written, and no model was asked.")
     assert "2 notes, they say the same words" in said
@@ -219,4 +221,4 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], la
     assert all(one["metrics"]["dry_run"] for one in told["runs"])
     assert everything(tmp_path / "vault.sqlite") == before
     assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
-    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", lane, "--now")
+    assert "consolidate: 2 looked at, 1 made" in invoke("maintain", lane, "--now")

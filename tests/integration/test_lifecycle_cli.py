@@ -28,33 +28,33 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     """Previewed until the policy is in earnest; what was archived is found, restored, archived again and purged."""
     done(invoke("bootstrap", notes, "--skip-embed"))
     age_documents(home, OLD)
-    refused = invoke("lifecycle", "sweep")
+    refused = invoke("archive")
     assert (refused.exit_code, "No lifecycle policy" in refused.output) == (4, True)
     configure(home, "lifecycle: {archive_after_days: 30, purge_after_days: 0.000000001}")
 
-    preview = read(invoke, "lifecycle", "sweep")
+    preview = read(invoke, "archive")
     assert (preview["dry_run"], preview["archived"]) == (True, [f"notes/{OLD}"])
     config = home / ".config/clawmem/config.yaml"
     config.write_text(config.read_text("utf-8").replace("30,", "30, dry_run: false,"), "utf-8")
-    assert read(invoke, "lifecycle", "sweep", "--dry-run")["dry_run"] is True
-    assert f"1 note archived\n  notes/{OLD}" in done(invoke("lifecycle", "sweep"))
+    assert read(invoke, "archive", "--dry-run")["dry_run"] is True
+    assert f"1 note archived\n  notes/{OLD}" in done(invoke("archive"))
 
-    assert OLD in done(invoke("lifecycle", "search", "redis", "sessions"))
-    assert "Nothing archived" in done(invoke("lifecycle", "search", "lighthouse"))
-    assert invoke("lifecycle", "restore").exit_code == 2
-    assert invoke("lifecycle", "restore", "redis").exit_code == 3
-    assert read(invoke, "lifecycle", "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"
+    assert OLD in done(invoke("archive", "--search", "redis", "sessions"))
+    assert "Nothing archived" in done(invoke("archive", "--search", "lighthouse"))
+    assert invoke("restore").exit_code == 2
+    assert invoke("restore", "redis").exit_code == 3
+    assert read(invoke, "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"
     assert "redis" in done(invoke("search", "redis"))
-    [restore, archive] = read(invoke, "lifecycle", "log")["acts"]
+    [restore, archive] = read(invoke, "undo")["acts"]
     assert (restore["act"], archive["act"]) == ("restore", "archive")
     assert archive["why"] == "written 2026-02-11, neither changed nor read for more than 30 days"
 
-    done(invoke("lifecycle", "undo", restore["id"]))
-    assert read(invoke, "lifecycle", "purge", "--dry-run")["purged"] == [f"notes/{OLD}"]
-    assert read(invoke, "lifecycle", "purge")["purged"] == [f"notes/{OLD}"]
-    counted = read(invoke, "lifecycle", "status")
+    done(invoke("undo", restore["id"]))
+    assert read(invoke, "archive", "--purge", "--dry-run")["purged"] == [f"notes/{OLD}"]
+    assert read(invoke, "archive", "--purge")["purged"] == [f"notes/{OLD}"]
+    counted = read(invoke, "archive", "--status")
     assert (counted["active"], counted["archived"], counted["forgotten"]) == (2, 0, 1)
-    assert read(invoke, "lifecycle", "log")["acts"][0]["act"] == "purge"
+    assert read(invoke, "undo")["acts"][0]["act"] == "purge"
 
 
 def test_diary(remembered: Invoke) -> None:
@@ -95,29 +95,29 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     done(invoke("bootstrap", notes, "--skip-embed"))
     age_documents(home)
     configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
-    done(invoke("lifecycle", "sweep"))
+    done(invoke("archive"))
     text = (notes / OLD).read_text("utf-8")
     (notes / OLD).unlink()
 
-    restored = invoke("lifecycle", "restore", "--all")
+    restored = invoke("restore", "--all")
 
     assert restored.exit_code == 1
     assert f"notes/{OLD} stays archived: its file is gone" in restored.stderr
     assert OLD not in restored.stdout and "2026-06-09-postgres.md" in restored.stdout
     done(invoke("update"))
-    assert OLD in done(invoke("lifecycle", "search", "redis"))
-    assert invoke("lifecycle", "restore", f"notes/{OLD}").exit_code == 1
+    assert OLD in done(invoke("archive", "--search", "redis"))
+    assert invoke("restore", f"notes/{OLD}").exit_code == 1
 
     (notes / OLD).write_text(text, "utf-8")
-    assert OLD in done(invoke("lifecycle", "restore", "--all"))
+    assert OLD in done(invoke("restore", "--all"))
     assert "0 removed" in done(invoke("update"))
 
 
 def test_an_answer_counts_as_an_access(remembered: Invoke) -> None:
     """A note that a question found was accessed then; the others never were."""
-    before = read(remembered, "lifecycle", "status")
+    before = read(remembered, "archive", "--status")
     done(remembered("search", "haruka"))
-    after = read(remembered, "lifecycle", "status")
+    after = read(remembered, "archive", "--status")
 
     assert (before["never_accessed"], before["oldest_access"]) == (3, None)
     assert (after["never_accessed"], after["recalls"]) == (2, 1)

@@ -97,4 +97,4 @@ def test_one_name_of_several_notes(invoke: Invoke, folder: Path) -> None:
         for command in (("get", name), ("pin", name), ("forget", name, "--yes")):
             refused = invoke(*command)
             assert refused.exit_code == 3 and all(one in refused.stderr for one in notes), refused.output
-    assert ask_json(invoke, "lifecycle", "status")["pinned"] == 0
+    assert ask_json(invoke, "archive", "--status")["pinned"] == 0

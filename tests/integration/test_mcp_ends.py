@@ -109,7 +109,7 @@ class TestEnds:
     def test_a_server_that_ends_while_somebody_listens(self, home: Home, tmp_path: Path) -> None:
         """It ends at once and in order; whoever asks then is told the way out."""
         other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
-        other.run("init")
+        other.run("vault", "init")
         meta = {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},

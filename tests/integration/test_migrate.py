@@ -152,12 +152,12 @@ class TestMigrate:
         before = station.answers(*VERBS)
 
         for backend in ("tantivy", "lancedb", "sqlite"):
-            said = station.run("migrate", "--to", backend).stdout
+            said = station.run("rebuild", "--backend", backend).stdout
             words, vectors = METHODS[backend]
 
             assert f"to {backend}: words by {words}, vectors by {vectors}." in said
             assert station.methods() == (words, vectors)
-            assert station.run("verify").stdout == AGREED
+            assert station.run("doctor", "--verify").stdout == AGREED
             now = station.answers(*VERBS)
             assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
         assert (station.folders(), station.registered()) == ([], [])
@@ -168,10 +168,10 @@ class TestMigrate:
             services.indexes.move("tantivy", Steps(INTERRUPTED_AT))
         station.run("collection", "add", notes, "--name", "more")
         station.run("update", "--embed")
-        station.run("migrate", "--to", "tantivy")
+        station.run("rebuild", "--backend", "tantivy")
 
         assert "haruka.md" in station.run("search", "counts seconds ticket machines", "-c", "more").stdout
-        assert station.run("verify").stdout == AGREED
+        assert station.run("doctor", "--verify").stdout == AGREED
 
 
 class TestInterrupted:
@@ -185,31 +185,31 @@ class TestInterrupted:
     )
     def test_it_is_begun_again(self, station: Station, start: str, target: str) -> None:
         """The old index answers meanwhile."""
-        station.run("migrate", "--to", start)
+        station.run("rebuild", "--backend", start)
         before = station.answers("search")
 
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
             services.indexes.move(target, Steps(INTERRUPTED_AT))
 
         assert (station.methods(), station.answers("search")) == (METHODS[start], before)
-        station.run("migrate", "--to", target)
+        station.run("rebuild", "--backend", target)
         assert station.methods() == METHODS[target]
         assert len(station.registered()) == (target != "sqlite")
         now = station.answers("search")
         assert {key for key in before if len(now[key] & before[key]) < TOP - TIED} == set()
-        assert station.run("verify").stdout == AGREED
+        assert station.run("doctor", "--verify").stdout == AGREED
 
     def test_and_then_elsewhere(self, station: Station) -> None:
         """What was begun for another backend is given up, with its folder."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
             services.indexes.move("tantivy", Steps(INTERRUPTED_AT))
         half = station.folders()
-        station.run("migrate", "--to", "lancedb")
+        station.run("rebuild", "--backend", "lancedb")
 
         assert half == ["lexical-1"]
         assert {record.engine for record in station.registered()} == {"lancedb"}
         assert "lexical-1" not in station.folders()
-        assert station.run("verify").stdout == AGREED
+        assert station.run("doctor", "--verify").stdout == AGREED
 
 
 class TestRebuild:
@@ -225,7 +225,7 @@ class TestRebuild:
     )
     def test_each(self, station: Station, backend: str, index: str, bars: list[tuple[str, Steps]]) -> None:
         """It is made anew, every document of it, and the answers stay."""
-        station.run("migrate", "--to", backend)
+        station.run("rebuild", "--backend", backend)
         before, generations = station.answers("search"), {r.role: r.generation for r in station.registered()}
         bars.clear()
 
@@ -233,7 +233,13 @@ class TestRebuild:
 
         roles = [role for role in Role if index in ("all", role)]
         words, vectors = METHODS[backend]
-        assert said == {"rebuilt": roles, "lexical": words, "vectors": vectors}
+        assert said == {
+            "rebuilt": roles,
+            "before": backend,
+            "backend": backend,
+            "lexical": words,
+            "vectors": vectors,
+        }
         assert [label for label, _ in bars] == [f"Building the {role} index" for role in roles]
         in_one_step = ("sqlite", "Building the vectors index")  # the table of vec0 is written at once
         counted = [steps.told for label, steps in bars if (backend, label) != in_one_step]
@@ -242,4 +248,4 @@ class TestRebuild:
             assert (record.generation > generations[record.role]) == (record.role in roles)
         assert station.folders() == sorted(f"{r.role}-{r.generation}" for r in station.registered())
         assert station.answers("search") == before
-        assert station.run("verify").stdout == AGREED
+        assert station.run("doctor", "--verify").stdout == AGREED

@@ -34,7 +34,7 @@ def test_each_format_is_recognised_by_its_content(invoke: Invoke, tmp_path: Path
     assert "tool said" not in text
     assert ":** And how long does each coat" in text
     assert {one["authored_at"][:10] for one in documents(invoke).values()} == {"2025-04-02", "2024-11-20"}
-    [counted] = ask_json(invoke, "sources")["sources"]
+    [counted] = ask_json(invoke, "mine", "--sources")["sources"]
     assert (counted["source"], counted["first"][:10], counted["last"][:10]) == (
         source,
         "2024-11-20",
@@ -91,7 +91,7 @@ def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) 
         assert absent not in text
     assert "Cited words, and at the end." in text
     assert report["sources"]["chatgpt"]["conversations"] == 1
-    [source] = ask_json(invoke, "sources")["sources"]
+    [source] = ask_json(invoke, "mine", "--sources")["sources"]
     assert (source["conversations"], source["documents"]) == (1, len(found))
     assert found["Custom instructions for ChatGPT"]["content_type"] == "preference"
     assert "I sail.\n\nBe short." in text

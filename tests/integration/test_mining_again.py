@@ -47,7 +47,7 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
 def test_watching_imports_sessions_that_grow(
     invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With --watch a session is imported again when it has grown; what runs once or removes is refused."""
+    """With --every a session is imported again when it has grown; what removes is refused."""
     sessions = home / ".claude/projects/-home-me-ferry"
     write_notes(sessions, {f"{BREAD.id}.jsonl": claude_code(BREAD)})
 
@@ -64,9 +64,8 @@ def test_watching_imports_sessions_that_grow(
                 self.set()
             return self.is_set()
 
-    monkeypatch.setattr("clawmem.app.interfaces.cli.mining.stop_event", Stop)
-    done = invoke("mine", "--watch", "--no-embed")
+    monkeypatch.setattr("clawmem.app.interfaces.cli.operations.stop_event", Stop)
+    done = invoke("mine", "--every", "1", "--no-embed")
     assert done.stdout.count("1 document added") == 2, done.output
     assert len(documents(invoke)) == 2
-    for option in ("--dry-run", "--forget=claude-code"):
-        assert "--watch" in invoke("mine", "--watch", option).stderr
+    assert "Nothing was forgotten" in invoke("mine", "--every", "1", "--forget=claude-code").stderr

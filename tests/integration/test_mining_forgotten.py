@@ -22,7 +22,7 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
 
     assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
-    [left] = ask_json(invoke, "sources")["sources"]
+    [left] = ask_json(invoke, "mine", "--sources")["sources"]
     assert left["source"] == "claude.ai"
     assert mined(invoke, boat)["skipped"] == 1
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")

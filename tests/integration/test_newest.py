@@ -25,7 +25,7 @@ NOTES = {
 }
 
 
-@pytest.mark.parametrize("verb", ["search", "query", "retrieve", "vsearch"])
+@pytest.mark.parametrize("verb", ["search", "query", "query --mode=auto", "query --mode=vectors"])
 def test_the_latest_of_a_kind_comes_first(indexed: Invoke, verb: str) -> None:
     """By their own dates; a note that has only the time of its file comes after those that have one."""
     found = found_paths(indexed, verb, "What is the latest handoff?")
@@ -45,7 +45,7 @@ def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) 
     assert found_paths(indexed, "query", question)[0] == "handoffs/billing.md"
 
 
-@pytest.mark.parametrize("verb", ["search", "query", "retrieve"])
+@pytest.mark.parametrize("verb", ["search", "query", "query --mode=auto"])
 def test_another_topic_does_not_win_by_being_newer(indexed: Invoke, verb: str) -> None:
     """The newest roofer's offer, not the plumber's, which is younger and an offer too."""
     assert found_paths(indexed, verb, "newest offer from the roofer")[:2] == [

@@ -100,4 +100,4 @@ def test_a_comment_is_not_indexed(garden: Invoke) -> None:
     shown = garden("get", "garden/garden.md").stdout
     assert "marigold" not in shown and "Visible words follow." in shown
     assert ask_json(garden, "get", "garden/note.md")["title"] == "Right"
-    assert garden("verify").exit_code == 0
+    assert garden("doctor", "--verify").exit_code == 0

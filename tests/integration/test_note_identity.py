@@ -166,7 +166,7 @@ def test_a_forgotten_file_that_is_moved_or_copied_stays_away(world: Invoke, fold
             assert f"{path} has the same text as a note that was forgotten on request" in told
             assert not is_served(f"desk/{path}")
     assert not vault_holds("church organ")
-    assert world("verify").exit_code == 0
+    assert world("doctor", "--verify").exit_code == 0
     assert "anders.md" not in world("doctor").output
 
 
@@ -179,7 +179,7 @@ def test_a_forgotten_file_that_is_written_again_stays_away(world: Invoke, folder
 
     told = [
         world("update").stdout,
-        world("why-not", folder / "people/anders-holm.md").stdout,
+        world("doctor", folder / "people/anders-holm.md").stdout,
         world("get", "desk/people/anders-holm.md").stderr,
     ]
 
@@ -204,7 +204,7 @@ def test_other_white_space_is_no_other_text(world: Invoke, folder: Path) -> None
 
     assert not is_served("desk/copy.md")
     assert is_served("desk/twin.md")
-    assert world("verify").exit_code == 0
+    assert world("doctor", "--verify").exit_code == 0
 
 
 def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder
 
     assert "1 removed" in world("update").stdout
     assert not is_served("desk/people/anders-berg.md")
-    assert world("verify").exit_code == 0
+    assert world("doctor", "--verify").exit_code == 0
 
 
 def test_short_and_empty_notes_are_not_recognised(world: Invoke, folder: Path) -> None:
@@ -249,8 +249,8 @@ def test_a_served_twin_brings_no_forgotten_file_back(world: Invoke, folder: Path
             assert f"{path} has the same text as a note that was forgotten on request" in told
             assert not is_served(f"desk/{path}")
     assert is_served("desk/twin.md")
-    assert world("verify").exit_code == 0
-    assert "forgotten on request" in world("why-not", folder / "copy.md").stdout
+    assert world("doctor", "--verify").exit_code == 0
+    assert "forgotten on request" in world("doctor", folder / "copy.md").stdout
 
 
 # -- a moved note stays the same note ----------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_a_moved_note_keeps_what_was_learnt(world: Invoke, folder: Path, way: st
     assert ("1 updated, 0 removed" in told) or way == "two passes", told
     assert "holm.md" in world("search", "church organ").stdout
     assert "desk/holm.md is the new path" in world("get", "desk/people/anders-holm.md").stderr
-    assert world("verify").exit_code == 0
+    assert world("doctor", "--verify").exit_code == 0
 
 
 @pytest.mark.parametrize("names", [("aaa", "zzz"), ("zzz", "aaa")])

@@ -147,7 +147,7 @@ def test_questions_about_tags_and_properties(
         assert read("search", "boats", *options).exit_code == 3
         return
     question = "puffin heron boats refit tags planks sold dear cold club trip"
-    assert names(ask_json(read, "search", question, "--all", "--num", "50", *options)) == found
+    assert names(ask_json(read, "search", question, "--all", "--limit", "50", *options)) == found
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
 SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
     "search": lambda one: one.json("search", "login sessions Redis"),
     "query": lambda one: one.json("query", "where do login sessions live"),
-    "vsearch": lambda one: one.json("vsearch", "login sessions in Redis"),
-    "retrieve": lambda one: one.json("retrieve", "where do login sessions live"),
-    "intent-search": lambda one: one.json("intent-search", "why do login sessions live in Redis"),
-    "plan": lambda one: one.json("plan", "where do login sessions live"),
-    "similar": lambda one: one.json("similar", OTHER),
+    "vsearch": lambda one: one.json("query", "--mode", "vectors", "login sessions in Redis"),
+    "retrieve": lambda one: one.json("query", "--mode", "auto", "where do login sessions live"),
+    "intent-search": lambda one: one.json("query", "--mode", "intent", "why do login sessions live in Redis"),
+    "plan": lambda one: one.json("query", "--mode", "plan", "where do login sessions live"),
+    "similar": lambda one: one.json("links", "--similar", OTHER),
 }
 
 
@@ -71,17 +71,19 @@ def test_set_list_and_remove(invoke: Invoke, notes: Path, home: Path) -> None:
         "notes/work/": "Paid  work.",
         notes / "a.md": "x",
     }.items():
-        assert invoke("context", "set", place, text).exit_code == (3 if place == notes / "a.md" else 0)
-    assert "(before: Paid work.)" in invoke("context", "set", notes / "work", "Work: paid.").stdout
+        assert invoke("collection", "describe", place, text).exit_code == (
+            3 if place == notes / "a.md" else 0
+        )
+    assert "(before: Paid work.)" in invoke("collection", "describe", notes / "work", "Work: paid.").stdout
 
-    listed = ask_json(invoke, "context", "list")["contexts"]
+    listed = ask_json(invoke, "collection", "describe")["contexts"]
     assert [(one["place"], one["text"]) for one in listed] == [
         ("/", EVERYTHING), ("notes", "Club."), ("notes/work", "Work: paid.")
     ]  # fmt: skip
     assert ask_json(invoke, "get", "notes/work/plan.md")["context"] == f"{EVERYTHING}\n\nClub.\n\nWork: paid."
     for place in ("/", "notes", "notes/work"):
-        assert invoke("context", "remove", place).exit_code == 0
-    assert "No descriptions yet" in invoke("context", "list").stdout
+        assert invoke("collection", "describe", "--remove", place).exit_code == 0
+    assert "No descriptions yet" in invoke("collection", "describe").stdout
     assert config.read_text("utf-8").startswith("# mine\n")
 
 
@@ -90,19 +92,21 @@ def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: P
     write_notes(notes, {"a/x.md": "# Monday\n\nIt rained.\n", "b/y.md": "# Tuesday\n\nThe sun shone.\n"})
     invoke("bootstrap", notes)
     assert (
-        invoke("context", "set", "notes/b", "Trips of the sailing boat.").output.count("reindex --force") == 1
+        invoke("collection", "describe", "notes/b", "Trips of the sailing boat.").output.count("update --all")
+        == 1
     )
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0
 
-    for command in (("reindex", "--force"), ("embed",)):
+    for command in (("update", "--all"), ("embed",)):
         invoke(*command)
 
-    assert [one["file"] for one in ask_json(invoke, "vsearch", "sailing boat", "-n", 1)["results"]] == [
-        "notes/b/y.md"
-    ]
-    assert invoke("verify").exit_code == 0
-    invoke("context", "remove", "notes/b")
-    assert invoke("verify").exit_code == 0
-    invoke("reindex", "--force")
+    assert [
+        one["file"]
+        for one in ask_json(invoke, "query", "--mode", "vectors", "sailing boat", "-n", 1)["results"]
+    ] == ["notes/b/y.md"]
+    assert invoke("doctor", "--verify").exit_code == 0
+    invoke("collection", "describe", "--remove", "notes/b")
+    assert invoke("doctor", "--verify").exit_code == 0
+    invoke("update", "--all")
     invoke("embed")
-    assert invoke("verify").exit_code == 0
+    assert invoke("doctor", "--verify").exit_code == 0

@@ -71,7 +71,7 @@ def test_doctor_says_what_others_could_read(invoke: Invoke, home: Path, desk: Pa
 def test_the_config_file_is_private(invoke: Invoke, home: Path, desk: Path) -> None:
     """It may hold keys: a new one and its folders are for their owner alone, and rewriting widens nothing."""
     config = home / ".config/clawmem/config.yaml"
-    assert invoke("init").exit_code == 0
+    assert invoke("vault", "init").exit_code == 0
     assert invoke("collection", "add", desk).exit_code == 0
     assert readable_by_others(home / ".config") == []
 

@@ -221,7 +221,7 @@ def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any],
     (tmp_path / "boat.md").write_text("# Boat\n\nAnton repairs the boat.\n")
     assert invoke("bootstrap", tmp_path, "--name", "n", "--yes").exit_code == 0
 
-    found = invoke("plan", "what is the day rate and also who repairs the boat", "--json")
+    found = invoke("query", "--mode", "plan", "what is the day rate and also who repairs the boat", "--json")
 
     files = [one["file"] for one in json.loads(found.stdout)["results"]]
     assert files.index("n/rate-2026.md") < files.index("n/rate-2025.md")

@@ -121,7 +121,7 @@ def test_a_recorded_session(name: str, home: AgentHome) -> None:
     assert [said.count(one) for one in (*PROMPTS[:2], DECISION, "Let me look.")] == [1, 1, 1, 1]
     assert said.index(PROMPTS[0]) < said.index(DECISION) < said.index(PROMPTS[1])
     assert (said.count("**User:**"), TOKEN in said, IN_TABLE in said) == (3, False, False)
-    [listed] = json.loads(home.clawmem("sources", "--json"))["sources"]
+    [listed] = json.loads(home.clawmem("mine", "--sources", "--json"))["sources"]
     assert (listed["source"], listed["first"][:10]) == (source, datetime.now(UTC).isoformat()[:10])
     assert TOKEN.encode() not in b"".join(one.read_bytes() for one in home.home.glob("vault.sqlite*"))
 

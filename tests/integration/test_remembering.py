@@ -42,7 +42,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
     assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], redis)
     assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
     assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
-    for verb in ("search", "vsearch"):
+    for verb in ("search", "query --mode=vectors"):
         [found] = ask_json(remembered, verb, "-n", 1, "green or red ticket machine that sticks")["results"]
         assert found["file"] == said["file"] == f"notes/{INBOX}/{file.name}"
     found = ask_json(remembered, "search", "sessions Redis", "--all")["results"]

@@ -7,7 +7,7 @@ import json
 import pytest
 from command_line import Invoke, assert_refused, read_json
 
-VERBS = ("search", "vsearch", "query")
+VERBS = ("search", "query --mode=vectors", "query")
 
 SYNTAX = [
     "redis OR days NEAR(",
@@ -78,8 +78,8 @@ class TestBounds:
             (("list", "-n", "x"), "must be a valid integer"),
             (("serve", "--port", "99999999"), "must be less than or equal to 65535"),
             (("diary", "read", "-n", "0"), "--limit must be greater than or equal to 1."),
-            (("lifecycle", "log", "-n", "101"), "--limit must be less than or equal to 100."),
-            (("pin", ""), "NOTE... must have at least 1 character."),
+            (("undo", "-n", "101"), "--limit must be less than or equal to 100."),
+            (("pin", ""), "NOTE must have at least 1 character."),
             (("diary", "write", ""), "TEXT... must have at least 1 character."),
         ],
     )

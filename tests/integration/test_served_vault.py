@@ -172,7 +172,7 @@ class TestReadOnly:
 
 
 class TestThreads:
-    MOVES = (("migrate", "--to", "tantivy"), ("rebuild",), ("migrate", "--to", "sqlite"))
+    MOVES = (("rebuild", "--backend", "tantivy"), ("rebuild",), ("rebuild", "--backend", "sqlite"))
     THREADS = 4
 
     def test_while_another_process_moves_the_indexes(

@@ -38,12 +38,12 @@ NOTES = {
 PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
     "search": lambda one: one.cli("search", "--all", "login sessions Redis"),
     "query": lambda one: one.cli("query", "--all", "where do login sessions live"),
-    "vsearch": lambda one: one.cli("vsearch", "--all", "login sessions in Redis"),
-    "retrieve": lambda one: one.cli("retrieve", "--all", "where do login sessions live"),
-    "similar": lambda one: one.cli("similar", "notes/bees.md"),
+    "vsearch": lambda one: one.cli("query", "--mode", "vectors", "--all", "login sessions in Redis"),
+    "retrieve": lambda one: one.cli("query", "--mode", "auto", "--all", "where do login sessions live"),
+    "similar": lambda one: one.cli("links", "--similar", "notes/bees.md"),
     "timeline": lambda one: one.cli("timeline", REDIS),
     "list": lambda one: one.cli("list"),
-    "multi-get": lambda one: one.cli("multi-get", "notes/decisions/*redis.md"),
+    "multi-get": lambda one: one.cli("get", "notes/decisions/*redis.md"),
     "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[0],
     "mcp retrieve": lambda one: one.mcp(
         "memory_retrieve", query="where do login sessions live", show_all=True
@@ -75,11 +75,11 @@ def test_get_marks_beside_the_text(world: InterfaceWorld) -> None:
 
 FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "search": lambda one: one.json("search", "--all", "login sessions Redis")["results"],
-    "similar": lambda one: one.json("similar", "-n", "9", "notes/bees.md")["results"],
+    "similar": lambda one: one.json("links", "--similar", "-n", "9", "notes/bees.md")["results"],
     "timeline": lambda one: [one.json("timeline", REDIS)["focus"]],
     "list": lambda one: one.json("list")["documents"],
     "get": lambda one: [one.json("get", REDIS)],
-    "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
+    "multi-get": lambda one: one.json("get", "notes/**/*.md")["documents"],
     "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
     "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False, show_all=True)[1]["results"],
 }  # fmt: skip

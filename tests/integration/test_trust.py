@@ -92,7 +92,7 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path) -> N
     invoke("trust", "set", "notes", "shared")
 
     assert ranked() == ["notes/first.md", "notes/second.md"]
-    assert json.loads(invoke("lifecycle", "status", "--json").output)["pinned"] == 0
+    assert json.loads(invoke("archive", "--status", "--json").output)["pinned"] == 0
     assert invoke("pin", "notes/second.md").exit_code == 0
     assert ranked() == ["notes/second.md", "notes/first.md"]
-    assert "Its own front matter" not in invoke("unpin", "notes/second.md").output
+    assert "Its own front matter" not in invoke("pin", "--off", "notes/second.md").output

@@ -93,10 +93,7 @@ class TestAtTheCommandLine:
         """A vault with the shipped vectors, and a small transformer added afterwards."""
         assert invoke("bootstrap", notes).exit_code == 0
         wheel = tiny.wheel(tmp_path / "small.whl", tiny.files())
-        assert (
-            "To change a vault that has other vectors"
-            in invoke("models", "add", "minilm", "--from", wheel).stdout
-        )
+        assert "To change a vault that has other vectors" in invoke("models", "add", "minilm", wheel).stdout
         return invoke
 
     def test_what_is_added_later_replaces_nothing_by_itself(self, added: Invoke, notes: Path) -> None:
@@ -119,11 +116,11 @@ class TestAtTheCommandLine:
             "sluice keeper": "lock.md",
             "harpsichord": "haruka.md",
         }.items():
-            asked = added("--json", "vsearch", "--min-score", 0, question)
+            asked = added("--json", "query", "--mode", "vectors", "--min-score", 0, question)
             found = json.loads(asked.stdout)
             assert place in found["results"][0]["file"]
             assert (asked.stderr, found.get("degraded") or {}) == ("", {})
-        assert added("verify").exit_code == 0
+        assert added("doctor", "--verify").exit_code == 0
 
     def test_one_command_changes_to_it(self, added: Invoke) -> None:
         """Status and doctor name the command while the shipped vectors answer, and say no more of it afterwards."""
@@ -145,11 +142,11 @@ class TestAtTheCommandLine:
         assert after["embeddings"] == before["embeddings"]
         assert (embedder_role(after)["chosen"], embedder_role(after)["passed_over"]) == ("minilm", [])
         assert "--force" not in doctor(added)["model"]["detail"]
-        asked = added("vsearch", "--min-score", 0, "Redis")
+        asked = added("query", "--mode", "vectors", "--min-score", 0, "Redis")
         assert (asked.exit_code, asked.stderr) == (0, "")
         assert added("remember", "The gardener waters the orchids.").exit_code == 0
         assert (status(added)["model"], status(added)["embeddings"]["pending"]) == (after["model"], 0)
-        assert added("verify").exit_code == 0
+        assert added("doctor", "--verify").exit_code == 0
 
     def test_there_half_way_and_back(self, added: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
         """Stopped in the middle, every verb works and tells how far it is; choosing the first ends it."""
@@ -162,9 +159,9 @@ class TestAtTheCommandLine:
         assert half["building"]["fingerprint"].startswith("minilm:48:")
         assert 0 < half["building"]["share"] < 1
         assert "% made" in added("status").stdout
-        assert added("vsearch", "--min-score", 0, "Redis").stderr == ""
+        assert added("query", "--mode", "vectors", "--min-score", 0, "Redis").stderr == ""
         assert "until then those of 'wordllama" in added("doctor").stdout
-        assert added("verify").exit_code == 0
+        assert added("doctor", "--verify").exit_code == 0
         assert added("remember", "The gardener waters the orchids.").exit_code == 0
         with_note = status(added)
         assert (with_note["model"], with_note["embeddings"]["pending"]) == (half["model"], 0)

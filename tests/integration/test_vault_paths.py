@@ -73,7 +73,7 @@ def test_advice_names_the_chosen_vault(
     missing = invoke(*option, "search", "x")
     read = invoke(*option, "bootstrap", notes, "--skip-embed")
     asked = invoke(*option, "query", "vectors")
-    failed = invoke("vsearch", "x", *option, "--json")
+    failed = invoke("query", "--mode", "vectors", "x", *option, "--json")
 
     assert f"Run: {named}bootstrap PATH" in missing.stderr
     assert f"Next: {named}embed" in read.stdout and f"Next: {named}query" in read.stdout
@@ -92,5 +92,8 @@ def test_advice_for_a_named_vault(invoke: Invoke, notes: Path, home: Path, tmp_p
     (home / "work/plan.md").write_text("# Plan\n\nText.\n", "utf-8")
     assert invoke("vault", "sync", "work", home / "work").exit_code == 0
 
-    assert "Run: clawmem --vault work embed" in invoke("--vault", "work", "vsearch", "x").stderr
+    assert (
+        "Run: clawmem --vault work embed"
+        in invoke("--vault", "work", "query", "--mode", "vectors", "x").stderr
+    )
     assert "--vault work vault" not in invoke("--vault", "work", "update").stderr

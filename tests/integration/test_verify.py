@@ -221,13 +221,19 @@ class TestVectorIndex:
 
 def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
     """After a first run that stopped before indexing, many lines end with their number and the command to run."""
-    for command in (("init",), ("collection", "add", notes)):
+    for command in (
+        (
+            "vault",
+            "init",
+        ),
+        ("collection", "add", notes),
+    ):
         assert invoke(*command).exit_code == 0, command
 
-    done = invoke("verify")
+    done = invoke("doctor", "--verify")
 
     assert done.exit_code == 7
     assert f"{len(done.stdout.splitlines())} differences between files, records and indexes." in done.stderr
     assert "run: clawmem update" in done.stderr
     assert invoke("update").exit_code == 0
-    assert invoke("verify").stderr == ""
+    assert invoke("doctor", "--verify").stderr == ""

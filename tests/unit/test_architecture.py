@@ -164,7 +164,7 @@ def test_the_command_starts_with_nothing(tmp_path: Path) -> None:
 
 def test_a_search_starts_light(tmp_path: Path) -> None:
     """A search by words in an empty vault loads the vault's library and no model's."""
-    loaded = modules_after(after_commands("init", "search anything"), tmp_path)
+    loaded = modules_after(after_commands("vault init", "search anything"), tmp_path)
 
     assert "apsw" in loaded
     assert not loaded & (

@@ -221,11 +221,10 @@ def measure_hosts(vault: Path, seconds: float) -> None:
         "clawmem",
         "--vault",
         str(vault),
-        "lanes",
-        "run",
-        "--lane",
+        "maintain",
         "light",
-        "--keep-on",
+        "--every",
+        "15",
     ]
     since = iso_utc(0)
     with open_services(load_settings(vault=vault)) as services:

@@ -23,7 +23,7 @@ cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
 cli.add_typer(bench, name="bench")
 
-MODES = ("search", "vsearch", "query")
+PIPELINES = {"words": "search", "vectors": "vsearch", "hybrid": "query"}  # by mode
 UNITS = ("doc", "turn")
 SHOWN = ("recall@1", "recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
 
@@ -46,7 +46,7 @@ def measuring() -> None:
 def retrieval(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(help="A judged collection.", metavar="DIR")],
-    mode: Annotated[str, typer.Option(help=f"One of: {', '.join(MODES)}.")] = "query",
+    mode: Annotated[str, typer.Option(help=f"One of: {', '.join(PIPELINES)}.")] = "hybrid",
     unit: Annotated[str, typer.Option(help="Unit of the results: doc or turn.")] = "doc",
     pooled: Annotated[
         bool, typer.Option("--pooled", help="Ask all of it, not each question's part.")
@@ -54,7 +54,7 @@ def retrieval(
     run: Annotated[Path | None, typer.Option(help="Write the ranking here, in TREC form.")] = None,
 ) -> None:
     """Index a judged collection in a temporary vault, answer every question, and report the measures."""
-    one_of("--mode", mode, MODES)
+    one_of("--mode", mode, tuple(PIPELINES))
     one_of("--unit", unit, UNITS)
     setup = Setup(folder, mode, unit == "turn", pooled)
     report = _measured(settings_of(ctx), setup)
@@ -77,8 +77,8 @@ def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
 
     bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
     with open_services(settings) as services, progress("Asking") as step:
-        embed = None if setup.mode == "search" else services.embed
-        pipeline = services.pipeline(setup.mode)
+        embed = None if setup.mode == "words" else services.embed
+        pipeline = services.pipeline(PIPELINES[setup.mode])
         bench: BenchRetrieval = bench_retrieval(services.update, embed, pipeline, services.clock.now_ms())
         ranking = Ranking(settings.ranking)
         return bench(collection, turns=setup.turns, pooled=setup.pooled, ranking=ranking, progress=step)

@@ -64,9 +64,6 @@ FAMILIES = {
     f"{CLI}.vault": ("bootstrap",),
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
-    f"{CLI}.doctor": ("doctor",),
-    f"{CLI}.lanes": ("lanes",),
-    f"{CLI}.mining": ("mine",),
     f"{DAEMON}.surface": ("surface", "hook"),
     f"{CLI}.setup": ("setup",),
     f"{DAEMON}.serve": ("serve",),
@@ -209,9 +206,7 @@ def _usage_message(error: typer.BadParameter) -> str:
     message = error.format_message()
     if error.ctx is None or not message.startswith("Got unexpected extra argument"):
         return message
-    name = error.ctx.command_path
-    writes = any("-o" in option.opts for option in error.ctx.command.params)
-    return f"{message}. Run: {name} --help" + (f". To write to a file: {name} -o FILE" if writes else "")
+    return f"{message}. Run: {error.ctx.command_path} --help"
 
 
 cli = typer.Typer(

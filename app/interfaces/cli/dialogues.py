@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from inspect import Parameter
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import typer
 
@@ -23,14 +22,6 @@ T = TypeVar("T")
 Q = TypeVar("Q", bound=Request)
 
 DECLINED = 1  # exit code: the user did not confirm
-# The options that take the place of the parameter `CONFIRM`.
-OPTIONS = tuple(
-    Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option])
-    for name, option in (
-        ("yes", typer.Option("--yes", "-y", help="Do it without asking; for programs.")),
-        ("preview", typer.Option("--preview", help="Show what would be done, change nothing.")),
-    )
-)
 
 
 def run_confirmed(

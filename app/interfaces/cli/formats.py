@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-import typer
 
 from clawmem.app.interfaces.cli.rendering import json_part
 from clawmem.app.interfaces.cli.session import one_of
@@ -31,19 +28,6 @@ COLUMNS = tuple(
 )
 TEXT_FORMATS = ("json", "jsonl", "csv", "md")  # of these with room for the whole text
 FORMATS = ("table", *TEXT_FORMATS, "paths")
-OPTIONS = (
-    Parameter(
-        "shape",
-        Parameter.KEYWORD_ONLY,
-        default="",
-        annotation=Annotated[
-            str,
-            typer.Option(
-                "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", show_default=False
-            ),
-        ],
-    ),
-)
 
 Documents = Sequence["DocumentReference"]
 

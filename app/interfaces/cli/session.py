@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ import typer
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
-from clawmem.app.interfaces.cli.rendering import show, show_json, show_said
+from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.operations.operation import AnyOperation, Opening
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault, refuse_named
@@ -21,12 +21,8 @@ from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.operation import Request
     from clawmem.app.settings.model import Settings
-
-
-Say = Callable[["Services"], "CommandOutput"]
 
 
 class GlobalOptions(NamedTuple):
@@ -114,27 +110,12 @@ def _refuse_vault(ctx: typer.Context) -> None:
         )
 
 
-def tell(
-    ctx: typer.Context, say: Say, open_vault: Callable[[], AbstractContextManager[Services]] | None = None
-) -> None:
-    """
-    Print what *say* returns for the chosen vault.
-
-    Args:
-        open_vault: Opens the vault; by default for reading.
-    """
-    with open_vault() if open_vault else opened(ctx, read_only=True, or_read=True) as services:
-        show_said(say(services))
-        if services.is_open:
-            _note_read_only(services.settings.vault)
-
-
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
     """Print *record* if the output is JSON, else *text*."""
     show_json(record) if wants_json(ctx) else show(text)
 
 
-def _note_read_only(vault: Path) -> None:
+def note_read_only(vault: Path) -> None:
     """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
     effective = os.access in os.supports_effective_ids
     if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):

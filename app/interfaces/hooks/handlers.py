@@ -177,7 +177,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> str:
 
 
 def curator_nudge(event: HookEvent, context: HookContext) -> str:
-    """Return the recommendations of the last ``clawmem curate`` while they are recent; silence without a report."""
+    """Return the recommendations of the last ``clawmem maintain curate`` while they are recent; silence without a report."""
     file, report = context.vault.with_name(CURATOR_REPORT), ""
     with suppress(OSError, UnicodeDecodeError):
         if file.stat().st_size <= MOST_REPORT_BYTES:

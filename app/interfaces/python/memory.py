@@ -219,7 +219,6 @@ class Memory:
     import_memories = method(importing.import_memories)
     verify = method(indexes.verify)
     rebuild = method(indexes.rebuild)
-    migrate = method(indexes.migrate)
     update = method(indexing.update)
     reindex = method(indexing.reindex)
     why_not = method(indexing.why_not)

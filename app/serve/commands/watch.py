@@ -52,7 +52,7 @@ def watch(
     Watch the collections and read changes until Ctrl-C.
 
     Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
-    object. It also runs the lanes that the settings turn on: see clawmem lanes.
+    object. It also runs the lanes that the settings turn on: see clawmem maintain.
     """
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()

@@ -40,9 +40,9 @@ _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
     InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again. To index a new text, save it under "
     "another name.",
-    InactiveReason.ARCHIVED: 'Restore it first: clawmem lifecycle restore "{file}"',
+    InactiveReason.ARCHIVED: 'Restore it first: clawmem restore "{file}"',
     InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
-    InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem why-not "{file}"',
+    InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem doctor "{file}"',
 }
 _NO_SUCCESSOR = "No note is served in its place."
 _MOVED = "Its file was moved. Name the note by its new path: {successors}."
@@ -418,9 +418,9 @@ class Lookup:
             )
         return replace(excerpt, moved_from=moved_from)
 
-    def multi_get(self, pattern: str, *, max_bytes: int = MAX_BYTES) -> MultiGet:
+    def multi_get(self, pattern: str | Sequence[str], *, max_bytes: int = MAX_BYTES) -> MultiGet:
         """
-        Return several documents at once, named by a comma-separated list of addresses, or by a glob.
+        Return several documents at once, named by a glob, a comma-separated list of addresses, or a list of both.
 
         A list contains a comma and neither ``*`` nor ``?``; its addresses are read as by `get`. A glob is matched
         against ``collection/path`` and against the path alone; one that begins with ``clawmem://`` or ``//`` against
@@ -434,10 +434,17 @@ class Lookup:
                 `compile_pattern`.
         """
         _at_least_one("max_bytes", max_bytes)
-        is_list = "," in pattern and not re.search(r"[*?]", pattern)
-        names = [name for name in map(str.strip, pattern.split(",")) if name and is_list]
-        parts: list[Excerpt | LookupFailure] = [] if names else [*self._matching(pattern)]
-        parts = parts or [self._attempt(name) for name in names or [pattern]]
+        parts: list[Excerpt | LookupFailure]
+        if isinstance(pattern, str):
+            is_list = "," in pattern and not re.search(r"[*?]", pattern)
+            names = [*filter(None, map(str.strip, pattern.split(",")))] if is_list else []
+            parts = [] if names else [*self._matching(pattern)]
+            parts = parts or [self._attempt(name) for name in names or [pattern]]
+        else:
+            parts = []
+            for text in pattern:
+                matches = [*self._matching(text)] if re.search(r"[*?]", text) else []
+                parts += matches or [self._attempt(text)]
         excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sized = [_within(part, max_bytes) for part in ordered]

@@ -173,7 +173,7 @@ class ExplainFile:
         return FileStatus(
             FileState.ARCHIVED,
             f"It is {known.inactive} and not found by default.",
-            f"Run: clawmem lifecycle restore {known.display_path}",
+            f"Run: clawmem restore {known.display_path}",
         )
 
 

@@ -163,13 +163,13 @@ def _recommended(status: LifecycleStatus, idle: int, duplicates: int, *, is_foun
     if not is_found:
         yield "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild."
     if idle:
-        yield f"{idle} notes are idle by the policy: clawmem lifecycle sweep --dry-run names them."
+        yield f"{idle} notes are idle by the policy: clawmem archive --dry-run names them."
     if duplicates:
-        yield f"{duplicates} unsure notes say what others say: clawmem consolidate --dry-run names them."
+        yield f"{duplicates} unsure notes say what others say: clawmem maintain consolidate --dry-run names them."
     if status.pin_candidates or status.snooze_candidates:
         yield (
             f"{status.pin_candidates} notes are wanted again and again, {status.snooze_candidates} surface without "
-            "any use: clawmem lifecycle sweep --dry-run names them."
+            "any use: clawmem archive --dry-run names them."
         )
     unused = status.never_accessed / max(1, status.active)
     if status.active > MANY and unused > OFTEN_UNUSED:

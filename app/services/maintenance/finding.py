@@ -18,7 +18,7 @@ REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.
 REPAIR = "Run: clawmem doctor --repair"
 # Reads unchanged files again.
-REINDEX = "Run: clawmem reindex --force"
+REINDEX = "Run: clawmem update --all"
 NAMED = 3  # names listed in a message
 
 

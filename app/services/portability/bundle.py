@@ -35,7 +35,7 @@ _ABOUT = """# A clawmem bundle
 - `settings.yaml`: the config file. `questions.jsonl`: questions with their answers, for the drill.
 - `manifest.json`: the schema version, and size and SHA-256 of every part.
 
-Make a vault from it: `clawmem restore FILE`. Prove that this would work: `clawmem restore FILE --drill`.
+Make a vault from it: `clawmem import bundle FILE`. Prove that this would work: `clawmem import bundle FILE --drill`.
 """
 
 

@@ -172,7 +172,7 @@ class ClawmemProvider(MemoryProvider):
     def backup_paths(self) -> list[str]:
         """Return the vault, its hook folder and the settings of clawmem; files in the home of Hermes are saved anyway."""
         try:
-            places = self._command.ask(["path"])
+            places = self._command.ask(["vault", "path"])
         except CommandFailed:
             return []
         vault = Path(places["vault"])

@@ -35,11 +35,11 @@ SCHEMAS = [
     _schema("clawmem_similar", "List notes near to a note in meaning.", ("file",), file=_NOTE, limit=_LIMIT),
 ]
 _COMMANDS = {
-    "clawmem_retrieve": "retrieve",
-    "clawmem_get": "get",
-    "clawmem_session_log": "sessions",
-    "clawmem_timeline": "timeline",
-    "clawmem_similar": "similar",
+    "clawmem_retrieve": ["query", "--mode", "auto"],
+    "clawmem_get": ["get"],
+    "clawmem_session_log": ["sessions"],
+    "clawmem_timeline": ["timeline"],
+    "clawmem_similar": ["links", "--similar"],
 }
 
 
@@ -67,4 +67,4 @@ def arguments_of(tool: str, values: Mapping[str, Any]) -> list[str]:
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{tool} needs {name!r}, a text.")
         words.append(text)
-    return [_COMMANDS[tool], *options, *(["--", *words] if words else [])]
+    return [*_COMMANDS[tool], *options, *(["--", *words] if words else [])]

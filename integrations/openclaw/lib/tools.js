@@ -5,7 +5,7 @@ import { answer, clamped } from "./memory.js";
 const LIMIT = { type: "integer", minimum: 1, maximum: 50 };
 const NOTE = { type: "string", description: "A path, #docid or title, as another tool returned it." };
 
-const VERBS = { auto: "retrieve", hybrid: "query", keyword: "search", semantic: "vsearch" };
+const MODES = { auto: "auto", hybrid: "hybrid", keyword: "words", semantic: "vectors" };
 
 const TOOLS = [
   {
@@ -15,13 +15,15 @@ const TOOLS = [
     required: ["query"],
     properties: {
       query: { type: "string" },
-      mode: { type: "string", enum: Object.keys(VERBS) },
+      mode: { type: "string", enum: Object.keys(MODES) },
       collection: { type: "string" },
       limit: LIMIT,
       compact: { type: "boolean", description: "Without lines, times and headings." },
     },
     words: ({ query, mode, collection, limit }) => [
-      VERBS[mode] ?? VERBS.auto,
+      "query",
+      "--mode",
+      MODES[mode] ?? MODES.auto,
       "-n",
       String(clamped(limit, 1, 50, 10)),
       ...(collection ? ["--collection", String(collection)] : []),
@@ -74,7 +76,7 @@ const TOOLS = [
     description: "List notes near to a note in meaning.",
     required: ["docid"],
     properties: { docid: NOTE, limit: LIMIT },
-    words: ({ docid, limit }) => ["similar", "-n", String(clamped(limit, 1, 50, 5)), "--", String(docid)],
+    words: ({ docid, limit }) => ["links", "--similar", "-n", String(clamped(limit, 1, 50, 5)), "--", String(docid)],
   },
 ];
 
