@@ -13,6 +13,7 @@ from wired import wired
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.indexing import source
+from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous
 from clawmem.ports.records import InactiveReason, Scan
 
@@ -135,6 +136,18 @@ class TestEdits:
 
 
 class TestWithheld:
+    def test_what_is_not_from_a_file_is_never_withdrawn(self, world: World) -> None:
+        """A document without a stamp stays, whatever the folder holds."""
+        told = save(world.vault, "told.md", "Said, not written.", collection="notes")
+        world.write("a.md", "Zebra.")
+
+        assert world.update(force=True).removed == 0
+
+        (world.root / "a.md").unlink()
+        assert world.update().removed == 1
+        assert world.paths() == ["notes/told.md"]
+        assert world.vault.documents.get(told).inactive is None
+
     @pytest.mark.parametrize("force", [False, True])
     def test_a_forgotten_note_never_comes_back(self, world: World, force: bool) -> None:
         """Neither a pass nor force nor an edit nor the file's leaving and return revive it."""

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import configure
+from command_line import configure, write_file
 from command_process import Run
 from programs import run_program
 
@@ -144,3 +144,12 @@ def test_dotenv_of_a_cloned_folder_says_nothing(run: Run, home: Path) -> None:
     assert run("vault", "path").stdout == settled
     assert run("vault", "list").stdout == run("vault", "list", CLAWMEM_VAULTS="").stdout
     assert "theirs" not in run("vault", "list").stdout
+
+
+def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
+    """``.env`` beside the config file is read; a variable of the shell is stronger."""
+    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\n")
+
+    assert run("path").stdout == "elsewhere.sqlite\n"
+    assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
+    assert run("path", "--vault", "given.sqlite").stdout == "given.sqlite\n"

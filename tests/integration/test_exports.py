@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_notes
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
 
@@ -89,3 +90,15 @@ def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[
     assert refused.exit_code != 0
     assert why in refused.output
     assert {*home.iterdir()} == {home / ".cache", home / ".config"}
+
+
+def test_drafts_of_killed_commands(remembered: Invoke, home: Path) -> None:
+    """Doctor deletes old drafts of the vault, and nothing that a running command may write."""
+    new, old = (home / f".cache/clawmem/.index.sqlite.draft-{name}" for name in ("new", "old"))
+    write_notes(new, {"index.sqlite": "half"})
+    write_notes(old, {"index.sqlite": "half"})
+    os.utime(old, (0, 0))
+
+    remembered("doctor")
+
+    assert (new.exists(), old.exists()) == (True, False)

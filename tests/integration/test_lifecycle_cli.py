@@ -122,3 +122,16 @@ def test_an_answer_counts_as_an_access(remembered: Invoke) -> None:
     assert (before["never_accessed"], before["oldest_access"]) == (3, None)
     assert (after["never_accessed"], after["recalls"]) == (2, 1)
     assert after["oldest_access"] > "2026"
+
+
+@pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "XDG_CONFIG_HOME"])
+def test_a_relative_base_folder_is_ignored(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Otherwise the vault would follow the working folder."""
+    monkeypatch.setenv(name, "cache")
+
+    places = read(invoke, "path")
+
+    assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
+    assert places["config"] == str(home / ".config/clawmem/config.yaml")

@@ -147,3 +147,12 @@ def test_a_fact_that_a_later_one_replaces_leaves_it(world: World) -> None:
 
     assert "instead of MySQL" in profile(world)
     assert "- Orders:" not in profile(world)
+
+
+def test_secrets_stay_out(world: World) -> None:
+    """No line has a secret."""
+    said = "Set password" + "=hunter2Xk93Lmq for the ledger"
+    save(world.vault, "done.md", "Done.", title=said, content_type="progress")
+
+    assert "hunter2" not in profile(world)
+    assert "for the ledger (notes/done.md, 2024-03-01)" in profile(world)

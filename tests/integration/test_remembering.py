@@ -231,3 +231,15 @@ def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> No
     assert done.exit_code == 2
     assert "forgotten on request" in done.stderr
     assert saved_files(notes) == []
+
+
+def test_a_secret_is_reported_and_saved_as_written(remembered: Invoke, notes: Path) -> None:
+    """The user's words stay unchanged; a remark says that a secret stands in them."""
+    text = "The token is ghp_" + "a8Kq2mZ0xW4v" * 3
+    done = remembered("remember", text)
+
+    [file] = saved_files(notes)
+    assert done.exit_code == 0
+    assert "A secret seems to stand in the text" in done.stderr
+    assert text in file.read_text("utf-8")
+    assert "secret" not in remembered("remember", "The gate code is 4711.").stderr
