@@ -235,17 +235,18 @@ class Element:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Yield a line for each value that differs, as ``path: old → new``; for a list the elements that came or went."""
+    """Yield a line for each value that differs, and for each element that came into a list or went."""
     if isinstance(before, dict | None) and isinstance(after, dict | None):
         before, after = before or {}, after or {}
         for name in (name for name in {**before, **after} if before.get(name) != after.get(name)):
             yield from differences(before.get(name), after.get(name), f"{path}.{name}".lstrip("."))
-    elif isinstance(before, list | None) and isinstance(after, list | None):
-        before, after = before or [], after or []
+    elif isinstance(before, list) and isinstance(after, list):
         yield from (f"{path}: + {_shown(value)}" for value in after if value not in before)
         yield from (f"{path}: - {_shown(value)}" for value in before if value not in after)
+    elif after is None:
+        yield f"{path}: removed"
     else:
-        yield f"{path}: {' → '.join(_shown(value) for value in (before, after) if value is not None)}"
+        yield f"{path}: {f'{_shown(before)} → ' if before is not None else ''}{_shown(after)}"
 
 
 def _shown(value: Any) -> str:
