@@ -10,11 +10,13 @@ from itertools import pairwise
 
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.ports.clients import ConfiguredCommand, HookEntry
 
 # The start of a command in any folder: a project that an agent works on may contain a `json.py`.
 PROGRAM = (sys.executable, "-P", "-m", "clawmem")
 VAULT, PROFILE, WITH = "--vault", "--profile", "--with"  # options of hooks
+SERVER_VAULT = "mcp --vault"  # the vault of an MCP server, which may be a name
 _NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_(SESSION_|NO_SERVER)")
 
 
@@ -55,14 +57,18 @@ def hook_entries(options: Mapping[str, str], environ: Mapping[str, str]) -> list
 
 
 def installed_options(commands: Iterable[ConfiguredCommand]) -> dict[str, str]:
-    """Return the options of installed commands, also those that are variables, see `hook_entries`."""
+    """Return the options of installed commands, see `hook_entries`, also those that are variables, and `SERVER_VAULT`."""
     options: dict[str, str] = {}
     optional: list[str] = []
     for command in commands:
         line = command.command
         words = shlex.split(line) if isinstance(line, str) else line
+        if ToolSet.FILES in words:  # a server of its own
+            continue
         given = {option: value for option, value in pairwise(words) if option in (VAULT, PROFILE, WITH)}
         optional += given.pop(WITH, "").split(",")
+        if not command.event and VAULT in given:
+            given[SERVER_VAULT] = given.pop(VAULT)
         named = {VAULT: command.environ.get("INDEX_PATH"), PROFILE: command.environ.get("CLAWMEM_PROFILE")}
         options |= {option: value for option, value in {**named, **given}.items() if value}
     return {**options, WITH: ",".join(dict.fromkeys(filter(None, optional)))}

@@ -158,7 +158,13 @@ def test_the_server_of_claude_code(invoke: Invoke, home: Path) -> None:
     vault = str((home / "work.sqlite").resolve())
     assert servers["clawmem-files"]["args"][-5:] == ["mcp", "--vault", vault, "--tools", "files"]
     assert not (home / ".claude").exists()
-    invoke("setup", "mcp", "--remove")
+    (home / "other").mkdir()
+    invoke("--vault", "other/work.sqlite", "setup", "claude-code")
+    invoke("setup", "claude-code")
+    vault = str((home / "other" / "work.sqlite").resolve())
+    assert json.loads(file.read_text())["mcpServers"]["clawmem"]["args"][-2:] == ["--vault", vault]
+    assert handlers_in(home / ".claude" / "settings.json")["Stop"][0]["args"][-2:] == ["--vault", vault]
+    invoke("setup", "claude-code", "--remove")
     assert json.loads(file.read_text()) == {"projects": {}}
 
 

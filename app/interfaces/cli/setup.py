@@ -15,6 +15,7 @@ from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.client.connection import (
     PROFILE,
     PROGRAM,
+    SERVER_VAULT,
     VAULT,
     WITH,
     hook_entries,
@@ -151,7 +152,8 @@ class Setup:
         is_known = agent in self.clients.titles
         options = installed_options(self.clients.state(agent, self._project).commands) if is_known else {}
         options |= {option: value for option, value in chosen.items() if value}
-        named = ["--vault", self._settings.named or vault] if self._is_named else []
+        of_server = self._settings.named or vault if self._is_named else options.get(SERVER_VAULT)
+        named = ["--vault", of_server] if of_server else []
         tools = [] if self._tools is ToolSet.CLAWMEM else ["--tools", self._tools]
         environ = passed_variables(os.environ)
         return Connection(
