@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.domain.graph.edges import Edges, steps
+from clawmem.domain.graph.edges import Edges, Step, steps
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import RelationKind
 
@@ -22,40 +22,13 @@ DECAY = 0.9  # share of a document's score that it passes on
 FOR_STRUCTURE, FOR_MEANING = 0.6, 0.4  # weights of the kind of relation and of the cosine
 OTHER_STRUCTURE = 1.0  # for the kinds supporting, contradicts and usage
 
-STRUCTURE = MappingProxyType(
+_KINDS = (RelationKind.CAUSAL, RelationKind.SEMANTIC, RelationKind.TEMPORAL, RelationKind.ENTITY)
+STRUCTURE: Mapping[Intent, Mapping[RelationKind, float]] = MappingProxyType(
     {
-        Intent.WHY: MappingProxyType(
-            {
-                RelationKind.CAUSAL: 5.0,
-                RelationKind.SEMANTIC: 2.0,
-                RelationKind.TEMPORAL: 0.5,
-                RelationKind.ENTITY: 1.0,
-            }
-        ),
-        Intent.WHEN: MappingProxyType(
-            {
-                RelationKind.CAUSAL: 1.0,
-                RelationKind.SEMANTIC: 2.0,
-                RelationKind.TEMPORAL: 5.0,
-                RelationKind.ENTITY: 0.5,
-            }
-        ),
-        Intent.ENTITY: MappingProxyType(
-            {
-                RelationKind.CAUSAL: 2.0,
-                RelationKind.SEMANTIC: 3.0,
-                RelationKind.TEMPORAL: 1.0,
-                RelationKind.ENTITY: 6.0,
-            }
-        ),
-        Intent.WHAT: MappingProxyType(
-            {
-                RelationKind.CAUSAL: 1.0,
-                RelationKind.SEMANTIC: 5.0,
-                RelationKind.TEMPORAL: 1.0,
-                RelationKind.ENTITY: 2.0,
-            }
-        ),
+        Intent.WHY: dict(zip(_KINDS, (5.0, 2.0, 0.5, 1.0), strict=True)),
+        Intent.WHEN: dict(zip(_KINDS, (1.0, 2.0, 5.0, 0.5), strict=True)),
+        Intent.ENTITY: dict(zip(_KINDS, (2.0, 3.0, 1.0, 6.0), strict=True)),
+        Intent.WHAT: dict(zip(_KINDS, (1.0, 5.0, 1.0, 2.0), strict=True)),
     }
 )
 
@@ -84,19 +57,6 @@ class TraversedDocument(NamedTuple):
     depth: int
 
 
-class _IncomingStep(NamedTuple):
-    """One step to a document: the score passed on by its start, the weight of its kind, and its own weight."""
-
-    passed_on: float
-    structure: float
-    weight: float
-
-    def score(self, cosine: float) -> float:
-        """Return the score of the document at the end, for its *cosine* to the question."""
-        transition = math.exp(FOR_STRUCTURE * self.structure + FOR_MEANING * cosine)
-        return self.passed_on + transition * self.weight
-
-
 def relation_weight(intent: Intent, kind: RelationKind) -> float:
     """Return the weight of a kind of relation for a question with *intent*."""
     return STRUCTURE[intent].get(kind, OTHER_STRUCTURE)
@@ -119,7 +79,7 @@ def traverse(
 
     Args:
         anchors: Scores by document.
-        similarity: Called at most once per document and level, only for documents that may still enter the beam.
+        similarity: Called at most once per document and level.
 
     Returns:
         Documents by score descending, then id ascending. The order of the edges does not matter.
@@ -131,12 +91,31 @@ def traverse(
     for depth in range(1, bounds.depth + 1):
         if not frontier or len(reached) >= bounds.budget:
             break
-        ways = _ways(frontier, reached, intent, edges)
-        frontier = [
-            TraversedDocument(found, score, depth) for found, score in _best(ways, similarity, bounds.beam)
-        ]
-        reached.update((found.document_id, found) for found in frontier)
-    return sorted(reached.values(), key=lambda found: (-found.score, found.document_id))
+        passed_on = {document.document_id: DECAY * document.score for document in frontier}
+        ways = defaultdict[int, list[Step]](list)
+        for step in steps(edges, passed_on, intent):
+            if step.end not in reached:
+                ways[step.end].append(step)
+        level: list[TraversedDocument] = []
+        for document_id, several in ways.items():
+            cosine = max(-1.0, min(1.0, similarity(document_id)))
+            scores = (
+                step_score(passed_on[step.start], relation_weight(intent, step.kind), cosine, step.weight)
+                for step in several
+            )
+            level.append(TraversedDocument(document_id, max(scores), depth))
+        frontier = sorted(level, key=_best_first)[: bounds.beam]
+        reached.update((document.document_id, document) for document in frontier)
+    return sorted(reached.values(), key=_best_first)
+
+
+def step_score(passed_on: float, structure: float, cosine: float, weight: float) -> float:
+    """Return the score of the document at the end of a step, for its *cosine* to the question."""
+    return passed_on + math.exp(FOR_STRUCTURE * structure + FOR_MEANING * cosine) * weight
+
+
+def _best_first(document: TraversedDocument) -> tuple[float, int]:
+    return -document.score, document.document_id
 
 
 def scaled(reached: Iterable[TraversedDocument], intent: Intent) -> dict[int, float]:
@@ -148,9 +127,9 @@ def scaled(reached: Iterable[TraversedDocument], intent: Intent) -> dict[int, fl
     matching documents: nDCG@10 on Cranfield fell from .425 to .253.
     """
     return {
-        found.document_id: found.score / highest_score_at(found.depth, intent)
-        for found in reached
-        if found.depth
+        document.document_id: document.score / highest_score_at(document.depth, intent)
+        for document in reached
+        if document.depth
     }
 
 
@@ -159,36 +138,4 @@ def highest_score_at(depth: int, intent: Intent) -> float:
     if depth == 0:
         return 1.0
     best = max(*STRUCTURE[intent].values(), OTHER_STRUCTURE)
-    return _IncomingStep(DECAY * highest_score_at(depth - 1, intent), best, 1.0).score(1.0)
-
-
-def _ways(
-    frontier: list[TraversedDocument], reached: Mapping[int, TraversedDocument], intent: Intent, edges: Edges
-) -> Mapping[int, list[_IncomingStep]]:
-    passed_on = {found.document_id: DECAY * found.score for found in frontier}
-    ways: defaultdict[int, list[_IncomingStep]] = defaultdict(list)
-    for step in steps(edges, passed_on, intent):
-        if step.end not in reached:
-            way = _IncomingStep(passed_on[step.start], relation_weight(intent, step.kind), step.weight)
-            ways[step.end].append(way)
-    return ways
-
-
-def _best(
-    ways: Mapping[int, list[_IncomingStep]], similarity: Similarity, beam: int
-) -> list[tuple[int, float]]:
-    """
-    Return the *beam* best documents with their scores.
-
-    A similarity costs a read from the vault. Candidates are therefore tried by their upper bound, highest first,
-    until no remaining bound can enter the beam.
-    """
-    promise = {found: max(way.score(1.0) for way in several) for found, several in ways.items()}
-    kept: list[tuple[int, float]] = []
-    for found in sorted(promise, key=lambda found: (-promise[found], found)):
-        if len(kept) == beam and promise[found] < kept[-1][1]:
-            break
-        cosine = max(-1.0, min(1.0, similarity(found)))
-        kept.append((found, max(way.score(cosine) for way in ways[found])))
-        kept = sorted(kept, key=lambda one: (-one[1], one[0]))[:beam]
-    return kept
+    return step_score(DECAY * highest_score_at(depth - 1, intent), best, 1.0, 1.0)

@@ -44,7 +44,7 @@ class Ask:
         """The fingerprint of the model. Raises `ModelUnavailable`."""
         return self.generator.fingerprint
 
-    def __call__(self, asked: ModelTask, prompt: str) -> Any | None:
+    def __call__(self, task: ModelTask, prompt: str) -> Any | None:
         """
         Return the cached or a new answer; ``None`` if the model failed twice to return JSON of that shape.
 
@@ -52,18 +52,18 @@ class Ask:
             DailyLimitReached: the daily limit is reached; nothing was asked.
             ModelError: see `Generator.generate`.
         """
-        cached = self.answers.get(self.model, asked.purpose, prompt)
-        value = None if cached is None else read_json(cached, asked.schema)
-        if value is not None and not fitted(value, asked.schema).problem:
+        cached = self.answers.get(self.model, task.purpose, prompt)
+        value = None if cached is None else read_json(cached, task.schema)
+        if value is not None and not fitted(value, task.schema).problem:
             return value
-        value = json_answer(self._charged(asked), prompt, asked.schema)
+        value = json_answer(self._charged(task), prompt, task.schema)
         if value is not None:
             with suppress(VaultError):  # an answer that is not cached can be asked for again
                 now = iso_utc(self.clock.now_ms())
-                self.answers.keep(self.model, asked.purpose, {prompt: json.dumps(value)}, at=now)
+                self.answers.keep(self.model, task.purpose, {prompt: json.dumps(value)}, at=now)
         return value
 
-    def _charged(self, asked: ModelTask) -> Callable[[str], str]:
+    def _charged(self, task: ModelTask) -> Callable[[str], str]:
         def ask(prompt: str) -> str:
             if self.ledger.calls_on(self._today()) >= self.calls_a_day:
                 raise DailyLimitReached(self.calls_a_day)
@@ -72,25 +72,25 @@ class Ask:
                 answer = self.generator.generate(
                     prompt,
                     timeout_s=TIMEOUT_S,
-                    max_tokens=asked.max_tokens,
-                    temperature=asked.temperature,
-                    schema=asked.schema,
+                    max_tokens=task.max_tokens,
+                    temperature=task.temperature,
+                    schema=task.schema,
                 )
             finally:
-                self._charge(asked.purpose, prompt, answer, perf_counter() - began)
+                self._charge(task.purpose, prompt, answer, perf_counter() - began)
             return answer
 
         return ask
 
     def _charge(self, purpose: str, prompt: str, answer: str | None, took_s: float) -> None:
         counted = answer if isinstance(answer, GeneratedText) else GeneratedText("")
-        asked, written = counted.prompt_tokens, counted.answer_tokens
+        read, written = counted.prompt_tokens, counted.answer_tokens
         cost = Cost(
             self._today(),
             self.model,
             purpose,
             failed=int(answer is None),
-            prompt_tokens=token_count(prompt) if asked is None else asked,
+            prompt_tokens=token_count(prompt) if read is None else read,
             answer_tokens=token_count(answer or "") if written is None else written,
             took_ms=round(took_s * 1000),
         )
