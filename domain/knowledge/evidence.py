@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import takewhile
+from posixpath import commonprefix
 
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.names import names_in
@@ -14,17 +14,7 @@ from clawmem.domain.text.vocabulary import STOP_WORDS
 LEAST_STEM = 3  # letters of the common prefix of two forms of a word
 LEAST_VERB = 4  # the same for verb endings, which names may also have by chance
 _PLURALS = ({"", "s"}, {"", "es"}, {"y", "ies"})
-_OTHERS = (
-    {"", "n"},
-    {"", "en"},
-    {"", "d"},
-    {"", "ed"},
-    {"", "ing"},
-    {"e", "ing"},
-    {"es", "ing"},
-    {"ed", "ing"},
-    {"y", "ied"},
-)
+_VERBS = [set(pair.split("/")) for pair in "/n /en /d /ed /ing e/ing es/ing ed/ing y/ied".split()]
 _PRONOUN = AnyCase(r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b")
 _USER = ["user"]  # the name that models use for the speaker of "I"
 
@@ -74,15 +64,15 @@ def _is_named(name: str, source_words: list[str]) -> bool:
     return bool(wanted) and any(all(map(_are_forms, wanted, run)) for run in runs)
 
 
-def _are_forms(one: str, other: str) -> bool:
+def _are_forms(word: str, other: str) -> bool:
     """Whether two words differ only in their ending; words with digits have no endings."""
-    if one == other:
+    if word == other:
         return True
-    stem = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
-    endings = {one[stem:], other[stem:]}
-    if not (one + other).isalpha() or stem < LEAST_STEM:
+    stem = len(commonprefix((word, other)))
+    endings = {word[stem:], other[stem:]}
+    if not (word + other).isalpha() or stem < LEAST_STEM:
         return False
-    return endings in _PLURALS or (stem >= LEAST_VERB and endings in _OTHERS)
+    return endings in _PLURALS or (stem >= LEAST_VERB and endings in _VERBS)
 
 
 def _content(text: str) -> list[str]:

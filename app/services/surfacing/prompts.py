@@ -9,7 +9,7 @@ from functools import partial
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.models import REST_MS, Watch
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.recalls import Recalls, Retention
+from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.scheduling import LATE, NamedThreads
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies, SurfacingStores
@@ -21,7 +21,6 @@ from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.clock import Clock
 from clawmem.ports.knowledge import TripleStore
 from clawmem.ports.models import Embedder, LateInteraction, ModelFailures, ModelRole
-from clawmem.ports.telemetry import Telemetry
 
 
 class PromptSurfacing:
@@ -47,7 +46,7 @@ class PromptSurfacing:
         *,
         stores: SurfacingStores,
         triples: TripleStore,
-        telemetry: Telemetry,
+        recalls: Recalls,
         model_failures: ModelFailures,
         clock: Clock,
         threads: NamedThreads,
@@ -69,14 +68,6 @@ class PromptSurfacing:
             dependencies = dependencies._replace(embedder=serving, late=late())
             if settings.llm_server or settings.rerank_server:
                 dependencies = dependencies._replace(models=partial(model_servers, settings))
-        recalls = Recalls(
-            telemetry,
-            clock,
-            stores.receipts,
-            enabled=settings.records_questions,
-            forgets=not settings.read_only,
-            retention=Retention(settings.retention_days, settings.kept_receipt_days),
-        )
         facts = FactsAbout(stores.retrieval.documents, stores.retrieval.entities, triples)
         self._surface = SurfaceContext(
             stores, dependencies, clock, recalls, facts, nudge_interval=settings.nudge_interval
