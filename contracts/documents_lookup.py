@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import fetch, id_of, save, sha
+from clawmem.contracts.samples import DAYS, fetch, id_of, save, sha
 from clawmem.ports.records import Document, InactiveReason, Origin, Scope
 from clawmem.ports.vault import Vault
 
@@ -138,3 +138,131 @@ class LookupContract(VaultContract):
 
 def _ids(found: list[Document]) -> list[int]:
     return [document.id for document in found]
+
+
+class IdentityContract(VaultContract):
+    """
+    Moves of documents, lookup by exact body, and fingerprints of forgotten bodies. Supply ``vault``: an EMPTY
+    ``Vault``.
+    """
+
+    def test_holding(self, vault: Vault) -> None:
+        """
+        Every document with exactly this body is found, active or not, by collection and path, except forgotten ones.
+        """
+        served = save(vault, "b.md", "One.")
+        removed, archived, forgotten = (save(vault, f"{name}.md", "One.") for name in "acd")
+        save(vault, "e.md", "Two.")
+        for document_id, reason in (
+            (removed, InactiveReason.REMOVED),
+            (archived, InactiveReason.ARCHIVED),
+            (forgotten, InactiveReason.FORGOTTEN),
+        ):
+            vault.documents.deactivate([document_id], reason)
+
+        assert [document.id for document in vault.documents.holding(sha("One."))] == [
+            removed,
+            served,
+            archived,
+        ]
+        assert vault.documents.holding(sha("One.")[:63]) == []
+        assert vault.documents.holding(sha("Three.")) == []
+
+    def test_moving(self, vault: Vault) -> None:
+        """A moved document keeps its id and all other fields; the former place is empty."""
+        moved = save(vault, "a.md", "One.")
+        vault.documents.pin(moved, True)
+        before = fetch(vault, moved)
+
+        with vault.transactions.writing():
+            vault.documents.move(moved, "other", "b/c.md")
+
+        assert fetch(vault, moved) == before._replace(collection="other", path="b/c.md")
+        assert vault.documents.at(before.collection, "a.md") is None
+        assert vault.documents.body(moved) == "One."
+
+    def test_moving_to_a_known_place(self, vault: Vault) -> None:
+        """
+        Moving to an occupied place exchanges the two documents; moving to the document's own place changes nothing.
+        """
+        first, second = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
+        vault.documents.deactivate([second], InactiveReason.REMOVED)
+        place = fetch(vault, first).collection
+
+        with vault.transactions.writing():
+            vault.documents.move(first, place, "b.md")
+            vault.documents.move(first, place, "b.md")
+
+        assert id_of(vault.documents.at(place, "b.md")) == first
+        assert id_of(vault.documents.at(place, "a.md")) == second
+        assert fetch(vault, second).inactive is InactiveReason.REMOVED
+
+    def test_marks_of_forgotten_bodies(self, vault: Vault) -> None:
+        """An added body is recognised, even with other white space; any other body is not."""
+        assert not vault.forgotten_texts.holds("One text.")
+        with vault.transactions.writing():
+            vault.forgotten_texts.add(["One text.", "Two."])
+            vault.forgotten_texts.add(["One text."])
+
+        assert vault.forgotten_texts.holds("One text.")
+        assert vault.forgotten_texts.holds("\n One  text.\n")
+        assert vault.forgotten_texts.holds("Two.")
+        assert not vault.forgotten_texts.holds("Onetext.")
+        assert not vault.forgotten_texts.holds("Three.")
+
+
+class ChronologyContract(VaultContract):
+    """Documents written just before and after a document. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_by_the_time_of_writing(self, vault: Vault) -> None:
+        """
+        The documents before and after are returned oldest first, regardless of the order in which they were saved.
+        """
+        third = save(vault, "3.md", authored_at=DAYS[2])
+        first = save(vault, "1.md", authored_at=DAYS[0])
+        focus = save(vault, "f.md", authored_at=DAYS[1])
+        zeroth = save(vault, "0.md", authored_at="2023-12-31T23:59:59.999Z")
+        last = save(vault, "4.md", authored_at="2024-03-03T00:00:00.001Z")
+
+        assert vault.documents.written_before(focus, 9) == [zeroth, first]
+        assert vault.documents.written_after(focus, 9) == [third, last]
+
+    def test_the_nearest(self, vault: Vault) -> None:
+        """A limit returns the documents nearest to the focus on each side; a limit below 1 returns none."""
+        first, second, third, fourth, fifth = (save(vault, f"{number}.md") for number in range(5))
+
+        assert vault.documents.written_before(third, 1) == [second]
+        assert vault.documents.written_after(third, 1) == [fourth]
+        assert vault.documents.written_before(fifth, 3) == [second, third, fourth]
+        for limit in (0, -1):
+            assert (
+                vault.documents.written_before(third, limit)
+                == vault.documents.written_after(third, limit)
+                == []
+            )
+        assert first
+
+    def test_within_a_collection(self, vault: Vault) -> None:
+        """With a collection only its documents are returned, and other documents do not count against the limit."""
+        mine = save(vault, "a.md", collection="mine")
+        focus = save(vault, "f.md", collection="mine")
+        other = save(vault, "b.md", collection="other")
+        later = save(vault, "c.md", collection="mine")
+
+        assert vault.documents.written_after(focus, 1, "mine") == [later]
+        assert vault.documents.written_after(focus, 1) == [other]
+        assert vault.documents.written_before(other, 9, "mine") == [mine, focus]
+        assert vault.documents.written_before(focus, 9, "nobody") == []
+
+    @pytest.mark.parametrize("reason", InactiveReason)
+    def test_what_is_not_served_is_not_told(self, vault: Vault, reason: InactiveReason) -> None:
+        """An inactive document is never returned, but its neighbours can still be requested."""
+        first, gone, third = (save(vault, f"{number}.md") for number in range(3))
+
+        vault.documents.deactivate([gone], reason)
+
+        assert vault.documents.written_after(first, 9) == [third]
+        assert (vault.documents.written_before(gone, 9), vault.documents.written_after(gone, 9)) == (
+            [first],
+            [third],
+        )

@@ -12,6 +12,7 @@ from clawmem.contracts.samples import (
     VECTOR_B,
     assert_vectors,
     document,
+    fetch,
     fragments,
     pending_texts,
     raw_vector,
@@ -22,7 +23,16 @@ from clawmem.contracts.samples import (
 )
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.indexes import EmbeddingCounts
-from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKey, FragmentKind, InactiveReason, Vector
+from clawmem.ports.records import (
+    NEVER_EMBEDDED,
+    EmbedState,
+    Fragment,
+    FragmentKey,
+    FragmentKind,
+    InactiveReason,
+    Role,
+    Vector,
+)
 from clawmem.ports.vault import Vault
 
 REFUSED = {
@@ -216,3 +226,331 @@ class EmbeddingStorageContract(VaultContract):
 
         assert (vault.embeddings.of_document(saved), vault.embeddings.search(VECTOR_A, 9)) == before
         assert vault.embeddings.faults() == []
+
+
+class EmbeddingStateContract(VaultContract):
+    """Failures, states and counts of embeddings. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_synced_when_complete(self, vault: Vault) -> None:
+        """A document is pending until its last text has a vector, then synced; other documents are unaffected."""
+        saved, other = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "Three.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        assert state(vault, saved) is EmbedState.PENDING
+
+        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
+
+        assert (state(vault, saved), state(vault, other)) == (EmbedState.SYNCED, EmbedState.PENDING)
+
+    def test_documents_without_a_vector_are_counted(self, vault: Vault) -> None:
+        """A document counts until its last text has a vector; an inactive one does not count."""
+        save(vault, "a.md", "One.\nTwo.")
+        gone = save(vault, "b.md", "Three.\nFour.")
+        assert vault.embeddings.documents_without() == 2
+
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+        assert vault.embeddings.documents_without() == 1
+        vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
+        assert vault.embeddings.documents_without() == 0
+
+    def test_three_failures(self, vault: Vault) -> None:
+        """A text leaves the worklist at its third failure, not before, and its documents become failed."""
+        both = save(vault, "a.md", "One.\nTwo."), save(vault, "b.md", "One.")
+        for _ in range(2):
+            vault.embeddings.fail([sha("One.")], "timed out")
+        assert pending_texts(vault) == ["One.", "Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.PENDING}
+
+        vault.embeddings.fail([sha("One.")], "timed out")
+
+        assert pending_texts(vault) == ["Two."]
+        assert {state(vault, saved) for saved in both} == {EmbedState.FAILED}
+
+    def test_counts_are_of_texts(self, vault: Vault) -> None:
+        """Each text of active documents is counted once by its state; orphaned vectors are counted separately."""
+        save(vault, "a.md", "One.\nTwo.\nThree.\nOne.")
+        save(vault, "b.md", "One.\nFour.")
+        gone = save(vault, "c.md", "Five.\nSix.\nOne.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Five."): VECTOR_B})
+        give_up(vault, "Two.")
+
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1, pending=2, failed=1, orphaned=1)
+
+    def test_clean_deletes_orphans_only(self, vault: Vault) -> None:
+        """Cleaning deletes exactly the vectors that no active document uses and returns their number."""
+        here, gone = save(vault, "a.md", "One."), save(vault, "b.md", "One.\nTwo.\nThree.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Two."): VECTOR_B, sha("Three."): VECTOR_B})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 2
+        assert vault.embeddings.clean() == 0
+        assert_vectors(vault.embeddings.of_document(here), [vector_of(here, 0, VECTOR_A)])
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
+
+    def test_last_vector_takes_the_model_along(self, vault: Vault) -> None:
+        """After cleaning deleted the last vector there is no model, and any other may begin, with any length."""
+        vault.embeddings.store(MODEL, {sha("Gone."): VECTOR_A})
+
+        assert vault.embeddings.clean() == 1
+
+        assert vault.embeddings.fingerprint() is None
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert vault.embeddings.fingerprint() == "model-b"
+
+    def test_clear_starts_over(self, vault: Vault) -> None:
+        """Clearing deletes vectors, failures and model; every text is pending, and another model may begin."""
+        synced, failed = save(vault, "a.md", "One."), save(vault, "b.md", "Two.")
+        vault.embeddings.store(MODEL, {sha("One."): VECTOR_A, sha("Gone."): VECTOR_B})
+        give_up(vault, "Two.")
+
+        vault.embeddings.clear()
+
+        assert vault.embeddings.fingerprint() is None
+        assert vault.embeddings.counts() == EmbeddingCounts(pending=2)
+        assert {state(vault, synced), state(vault, failed)} == {EmbedState.PENDING}
+        vault.embeddings.store("model-b", {sha("One."): unit_vector(1, 2)})
+        assert state(vault, synced) is EmbedState.SYNCED
+
+
+def give_up(vault: Vault, *texts: str) -> None:
+    """Fail texts until they leave the worklist."""
+    for _ in range(3):
+        vault.embeddings.fail([sha(text) for text in texts], "no answer")
+
+
+def state(vault: Vault, document_id: int) -> EmbedState:
+    """Return the embedding state of a document."""
+    return fetch(vault, document_id).embed_state
+
+
+OTHER = "model-b"
+SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, with another length
+
+
+class EmbeddingBuildingContract(VaultContract):
+    """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_nothing_goes_into_a_space_that_was_not_begun(self, vault: Vault) -> None:
+        """Vectors are refused if no space is being built, or if it was begun for another model."""
+        served(vault, "One.")
+        with pytest.raises(ModelMismatch):
+            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, building=True)
+        vault.embeddings.begin("model-c")
+
+        with pytest.raises(ModelMismatch):
+            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, building=True)
+
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
+
+    def test_everything_waits_for_it(self, vault: Vault) -> None:
+        """In a new space every text of an active document is pending, in reading order and each once."""
+        served(vault, "Two.\nOne.\nTwo.")
+        save(vault, "new.md", "Three.")
+        gone = save(vault, "gone.md", "Four.")
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        vault.embeddings.begin(OTHER)
+
+        assert pending_of_build(vault) == ["Two.", "One.", "Three."]
+        assert pending_of_build(vault, 2) == ["Two.", "One."]
+        assert pending_of_build(vault, 0) == pending_of_build(vault, -1) == []
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=3)
+
+    def test_a_space_being_built_is_not_searched(self, vault: Vault) -> None:
+        """Until it takes over, a space is visible only through its own worklist and counts."""
+        number = served(vault, "One.\nTwo.")
+        save(vault, "new.md", "Three.")
+        before = seen(vault, number)
+        vault.embeddings.begin(OTHER)
+
+        vault.embeddings.store(OTHER, {sha("One."): SHORT_A, sha("Three."): SHORT_B}, building=True)
+
+        assert seen(vault, number) == before
+        assert pending_of_build(vault) == ["Two."]
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(stored=2, pending=1)
+
+    def test_what_changed_behind_the_last_text_is_not_forgotten(self, vault: Vault) -> None:
+        """A document changed after its texts were passed is pending again."""
+        served(vault, "One.", path="a.md")
+        save(vault, "b.md", "Two.")
+        begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B})
+
+        save(vault, "a.md", "One, edited.")
+
+        assert pending_of_build(vault) == ["One, edited."]
+        assert vault.embeddings.take_over() is False
+
+    def test_how_far_it_is(self, vault: Vault) -> None:
+        """`building` returns the fingerprint and a share from 0 to 1 that grows as texts are stored in order."""
+        for name in "abcd":
+            served(vault, f"Text {name}.", path=f"{name}.md")
+        vault.embeddings.begin(OTHER)
+        shares = [share(vault)]
+        for name in "abcd":
+            vault.embeddings.store(OTHER, {sha(f"Text {name}."): SHORT_A}, building=True)
+            shares.append(share(vault))
+
+        assert shares == pytest.approx([0, 0.25, 0.5, 0.75, 1])
+
+    def test_failures_of_its_own(self, vault: Vault) -> None:
+        """
+        A text that failed for good in one space leaves that worklist only; the serving space and the documents are
+        unchanged.
+        """
+        number = served(vault, "One.")
+        both = save(vault, "new.md", "Two.")
+        vault.embeddings.begin(OTHER)
+
+        for _ in range(3):
+            assert pending_of_build(vault) == ["One.", "Two."]
+            vault.embeddings.fail([sha("One."), sha("Two.")], "unreadable", building=True)
+
+        assert pending_of_build(vault) == []
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(failed=2)
+        assert [text for _, text in vault.embeddings.pending(9)] == ["Two."]
+        assert state(vault, number) is EmbedState.SYNCED
+        assert state(vault, both) is EmbedState.PENDING
+
+    def test_cleaning_looks_at_both(self, vault: Vault) -> None:
+        """Cleaning deletes unused vectors and failures from both spaces, but counts only serving ones."""
+        gone = served(vault, "One.\nTwo.\nThree.")
+        served(vault, "Four.", path="kept.md")
+        begin_with(vault, {"One.": SHORT_A})
+        vault.documents.deactivate([gone], InactiveReason.REMOVED)
+
+        assert vault.embeddings.clean() == 3
+
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
+        assert vault.embeddings.building() is not None
+
+
+class EmbeddingTakeOverContract(VaultContract):
+    """Replacement of the serving embedding space. Supply ``vault``: an EMPTY ``Vault``."""
+
+    @pytest.mark.parametrize("model", [OTHER, MODEL])
+    def test_takes_over_as_a_whole(self, vault: Vault, model: str) -> None:
+        """Once nothing is pending, the new vectors, of another model or the same one, replace the old ones."""
+        number = served(vault, "One.\nTwo.")
+        begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B}, model)
+
+        assert vault.embeddings.take_over() is True
+
+        assert (vault.embeddings.fingerprint(), vault.embeddings.building()) == (model, None)
+        expected = [vector_of(number, 0, SHORT_A), vector_of(number, 1, SHORT_B)]
+        assert_vectors(vault.embeddings.of_document(number), expected)
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=2)
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts()
+        hits = vault.embeddings.search(SHORT_B, 9)
+        assert [hit.key for hit in hits] == [FragmentKey(number, 1), FragmentKey(number, 0)]
+        assert vault.embeddings.take_over() is False
+
+    def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
+        """
+        A document whose text failed with the new model becomes failed; one that failed with the old model only
+        becomes synced.
+        """
+        lost = served(vault, "One.", path="lost.md")
+        won = save(vault, "won.md", "Two.")
+        for _ in range(3):
+            vault.embeddings.fail([sha("Two.")], "unreadable")
+        begin_with(vault, {"Two.": SHORT_B})
+        for _ in range(3):
+            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
+
+        assert vault.embeddings.take_over() is True
+
+        assert (state(vault, lost), state(vault, won)) == (EmbedState.FAILED, EmbedState.SYNCED)
+        assert vault.embeddings.counts() == EmbeddingCounts(stored=1, failed=1)
+
+    def test_giving_up(self, vault: Vault) -> None:
+        """An abandoned space is deleted with its failures, and the serving one is unchanged."""
+        number = served(vault, "One.")
+        before = seen(vault, number)
+        vault.embeddings.give_up()
+        vault.embeddings.begin(OTHER)
+        for _ in range(3):
+            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
+
+        vault.embeddings.give_up()
+
+        assert vault.embeddings.building() is None
+        assert vault.embeddings.take_over() is False
+        assert seen(vault, number) == before
+        vault.embeddings.begin(OTHER)
+        assert pending_of_build(vault) == ["One."]
+
+    def test_discarding_in_parts(self, vault: Vault) -> None:
+        """Replaced or abandoned vectors are deleted in limited batches until none remain."""
+        number = served(vault, "One.\nTwo.\nThree.")
+        vault.embeddings.begin("model-c")
+        vault.embeddings.store("model-c", {sha("One."): SHORT_A}, building=True)
+        vault.embeddings.begin(OTHER)
+        made = {sha(text): SHORT_A for text in ("One.", "Two.", "Three.")}
+        vault.embeddings.store(OTHER, made, building=True)
+        vault.embeddings.take_over()
+        before = seen(vault, number)
+
+        assert [vault.embeddings.discard(limit) for limit in (0, 3, 3, 3)] == [0, 3, 1, 0]
+
+        assert seen(vault, number) == before
+
+    def test_indexes_of_the_old_vectors_are_outdated(self, vault: Vault) -> None:
+        """Taking over outdates every vector index, serving or building, but no lexical index."""
+        served(vault, "One.")
+        records = [vault.outbox.register(role, "tantivy") for role in (Role.LEXICAL, *[Role.VECTORS] * 2)]
+        vault.outbox.serve(records[1], Role.VECTORS)
+        begin_with(vault, {"One.": SHORT_A})
+        assert outdated(vault) == set()
+
+        vault.embeddings.take_over()
+        newer = vault.outbox.register(Role.VECTORS, "tantivy")
+
+        assert outdated(vault) == {record.generation for record in records[1:]}
+        assert newer.generation not in outdated(vault)
+
+
+def served(vault: Vault, body: str, *, path: str = "note.md") -> int:
+    """Save a document with serving vectors for all of its texts and return its id."""
+    number = save(vault, path, body)
+    vault.embeddings.store(MODEL, {sha(text): VECTOR_A for text in body.split("\n")})
+    return number
+
+
+def begin_with(vault: Vault, vectors: dict[str, Vector], model: str = OTHER) -> None:
+    """Begin the second space, with the vectors of these texts."""
+    vault.embeddings.begin(model)
+    vault.embeddings.store(model, {sha(text): vector for text, vector in vectors.items()}, building=True)
+
+
+def seen(vault: Vault, document_id: int) -> list[object]:
+    """Return everything that is visible of the serving vectors."""
+    embeddings = vault.embeddings
+    hits = embeddings.search(VECTOR_A, 9) if embeddings.fingerprint() == MODEL else None
+    return [
+        embeddings.fingerprint(),
+        embeddings.counts(),
+        embeddings.of_document(document_id),
+        [text for _, text in embeddings.pending(9)],
+        hits,
+        state(vault, document_id),
+    ]
+
+
+def pending_of_build(vault: Vault, limit: int = 100) -> list[str]:
+    """Return the texts of the worklist of the space being built."""
+    return [text for _, text in vault.embeddings.pending(limit, building=True)]
+
+
+def share(vault: Vault) -> float:
+    """Return the progress of the space being built."""
+    building = vault.embeddings.building()
+    assert building is not None
+    assert building.fingerprint == OTHER
+    return building.share
+
+
+def outdated(vault: Vault) -> set[int]:
+    """Return the generations of outdated indexes."""
+    return {record.generation for record in vault.outbox.indexes() if record.outdated}

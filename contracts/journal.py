@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import UNKNOWN
-from clawmem.ports.journal import Replacement, Run, RunStatus
+from clawmem.contracts.samples import UNKNOWN, fetch, save
+from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9))
@@ -79,3 +80,111 @@ class JournalContract(VaultContract):
             (second, NINE)
         ]
         assert vault.journal.replacements(3, undone=True) == []
+
+
+PINNED = ActEntry(7, Act.PIN, "cli", EIGHT, "asked for it")
+SNOOZED = ActEntry(7, Act.SNOOZE, "memory_snooze", NINE, "", before=EIGHT)
+
+
+class ActContract(VaultContract):
+    """Journal of actions on documents. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_entries_come_back_whole(self, vault: Vault) -> None:
+        """An entry is returned unchanged under an increasing id; its document need not exist."""
+        first, second = vault.acts.add([PINNED, SNOOZED])
+
+        assert 0 < first < second
+        assert vault.acts.get(first) == PINNED._replace(id=first)
+        assert vault.acts.get(second) == SNOOZED._replace(id=second)
+
+    def test_when_it_was_done_last(self, vault: Vault) -> None:
+        """
+        `last` returns for each document the time of the latest entry of the given action, even if the clock went
+        backwards.
+        """
+        again = PINNED._replace(at="2024-03-01T00:00:00.000Z")
+        vault.acts.add([PINNED, SNOOZED, again, PINNED._replace(document_id=8)])
+
+        assert vault.acts.last(Act.PIN) == {7: again.at, 8: EIGHT}
+        assert vault.acts.last(Act.PURGE) == {}
+
+    def test_reasons_are_forgotten(self, vault: Vault) -> None:
+        """Forgetting clears the reasons of a document's entries; their action, actor and time stay."""
+        first, second, other = vault.acts.add([PINNED, SNOOZED, PINNED._replace(document_id=8)])
+
+        assert vault.acts.forget(7) == 1
+        assert vault.acts.get(first) == PINNED._replace(id=first, why="")
+        assert vault.acts.get(second) == SNOOZED._replace(id=second)
+        assert vault.acts.get(other) == PINNED._replace(id=other, document_id=8)
+
+
+class TendingContract(VaultContract):
+    """Pins, snoozes and the remains of forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_pins_and_snoozes(self, vault: Vault) -> None:
+        """Pin and snooze survive a new save and are removed independently; an unknown document changes nothing."""
+        tended = save(vault)
+        vault.documents.pin(tended, True)
+        vault.documents.snooze(tended, NINE)
+        vault.documents.pin(UNKNOWN, True)
+        vault.documents.snooze(UNKNOWN, NINE)
+
+        save(vault, body="Another body.")
+        found = fetch(vault, tended)
+        assert (found.pinned, found.snoozed_until) == (True, NINE)
+        assert found.is_snoozed(EIGHT) and not found.is_snoozed(NINE)
+
+        vault.documents.pin(tended, False)
+        assert (fetch(vault, tended).pinned, fetch(vault, tended).snoozed_until) == (False, NINE)
+        vault.documents.snooze(tended, None)
+        assert fetch(vault, tended).snoozed_until is None
+        assert vault.documents.get(UNKNOWN) is None
+
+    def test_nothing_is_left_but_the_place(self, vault: Vault) -> None:
+        """
+        A forgotten document has no title, aliases, text, tags or hashes; its place is retained, and other documents
+        are unchanged.
+        """
+        fields: dict[str, Any] = {
+            "tags": ("one",),
+            "aliases": ("known as",),
+            "domain": "d",
+            "workstream": "w",
+            "pinned": True,
+            "pinned_in_note": True,
+        }
+        gone = save(vault, "gone.md", "Said by both.", **fields)
+        alone = save(vault, "alone.md", "Said by one.")
+        twin = save(vault, "twin.md", "Said by both.")
+        vault.documents.snooze(gone, NINE)
+
+        assert vault.documents.forget([gone, alone, UNKNOWN]) == 2
+        assert vault.documents.forget([gone]) == 0
+
+        left = fetch(vault, gone)
+        assert (left.inactive, left.display_path) == ("forgotten", "notes/gone.md")
+        assert (left.title, left.source_hash, left.tags, left.aliases, left.domain, left.workstream) == (
+            "",
+            "",
+            (),
+            (),
+            None,
+            None,
+        )
+        assert (left.is_pinned, left.snoozed_until, left.stamp, left.body_length) == (False, None, None, 0)
+        assert vault.documents.body(gone) == vault.documents.body(alone) == ""
+        assert vault.documents.fragments(gone) == []
+        assert vault.documents.body(twin) == "Said by both."
+        assert [entry.id for entry in vault.documents.by_hash(fetch(vault, twin).hash)] == [twin]
+
+    def test_scrubbing_changes_no_answer(self, vault: Vault) -> None:
+        """Scrubbing changes no remaining record in any table; an empty vault can be scrubbed as well."""
+        vault.storage.scrub()
+        kept, gone = save(vault, "kept.md", "Said by one."), save(vault, "gone.md", "Said by another.")
+        vault.documents.forget([gone])
+
+        vault.storage.scrub()
+
+        assert vault.documents.body(kept) == "Said by one."
+        assert fetch(vault, gone).title == ""
+        assert vault.storage.check() == []

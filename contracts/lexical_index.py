@@ -1,15 +1,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.contracts.base import Capability, VaultContract, needs
-from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of
-from clawmem.ports.records import LexicalQuery, Term
+from clawmem.contracts.samples import (
+    DAYS,
+    FILLER_WORDS,
+    UNKNOWN,
+    WHEN,
+    WINDOWS,
+    any_of,
+    entry,
+    filler,
+    found_by,
+    hits_of,
+    save,
+)
+from clawmem.ports.indexes import K1, B
+from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
 # All examples of a run share one store, and all inheriting suites share one test function.
@@ -181,3 +195,273 @@ def assert_told_apart(vault: Vault, groups: Sequence[Sequence[str]]) -> None:
     for group in groups:
         for word in group:
             assert sorted(found_by(vault, word)) == [numbers[word] for word in group], word
+
+
+class LexicalRankingContract(VaultContract):
+    """Ranking of entries. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_rarer_words_count_more(self, vault: Vault) -> None:
+        """Of two entries that match one word each, the one with the rarer word is first."""
+        vault.lexical.put([entry(1, "common alpha beta"), entry(2, "rare alpha beta"), *filler()])
+        vault.lexical.put([entry(number, "common gamma delta") for number in range(50, 54)])
+
+        assert found_by(vault, "common", "rare")[0] == 2
+
+    def test_shorter_entries_count_more(self, vault: Vault) -> None:
+        """Of two entries that contain a word once, the shorter is first."""
+        vault.lexical.put([entry(1, "budget " + "plain " * 30), entry(2, "budget plain"), *filler()])
+
+        assert found_by(vault, "budget") == [2, 1]
+
+    def test_repeated_words_count_more(self, vault: Vault) -> None:
+        """Of two entries of equal length, the one with more occurrences of the word is first."""
+        vault.lexical.put([entry(1, "budget plain plain"), entry(2, "budget budget plain"), *filler()])
+
+        assert found_by(vault, "budget") == [2, 1]
+
+    def test_titles_count_more(self, vault: Vault) -> None:
+        """Of two entries of equal length, the one with the word in its title is first."""
+        vault.lexical.put(
+            [entry(1, "budget plain", title="other"), entry(2, "other plain", title="budget"), *filler()]
+        )
+
+        assert found_by(vault, "budget") == [2, 1]
+
+    def test_more_of_the_words_count_more(self, vault: Vault) -> None:
+        """Of entries of equal length, the one that matches more of the words is first."""
+        vault.lexical.put(
+            [entry(1, "spring plain"), entry(2, "spring budget"), entry(3, "plain budget"), *filler()]
+        )
+
+        assert found_by(vault, "spring", "budget")[0] == 2
+
+    def test_scores_are_positive_and_tell_apart(self, vault: Vault) -> None:
+        """Scores are positive, in descending order, and differ between entries of different length."""
+        vault.lexical.put([entry(number, "budget " + "plain " * number) for number in range(1, 9)])
+        vault.lexical.put(filler())
+
+        scores = [hit.score for hit in hits_of(vault, any_of("budget"))]
+
+        assert len(set(scores)) == 8
+        assert scores == sorted(scores, reverse=True)
+        assert scores[-1] > 0
+
+    def test_equal_words_are_ordered_by_key(self, vault: Vault) -> None:
+        """Entries with equal words have equal scores and are ordered by document, then fragment."""
+        shuffled = [(2, 10), (10, 0), (1, 3), (2, 9), (1, 0)]
+        vault.lexical.put([entry(number, "budget plain", seq=seq) for number, seq in shuffled])
+        vault.lexical.put(filler())
+
+        hits = hits_of(vault, any_of("budget"))
+
+        assert [hit.key for hit in hits] == sorted(FragmentKey(*pair) for pair in shuffled)
+        assert [hit.score for hit in hits] == pytest.approx([hits[0].score] * 5)
+
+    @needs(Capability.BM25)
+    def test_scores_are_bm25(self, vault: Vault) -> None:
+        """Scores equal the port's formula, computed by hand, for words in text and title, together and separately."""
+        vault.lexical.put(
+            [
+                entry(1, "budget plain plain"),
+                entry(2, "budget budget spring plain plain plain"),
+                entry(3, "spring plain", title="budget"),
+                *filler(),
+            ]
+        )
+        total = 3 + len(FILLER_WORDS)
+        average = (3 + 6 + 3 + 3 * len(FILLER_WORDS)) / total
+
+        def part(holding: int, tf: int, length: int) -> float:
+            """Return the BM25 contribution of one term."""
+            rarity = math.log(1 + (total - holding + 0.5) / (holding + 0.5))
+            return rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
+
+        found = {hit.key.document_id: hit.score for hit in hits_of(vault, any_of("budget", "spring"))}
+
+        expected = {1: part(3, 1, 3), 2: part(3, 2, 6) + part(2, 1, 6), 3: part(3, 2, 3) + part(2, 1, 3)}
+        assert found == pytest.approx(expected, rel=0.12)  # an engine may count a title word twice in length
+        assert sorted(found, key=found.__getitem__) == sorted(expected, key=expected.__getitem__)
+
+    def test_limit(self, vault: Vault) -> None:
+        """The best *limit* hits are returned; below 1 there are none."""
+        vault.lexical.put([entry(number, "budget " + "plain " * number) for number in (3, 1, 2)])
+
+        for limit, expected in ((-1, 0), (0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
+            assert found_by(vault, "budget", limit=limit) == [1, 2, 3][:expected], limit
+
+
+class LexicalScopeContract(VaultContract):
+    """
+    Restriction of a search by scope. Supply ``vault``: an EMPTY ``Vault``.
+
+    Each entry belongs to a saved document of the same collection, so an index may filter by either.
+    """
+
+    def test_small_collection_is_never_short(self, vault: Vault) -> None:
+        """All entries of a small collection are found, even if better ones exist in other collections."""
+        put_all(vault, [("budget", f"c{number % 4}", WHEN) for number in range(50)])
+        ids = [put(vault, "budget " + "plain " * 40, "small") for _ in range(3)]
+
+        assert found_by(vault, "budget", limit=3, scope=scope("small")) == ids
+        assert found_by(vault, "budget", limit=5, scope=scope("small")) == ids
+
+    def test_several_collections(self, vault: Vault) -> None:
+        """
+        A scope of several collections finds exactly their entries; an unknown one finds nothing; an empty scope finds
+        all.
+        """
+        a, b, c = (put(vault, "budget", name) for name in "abc")
+
+        assert found_by(vault, "budget", scope=scope("a", "c")) == [a, c]
+        assert found_by(vault, "budget", scope=scope("nowhere")) == []
+        assert found_by(vault, "budget", scope=EVERYTHING) == [a, b, c]
+
+    def test_collections_are_told_apart_exactly(self, vault: Vault) -> None:
+        """Collections are compared exactly: not by prefix, without case, or with pattern characters."""
+        names = ["note", "notes", "Notes", "my notes", 'no"tes', "no'tes", "no_es", "日記"]
+        ids = put_all(vault, [("budget", name, WHEN) for name in names])
+
+        assert [found_by(vault, "budget", scope=scope(name)) for name in names] == [
+            [number] for number in ids
+        ]
+
+    @needs(Capability.BM25)
+    def test_scope_does_not_change_scores(self, vault: Vault) -> None:
+        """An entry has the same score with and without a scope: statistics cover all entries of a granularity."""
+        put(vault, "budget plain", "a")
+        put(vault, "budget", "b")
+        vault.lexical.put(filler())
+
+        (alone,) = hits_of(vault, any_of("budget"), scope=scope("a"))
+
+        both = {hit.key: hit.score for hit in hits_of(vault, any_of("budget"))}
+        assert alone.score == pytest.approx(both[alone.key])
+
+    def test_authored_window(self, vault: Vault) -> None:
+        """A time window includes its beginning and excludes its end."""
+        ids = put_all(vault, [("budget " + "plain " * 9, "notes", day) for day in DAYS])
+        put_all(vault, [("budget", "notes", "2020-01-01T00:00:00.000Z")] * 50)
+
+        for window, expected in WINDOWS:
+            found = found_by(vault, "budget", limit=3, scope=window)
+            assert found == [ids[number] for number in expected], window
+
+    def test_named_documents_alone(self, vault: Vault) -> None:
+        """A scope of documents finds only these documents, even if better ones exist; an empty set finds nothing."""
+        first, second, third = put_all(vault, [("budget " + "plain " * 9, "notes", day) for day in DAYS])
+        put_all(vault, [("budget", "notes", DAYS[0])] * 50)
+
+        assert found_by(vault, "budget", limit=3, scope=Scope(documents=frozenset({third, first}))) == [
+            first,
+            third,
+        ]
+        both = Scope(authored_until=DAYS[2], documents=frozenset({second, third}))
+        assert found_by(vault, "budget", limit=3, scope=both) == [second]
+        assert found_by(vault, "budget", scope=Scope(documents=frozenset({UNKNOWN}))) == []
+        assert found_by(vault, "budget", scope=Scope(documents=frozenset())) == []
+
+
+def put(vault: Vault, text: str, collection: str, authored_at: str = WHEN) -> int:
+    """Save a new document with one lexical entry and return its id."""
+    return put_all(vault, [(text, collection, authored_at)])[0]
+
+
+def put_all(vault: Vault, texts: Sequence[tuple[str, str, str]]) -> list[int]:
+    """Save a new document for each text, collection and time, with one lexical entry; return their ids."""
+    entries = []
+    for text, collection, authored_at in texts:
+        place = f"{len(vault.documents.sources(collection))}.md"
+        saved = save(vault, place, text, collection=collection, authored_at=authored_at)
+        entries.append(entry(saved, text, collection=collection, authored_at=authored_at))
+    vault.lexical.put(entries)
+    return [number.key.document_id for number in entries]
+
+
+def scope(*collections: str) -> Scope:
+    """Return a scope of exactly these collections."""
+    return Scope(frozenset(collections))
+
+
+class LexicalUpkeepContract(VaultContract):
+    """Adding, replacing and removing entries at every granularity. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_put_replaces(self, vault: Vault) -> None:
+        """Adding a key again at the same granularity replaces its words and title, and it counts once."""
+        vault.lexical.put([entry(1, "spring", title="old")])
+
+        vault.lexical.put([entry(1, "autumn", title="new")])
+
+        assert [found_by(vault, word) for word in ("spring", "old", "autumn", "new")] == [[], [], [1], [1]]
+        assert vault.lexical.count(Grain.PASSAGE) == 1
+
+    def test_wordless_entry_counts(self, vault: Vault) -> None:
+        """An entry without any word is counted, matches nothing, and does not affect other entries."""
+        vault.lexical.put([entry(1, ""), entry(2, "---")])
+        assert found_by(vault, "budget") == []
+
+        vault.lexical.put([entry(3, "budget")])
+
+        assert (found_by(vault, "budget"), vault.lexical.count(Grain.PASSAGE)) == ([3], 3)
+
+    def test_remove_at_every_grain(self, vault: Vault) -> None:
+        """Removing a document deletes all its entries, of every fragment and granularity, and no others."""
+        for grain in Grain:
+            vault.lexical.put([entry(n, "budget", seq=seq, grain=grain) for n in (1, 11) for seq in (0, 1)])
+
+        vault.lexical.remove(1)
+
+        for grain in Grain:
+            assert found_by(vault, "budget", grain=grain) == [11, 11], grain
+            assert vault.lexical.count(grain) == 2
+
+    def test_grains_are_searched_apart(self, vault: Vault) -> None:
+        """One key holds a different text at each granularity; a search uses one granularity."""
+        texts = dict(zip(Grain, ("spring", "summer", "autumn", "winter"), strict=True))
+        vault.lexical.put([entry(1, text, grain=grain) for grain, text in texts.items()])
+
+        for grain, text in texts.items():
+            assert [other for other in texts.values() if found_by(vault, other, grain=grain)] == [text]
+            assert vault.lexical.count(grain) == 1
+
+    def test_grains_have_their_own_statistics(self, vault: Vault) -> None:
+        """A word that becomes common at one granularity keeps its scores at the others."""
+        vault.lexical.put([entry(1, "budget plain"), *filler()])
+        before = hits_of(vault, any_of("budget"))
+
+        vault.lexical.put([entry(n, "budget " * 20, grain=Grain.LINE) for n in range(60)])
+
+        assert_alike(hits_of(vault, any_of("budget")), before)
+
+    @needs(Capability.STEMMING)
+    def test_holding_counts_entries(self, vault: Vault) -> None:
+        """
+        The count includes entries with any inflection of the term in title or text, once each, at one granularity.
+        """
+        vault.lexical.put([entry(1, "budget budget", title="budgets"), entry(2, "budgets"), *filler()])
+        vault.lexical.put([entry(1, "budget", grain=Grain.LINE)])
+
+        held = [vault.lexical.holding(Term(word), Grain.PASSAGE) for word in ("budget", "nothing", "spring")]
+
+        assert held == [2, len(filler()), 0]
+        assert vault.lexical.holding(Term("BUDGET"), Grain.LINE) == 1
+        assert vault.lexical.holding(Term("—"), Grain.PASSAGE) == 0
+
+    def test_clear_empties_and_can_be_filled_again(self, vault: Vault) -> None:
+        """Clearing empties every granularity, statistics included; entries added again rank as before."""
+        entries = [entry(1, "budget plain"), entry(2, "budget budget"), *filler()]
+        vault.lexical.put([*entries, *(entry(n, "budget", grain=Grain.LINE) for n in range(9))])
+        before = hits_of(vault, any_of("budget"))
+
+        vault.lexical.clear()
+
+        assert [vault.lexical.count(grain) for grain in Grain] == [0, 0, 0, 0]
+        assert found_by(vault, "budget") == []
+        vault.lexical.put(entries)
+        assert_alike(hits_of(vault, any_of("budget")), before)
+
+
+def assert_alike(hits: Iterable[Hit], expected: Iterable[Hit]) -> None:
+    """Assert the same keys in the same order with the same scores, except for rounding."""
+    hits, expected = list(hits), list(expected)
+    assert [hit.key for hit in hits] == [hit.key for hit in expected]
+    assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected])

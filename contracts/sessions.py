@@ -3,7 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from clawmem.contracts.base import VaultContract
-from clawmem.ports.sessions import Session
+from clawmem.contracts.samples import UNKNOWN, fetch, save
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE, TEN, ELEVEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10, 11))
@@ -73,3 +75,130 @@ class SessionForgettingContract(VaultContract):
 def _covering(vault: Vault, moment: str) -> str | None:
     found = vault.sessions.covering(moment)
     return found.id if found else None
+
+
+def sighting(document_id: int, source: str = "s1", payload: str = "p1", seen_at: str = NINE) -> Sighting:
+    """Return a sighting with these values and fixed values for the other fields."""
+    place = ("user", "session-1", "message-1", 7, "We use Ä.")
+    return Sighting(source, document_id, payload, "decision", *place, seen_at)
+
+
+class CaptureContract(VaultContract):
+    """Sightings and read positions. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_a_reader_begins_at_the_beginning(self, vault: Vault) -> None:
+        """
+        A new reader starts at the first line; a known reader resumes at its stored position; positions are per reader
+        and session.
+        """
+        vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
+        vault.captures.advance("s", "decisions", Cursor(2, 90, 1))
+
+        assert vault.captures.cursor("s", "decisions") == Cursor(2, 90, 1)
+        assert vault.captures.cursor("s", "feedback") == vault.captures.cursor("t", "decisions") == Cursor()
+
+    def test_a_sighting_is_kept_whole_and_once(self, vault: Vault) -> None:
+        """A sighting is returned unchanged; a second sighting with the same source is ignored."""
+        document_id = save(vault)
+        given = sighting(document_id)
+
+        assert not vault.captures.is_known("s1")
+        assert vault.captures.add(given)
+        assert not vault.captures.add(given._replace(quote="Another."))
+        assert vault.captures.is_known("s1")
+        assert vault.captures.sightings(document_id) == [given]
+
+    def test_duplicates_are_counted_on_the_document(self, vault: Vault) -> None:
+        """A document counts its sightings, ignoring repeated sources, and returns them by time."""
+        document_id = save(vault)
+        for source, hour in (("b", TEN), ("a", EIGHT), ("b", NINE)):
+            vault.captures.add(sighting(document_id, source, seen_at=hour))
+
+        assert fetch(vault, document_id).duplicate_count == 2
+        assert [sighting.source for sighting in vault.captures.sightings(document_id)] == ["a", "b"]
+
+        vault.captures.count_as(document_id, 7)
+        vault.captures.count_as(UNKNOWN, 7)
+        assert fetch(vault, document_id).duplicate_count == 7
+
+    def test_the_earliest_of_one_payload(self, vault: Vault) -> None:
+        """The earliest sighting of a payload and type is found; the lower time bound is inclusive."""
+        first, second = save(vault, "one.md"), save(vault, "two.md")
+        vault.captures.add(sighting(second, "b", seen_at=TEN))
+        vault.captures.add(sighting(first, "a", seen_at=EIGHT))
+        earliest = vault.captures.earliest
+
+        assert [_source(earliest("p1", "decision", since)) for since in ("", EIGHT, NINE, TEN)] == [*"aabb"]
+        assert earliest("p1", "decision", "2024-03-04T10:00:00.001Z") is None
+        assert earliest("p1", "preference") is earliest("p2", "decision") is None
+
+    def test_what_is_not_served_is_no_duplicate(self, vault: Vault) -> None:
+        """A sighting of an inactive document is not found by its payload, but its source stays known."""
+        document_id = save(vault)
+        vault.captures.add(sighting(document_id))
+        vault.documents.deactivate([document_id], InactiveReason.FORGOTTEN)
+
+        assert vault.captures.earliest("p1", "decision") is None
+        assert vault.captures.is_known("s1")
+
+
+class CaptureForgettingContract(VaultContract):
+    """Forgetting of captured sightings. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_forgetting_leaves_the_source(self, vault: Vault) -> None:
+        """
+        Forgetting clears the quotes and payloads of a document; its sources stay known, other documents are
+        unchanged.
+        """
+        gone, other = save(vault, "a.md"), save(vault, "b.md")
+        vault.captures.add(sighting(gone, "s1"))
+        vault.captures.add(sighting(other, "s2"))
+
+        assert vault.captures.forget(gone) == 1
+
+        assert vault.captures.is_known("s1")
+        assert [(sighting.quote, sighting.payload) for sighting in vault.captures.sightings(gone)] == [
+            ("", "")
+        ]
+        assert vault.captures.sightings(other) == [sighting(other, "s2")]
+        assert vault.captures.forget(UNKNOWN) == 0
+
+
+class UsageContract(VaultContract):
+    """Use of surfaced documents. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_accesses(self, vault: Vault) -> None:
+        """Each use counts as an access, with its time."""
+        used, ignored = save(vault, "used.md"), save(vault, "ignored.md")
+
+        vault.usage.note([used], NINE)
+
+        assert (fetch(vault, used).access_count, fetch(vault, used).last_accessed_at) == (1, NINE)
+        assert fetch(vault, ignored) == fetch(vault, ignored)._replace(access_count=0, last_accessed_at=None)
+
+    def test_pairs(self, vault: Vault) -> None:
+        """Documents used together are partners of each other, the most frequent first, then by id."""
+        a, b, c = (save(vault, f"{name}.md") for name in "abc")
+
+        vault.usage.note([c, a], NINE)
+        vault.usage.note([a, b, c], TEN)
+        vault.usage.note([a], TEN)
+
+        assert [*vault.usage.partners(a).items()] == [(c, 2), (b, 1)]
+        assert [*vault.usage.partners(b).items()] == [(a, 1), (c, 1)]
+        assert vault.usage.partners(UNKNOWN) == {}
+
+    def test_recall_stats(self, vault: Vault) -> None:
+        """Statistics are returned unchanged; later ones replace earlier ones, and zero recalls delete them."""
+        first = RecallStats(3, 4, 2, 3, 1, NINE, TEN, 0.6, 0.5)
+        second = first._replace(document_id=9)
+        vault.usage.put_recall_stats([second, first])
+        assert [*vault.usage.recall_stats().items()] == [(3, first), (9, second)]
+
+        vault.usage.put_recall_stats([first._replace(recalls=5), second._replace(recalls=0)])
+        assert vault.usage.recall_stats() == {3: first._replace(recalls=5)}
+
+
+def _source(found: Sighting | None) -> str:
+    assert found is not None, "nothing was found"
+    return found.source

@@ -1,7 +1,14 @@
 from __future__ import annotations
 
-from clawmem.contracts.base import Contract
-from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
+from dataclasses import replace
+
+import pytest
+
+from clawmem.contracts.base import Contract, VaultContract
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.models import ModelAnswers, ModelFailure, ModelFailures, ModelRole
+from clawmem.ports.telemetry import Recall, RecallHit, ReceiptCounts, StoredReceipt, Telemetry
+from clawmem.ports.vault import Vault
 
 MONDAY = "2024-03-04T08:00:00.000Z"
 TUESDAY = "2024-03-05T08:00:00.000Z"
@@ -95,3 +102,161 @@ class TelemetryReadContract(Contract):
         assert telemetry.trim(WEDNESDAY, at_most=2) == 1
         assert telemetry.trim(WEDNESDAY, at_most=2) == 0
         assert times(telemetry) == [WEDNESDAY]
+
+
+ANY_BYTES = bytes(range(256))
+
+
+def receipt_ids(vault: Vault) -> list[int]:
+    """Return the ids of all receipts, newest first."""
+    return [receipt.id for receipt in vault.receipts.latest(100)]
+
+
+class ReceiptContract(VaultContract):
+    """Explanations of past answers. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_a_receipt_comes_back(self, vault: Vault) -> None:
+        """A receipt has the id and the time of its recall, and its content byte for byte."""
+        number = vault.telemetry.record(recall(MONDAY, 1), ANY_BYTES)
+
+        assert vault.receipts.get(number) == StoredReceipt(number, MONDAY, ANY_BYTES)
+        assert vault.receipts.get(number + 1) is None
+
+    def test_a_recall_without_one(self, vault: Vault) -> None:
+        """A recall stored without a receipt has none; an empty receipt is stored."""
+        without = vault.telemetry.record(recall(MONDAY, 1))
+        empty = vault.telemetry.record(recall(MONDAY, 1), b"")
+
+        assert vault.receipts.get(without) is None
+        assert vault.receipts.get(empty) == StoredReceipt(empty, MONDAY, b"")
+        assert vault.receipts.counts() == ReceiptCounts(1, 0)
+
+    def test_some_are_forgotten(self, vault: Vault) -> None:
+        """The named receipts are deleted and their recalls remain; an unknown id changes nothing."""
+        first, second = (vault.telemetry.record(recall(day, 1), b"x") for day in (MONDAY, TUESDAY))
+
+        assert vault.receipts.forget([first, second + 1]) == 1
+        assert vault.receipts.forget([]) == vault.receipts.forget([first]) == 0
+        assert receipt_ids(vault) == [second]
+        assert vault.telemetry.count() == 2
+
+    def test_trim_a_little(self, vault: Vault) -> None:
+        """With `at_most` only that many receipts are deleted, oldest first."""
+        second = vault.telemetry.record(recall(TUESDAY), b"x")
+        vault.telemetry.record(recall(MONDAY), b"x")
+
+        assert vault.receipts.trim(WEDNESDAY, at_most=1) == 1
+        assert receipt_ids(vault) == [second]
+
+    def test_a_receipt_goes_with_its_recall(self, vault: Vault) -> None:
+        """A receipt is deleted with its recall; a later recall that reuses the id has no receipt."""
+        vault.telemetry.record(recall(MONDAY, 1), b"x")
+
+        assert vault.telemetry.trim(WEDNESDAY) == 1
+        again = vault.telemetry.record(recall(WEDNESDAY, 1))
+
+        assert vault.receipts.counts() == ReceiptCounts(0, 0)
+        assert vault.receipts.get(again) is None
+
+
+MODEL = "llama-server:qwen3@http://localhost:8089"
+
+
+class ModelAnswersContract(Contract):
+    """Cache of model answers. Supply ``answers``: an EMPTY ``ModelAnswers``."""
+
+    @pytest.mark.parametrize(
+        "answer", ["", "lex: hive\nvec: bees", "0.1", "nul \x00 within", "蜂蜜 🐝 Übergröße"]
+    )
+    def test_an_answer_comes_back_as_it_was(self, answers: ModelAnswers, answer: str) -> None:
+        """An answer is returned character for character."""
+        answers.keep(MODEL, "expansion", {"hive": answer}, at=MONDAY)
+
+        assert answers.get(MODEL, "expansion", "hive") == answer
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            ("another model", "expansion", "hive"),
+            (MODEL, "rerank", "hive"),
+            (MODEL, "expansion", "Hive"),
+            (MODEL, "expansion", "hive "),
+            (MODEL, "expansion", ""),
+            (f"{MODEL}expansion", "", "hive"),
+            (MODEL, "expansionhive", ""),
+        ],
+    )
+    def test_each_question_has_its_own(self, answers: ModelAnswers, other: tuple[str, str, str]) -> None:
+        """A different model, purpose or question has no answer yet, however small the difference."""
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
+
+        assert answers.get(*other) is None
+
+    def test_the_last_answer_counts(self, answers: ModelAnswers) -> None:
+        """A second answer replaces the first one and its time."""
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep(MODEL, "expansion", {"hive": "honey"}, at=WEDNESDAY)
+
+        assert answers.get(MODEL, "expansion", "hive") == "honey"
+        assert answers.counts() == {"expansion": 1}
+        assert answers.trim(WEDNESDAY) == 0
+
+    def test_all_or_none(self, answers: ModelAnswers) -> None:
+        """If one answer cannot be stored, no answer of the same call is."""
+        with pytest.raises(InvalidInput):
+            answers.keep(MODEL, "rerank", {"a": "0.1", "b": "half \ud83d a bee"}, at=MONDAY)
+
+        assert answers.counts() == {}
+
+    def test_counts_by_purpose(self, answers: ModelAnswers) -> None:
+        """Answers are counted by purpose, across models."""
+        answers.keep(MODEL, "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep("another", "expansion", {"hive": "bees"}, at=MONDAY)
+        answers.keep(MODEL, "intent", {"hive": "WHAT"}, at=MONDAY)
+
+        assert answers.counts() == {"expansion": 2, "intent": 1}
+
+    def test_trim_a_little(self, answers: ModelAnswers) -> None:
+        """With `at_most` only that many answers are deleted, oldest first, until no old ones are left."""
+        for day in (WEDNESDAY, MONDAY, TUESDAY):
+            answers.keep(MODEL, "rerank", {day: "0.5"}, at=day)
+
+        assert answers.trim(WEDNESDAY, at_most=1) == 1
+        assert [answers.get(MODEL, "rerank", day) for day in (MONDAY, TUESDAY)] == [None, "0.5"]
+        assert [answers.trim(WEDNESDAY, at_most=0), answers.trim(WEDNESDAY, at_most=5)] == [0, 1]
+        assert answers.trim(WEDNESDAY, at_most=5) == 0
+        assert answers.counts() == {"rerank": 1}
+
+
+def failure(role: ModelRole = ModelRole.RERANKER, failed_at: str = MONDAY) -> ModelFailure:
+    """Return the failure of a server that could not be reached."""
+    return ModelFailure(role, "http://localhost:8090", failed_at, "Connection refused")
+
+
+class ModelFailuresContract(Contract):
+    """Log of model failures. Supply ``failures``: an EMPTY ``ModelFailures``."""
+
+    def test_everything_is_kept(self, failures: ModelFailures) -> None:
+        """A failure is returned unchanged, with any characters in its reason."""
+        given = ModelFailure(
+            ModelRole.GENERATOR, "'qwen3' at http://[::1]:8089", MONDAY, "蜂 said: \"'; drop\n🐝", TUESDAY
+        )
+
+        failures.record(given)
+
+        assert failures.latest() == {ModelRole.GENERATOR: given}
+
+    def test_the_last_one_counts(self, failures: ModelFailures) -> None:
+        """A later failure replaces the one before, even if the model had recovered from that."""
+        failures.record(replace(failure(), answered_at=MONDAY))
+
+        failures.record(failure(failed_at=TUESDAY))
+
+        assert failures.latest() == {ModelRole.RERANKER: failure(failed_at=TUESDAY)}
+
+    def test_a_role_each(self, failures: ModelFailures) -> None:
+        """Each role has its own failure, and the failures are returned in the order of the roles."""
+        for role in reversed(ModelRole):
+            failures.record(failure(role))
+
+        assert list(failures.latest().items()) == [(role, failure(role)) for role in ModelRole]

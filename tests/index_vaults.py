@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.lexical_index import (
+    LexicalMatchingContract,
+    LexicalRankingContract,
+    LexicalScopeContract,
+    LexicalUpkeepContract,
+)
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.vault import Vault

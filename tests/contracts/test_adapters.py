@@ -15,7 +15,6 @@ from clawmem.adapters.files.disk import DiskFiles, NewDiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
-from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.files import (
     FileAboveContract,
     FileLinkContract,
@@ -23,10 +22,11 @@ from clawmem.contracts.files import (
     FileScanContract,
     FileSealContract,
     Link,
+    NewFilesContract,
     Place,
     Seal,
 )
-from clawmem.contracts.new_files import NewFilesContract
+from clawmem.contracts.models import EmbedderContract
 
 
 class OnDisk:

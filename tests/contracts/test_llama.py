@@ -12,9 +12,7 @@ from llama_server import Role, write_model
 
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.models.catalogue import known_models
-from clawmem.contracts.embedder import EmbedderContract
-from clawmem.contracts.generator import GeneratorContract
-from clawmem.contracts.reranker import RerankerContract
+from clawmem.contracts.models import EmbedderContract, GeneratorContract, RerankerContract
 
 Models = dict[str, Any]
 

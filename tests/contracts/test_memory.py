@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
-from clawmem.contracts.embedder import EmbedderContract
+from clawmem.contracts.models import EmbedderContract
 from clawmem.ports.clock import Clock
 from clawmem.ports.models import Embedder
 from clawmem.ports.vault import Vault

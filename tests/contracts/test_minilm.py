@@ -12,7 +12,7 @@ from programs import run_program
 
 from clawmem.adapters.models.onnx import MODEL, TOKENIZER, OnnxEmbedder
 from clawmem.adapters.models.store import ModelFolder
-from clawmem.contracts.embedder import BEES, TEXTS, EmbedderContract
+from clawmem.contracts.models import BEES, TEXTS, EmbedderContract
 from clawmem.ports.errors import ConfigError, EmbeddingError
 
 SAMPLES = [*TEXTS, "bees", "who designs ticket machines?", "10.0.0.7 timed out " * 30]

@@ -10,7 +10,7 @@ import pytest
 
 from clawmem.adapters.sqlite.telemetry import answer_key
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.model_answers import MODEL, MONDAY, ModelAnswersContract
+from clawmem.contracts.telemetry import MODEL, MONDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.models import ModelAnswers
 from clawmem.ports.vault import Vault

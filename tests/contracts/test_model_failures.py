@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.model_failures import ModelFailuresContract, failure
+from clawmem.contracts.telemetry import ModelFailuresContract, failure
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.models import ModelFailures, ModelRole
 from clawmem.ports.vault import Vault

@@ -12,9 +12,12 @@ from llama_server import Role, running
 from clawmem.adapters.memory.models import OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.api import ApiEmbedder, ApiGenerator, ApiReranker
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.contracts.embedder import EmbedderContract
-from clawmem.contracts.generator import GeneratorContract
-from clawmem.contracts.reranker import RerankerContract, RerankerJudgementContract
+from clawmem.contracts.models import (
+    EmbedderContract,
+    GeneratorContract,
+    RerankerContract,
+    RerankerJudgementContract,
+)
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),

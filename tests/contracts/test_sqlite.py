@@ -8,24 +8,28 @@ import pytest
 from index_vaults import LexicalSuites
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import assert_canonical
-from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
-from clawmem.contracts.chronology import ChronologyContract
 from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
-from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
-from clawmem.contracts.documents_lookup import LookupContract
-from clawmem.contracts.documents_text import BodyContract, FragmentContract
-from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
-from clawmem.contracts.embeddings_building import EmbeddingBuildingContract, EmbeddingTakeOverContract
-from clawmem.contracts.embeddings_state import EmbeddingStateContract
+from clawmem.contracts.documents import (
+    BodyContract,
+    DocumentIdentityContract,
+    DocumentLifecycleContract,
+    FragmentContract,
+)
+from clawmem.contracts.documents_lookup import ChronologyContract, IdentityContract, LookupContract
+from clawmem.contracts.embeddings import (
+    EmbeddingBuildingContract,
+    EmbeddingStateContract,
+    EmbeddingStorageContract,
+    EmbeddingTakeOverContract,
+    EmbeddingWorklistContract,
+)
 from clawmem.contracts.entities import (
     EntityForgettingContract,
     EntityMentionContract,
     EntityNeighbourContract,
 )
-from clawmem.contracts.identities import IdentityContract
-from clawmem.contracts.journal import JournalContract
+from clawmem.contracts.journal import ActContract, JournalContract, TendingContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
@@ -37,18 +41,24 @@ from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.properties import PropertyContract
-from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
-from clawmem.contracts.sessions import SessionContract, SessionForgettingContract
+from clawmem.contracts.sessions import (
+    CaptureContract,
+    CaptureForgettingContract,
+    SessionContract,
+    SessionForgettingContract,
+    UsageContract,
+)
 from clawmem.contracts.sketches import SketchContract
 from clawmem.contracts.succession import DerivationContract, SuccessionContract
+from clawmem.contracts.telemetry import ReceiptContract
 from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
 from clawmem.contracts.vault import (
     VaultDurabilityContract,
+    VaultReadingContract,
     VaultTransactionContract,
     VaultUpkeepContract,
 )
-from clawmem.contracts.vault_reading import VaultReadingContract
 from clawmem.contracts.vector_index import VectorSearchContract
 from clawmem.ports.storage import LeaseStore
 from clawmem.ports.vault import Vault

@@ -24,8 +24,7 @@ from clawmem.app.services.models import (
     WatchedReranker,
 )
 from clawmem.app.settings.model import load_settings
-from clawmem.contracts.generator import GeneratorContract
-from clawmem.contracts.reranker import RerankerContract
+from clawmem.contracts.models import GeneratorContract, RerankerContract
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ConfigError, ModelUnavailable
 from clawmem.ports.models import Generator, ModelFailure, ModelFailures, ModelRole, Reranker

@@ -11,9 +11,12 @@ from acme_memory.lexical_index import JsonLexicalIndex
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.base import ALL, Capability
 from clawmem.contracts.derived_index import LexicalCommitContract, LexicalWriterContract
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.lexical_index import (
+    LexicalMatchingContract,
+    LexicalRankingContract,
+    LexicalScopeContract,
+    LexicalUpkeepContract,
+)
 from clawmem.ports.vault import Vault
 
 LACKING = frozenset({Capability.STEMMING, Capability.PHRASE})
