@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clawmem.app.environment.places import text_in
 from clawmem.app.environment.private_files import make_folder, write_whole
-from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
+from clawmem.domain.surfacing.filters import MOST_TOPIC, read_topic, topic_file
 from clawmem.ports.errors import InvalidInput
 
 
@@ -48,4 +48,4 @@ class Topics:
         return had
 
     def _file(self, session_id: str) -> Path:
-        return self._folder / file_name(session_id)
+        return self._folder / topic_file(session_id)

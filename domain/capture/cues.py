@@ -142,11 +142,6 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
     return None
 
 
-def is_preference(sentence: str) -> bool:
-    """Whether a user states a preference in *sentence*."""
-    return kind_of(sentence, Speaker.USER) is Kind.PREFERENCE
-
-
 def findings(messages: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
     """Yield the findings of *messages* in order; a repeated sentence of one kind is found once, ten failures at most."""
     seen: set[tuple[Kind, str]] = set()

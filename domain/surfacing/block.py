@@ -36,7 +36,6 @@ class Entry(NamedTuple):
         content_type: Type of the document.
         place: Path, with line numbers.
         written: Absolute date, because a block may be read again later.
-        properties: Properties that the question names, such as ``status: overdue``; usually empty.
         text: Text that is shown, if any.
         age: Label of an old text; empty for younger ones.
         source: Label of a text that is not the user's own; empty otherwise.
@@ -48,7 +47,6 @@ class Entry(NamedTuple):
     content_type: str
     place: str
     written: str = ""
-    properties: str = ""
     text: str = ""
     age: str = ""
     source: str = ""
@@ -66,8 +64,7 @@ class Edge(NamedTuple):
 
 def entry_text(entry: Entry) -> str:
     """
-    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then
-    properties and text.
+    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then the text.
 
     No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
@@ -81,7 +78,7 @@ def entry_text(entry: Entry) -> str:
     head = one_line(
         ", ".join(filter(None, (placed, entry.written, entry.age, entry.source, entry.successor)))
     )
-    text = "\n".join(filter(None, (one_line(entry.properties), entry.text)))
+    text = entry.text
     if not text:
         return head
     if entry.lead:

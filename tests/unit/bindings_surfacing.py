@@ -6,15 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.surfacing import packing
-from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.block import Entry, age_label, block, entry_text
 from clawmem.domain.surfacing.facts import seeds_of
-from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
+from clawmem.domain.surfacing.filters import (
+    activation,
+    focus_factor,
+    is_hidden,
+    is_noise,
+    is_on_topic,
+    read_topic,
+    topic_tokens,
+)
 from clawmem.domain.surfacing.gate import looking_back, why_skip
 from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.packing import CHARACTERS, tier_of
 from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
-from clawmem.domain.surfacing.visible import is_hidden, is_noise
 
 TOOLS = ("session_log", "intent_search", "find_similar")
 

@@ -36,7 +36,7 @@ from clawmem.app.services.capture.visibility import applying_elsewhere
 from clawmem.app.services.surfacing.steps import Choices
 from clawmem.app.services.surfacing.turns import gated, turns_of
 from clawmem.app.settings.model import load_settings
-from clawmem.domain.briefing.naming import file_name
+from clawmem.domain.briefing.selection import file_name
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.fingerprint import fingerprint, is_echo
 from clawmem.domain.security.redaction import redact

@@ -20,17 +20,23 @@ from clawmem.app.services.capture.visibility import (
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.domain.briefing.current import RECENT_DAYS, current_rank, is_current, is_stale
-from clawmem.domain.briefing.naming import file_name, names_file
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.briefing.profile import fact_of
+from clawmem.domain.briefing.selection import (
+    RECENT_DAYS,
+    current_rank,
+    file_name,
+    is_current,
+    is_stale,
+    names_file,
+)
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.redaction import redact_part, redact_parts
 from clawmem.domain.security.safety import safe
-from clawmem.domain.surfacing.visible import is_hidden
+from clawmem.domain.surfacing.filters import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.visible import is_private
+from clawmem.domain.surfacing.filters import is_private
 from clawmem.ports.documents import DocumentStore, PropertyStore, SuccessionStore
 from clawmem.ports.records import Document
 

@@ -31,10 +31,15 @@ from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.retrieval.relevance_model import SHORT_NOTE
 from clawmem.domain.security.injections import has_injection, injection_within
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.activation import activation
-from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.filters import (
+    activation,
+    focus_factor,
+    is_hidden,
+    is_noise,
+    is_on_topic,
+    topic_tokens,
+)
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode, least_kept
-from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.journal import ActJournal
 from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.sessions import CaptureStore, UsageStore

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clawmem.domain.knowledge import entities
 from clawmem.domain.security.patterns import AnyCase, Pattern
-from clawmem.domain.surfacing import facts, hints, visible
+from clawmem.domain.surfacing import facts, filters, hints
 
 
 def patterns_of(module: ModuleType) -> list[Pattern]:
@@ -27,7 +27,7 @@ def patterns_of(module: ModuleType) -> list[Pattern]:
         entities,
         facts,
         hints,
-        visible,
+        filters,
     ],
     ids=lambda module: module.__name__.rpartition(".")[2],
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, answer
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
-from clawmem.domain.surfacing.focus import file_name
+from clawmem.domain.surfacing.filters import topic_file
 from clawmem.domain.surfacing.gate import (
     Skip,
     looking_back,
@@ -146,5 +146,5 @@ def test_what_is_best_is_kept_or_nothing_is(profile, best: float) -> None:  # ty
 @given(st.text(min_size=1, max_size=300), st.text(min_size=1, max_size=300))
 def test_a_session_names_one_file(session_id: str, other: str) -> None:
     """No session id leads out of the folder, and two ids share no file."""
-    assert re.fullmatch(r"[0-9a-f]{16}\.focus", file_name(session_id))
-    assert (file_name(session_id) == file_name(other)) == (session_id == other)
+    assert re.fullmatch(r"[0-9a-f]{16}\.focus", topic_file(session_id))
+    assert (topic_file(session_id) == topic_file(other)) == (session_id == other)
