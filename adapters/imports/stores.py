@@ -1,26 +1,308 @@
-"""The table of tools whose memories can be imported."""
+"""Stores of other memory tools, which are opened for reading only."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
 from zipfile import is_zipfile
 
 import apsw
 from pydantic import TypeAdapter
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
-from clawmem.adapters.imports import databases, markdown_memories
-from clawmem.adapters.imports.reading import NoStore, file_in, text_of
 from clawmem.ports.errors import StoreUnreadable
-from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
+from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
 
-Read = Callable[[Path], Iterator[ForeignMemory | Unmatched]]
+MAX_TEXT = 64 << 20  # bytes of one file of text
+Row = dict[str, Any]
+Memories = Iterator[ForeignMemory | Unmatched]
 
 
-def _lines(place: Path) -> Iterator[ForeignMemory | Unmatched]:
+class NoStore(Exception):
+    """A place that holds no store of the tool; the message is the reason."""
+
+
+@contextmanager
+def database(file: Path) -> Iterator[apsw.Connection]:
+    """Open an SQLite file, whose rows come as mappings. Raises apsw.Error if it is no database."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    with closing(apsw.Connection(f"file:{quote(str(file.absolute()))}?mode=ro", flags=flags)) as store:
+        store.set_busy_timeout(2_000)
+        store.row_trace = lambda cursor, row: dict(
+            zip((name for name, *_ in cursor.get_description()), row, strict=True)
+        )
+        yield store
+
+
+def has_table(store: apsw.Connection, table: str) -> bool:
+    """Whether the database has *table*."""
+    return any(store.execute("select 1 from pragma_table_info(?)", (table,)))
+
+
+def text_of(file: Path) -> str:
+    """
+    Return the text of *file*; bytes that are not UTF-8 are replaced.
+
+    Raises:
+        NoStore: It is no regular file, or has more than 64 MB.
+        OSError: It cannot be read.
+    """
+    if file.exists() and not file.is_file():
+        raise NoStore("it is not a regular file")
+    if file.stat().st_size > MAX_TEXT:
+        raise NoStore(f"it has more than {MAX_TEXT >> 20} MB")
+    return file.read_text("utf-8-sig", "replace")
+
+
+def file_in(place: Path, *names: str) -> Path:
+    """Return *place* itself, or the first of *names* in that folder; raise NoStore if there is neither."""
+    file = next((place / name for name in names if (place / name).is_file()), None)
+    if place.is_dir() and not file:
+        raise NoStore(f"the folder has no {' or '.join(names)}")
+    if not place.exists():
+        raise NoStore("there is no such file")
+    return file or place
+
+
+def words(value: object) -> tuple[str, ...]:
+    """Return a list of texts, or JSON text of one, as texts; anything else gives none."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = json.loads(value)
+    items = value if isinstance(value, list) else []
+    return tuple(str(item) for item in items if isinstance(item, str | int))
+
+
+def text(row: Mapping[str, Any], name: str) -> str:
+    """Return a text of *row*; empty if it has none."""
+    value = row.get(name)
+    return str(value).encode("utf-8", "replace").decode() if value is not None else ""
+
+
+def share(value: object, usual: float) -> float:
+    """Return a number from 0 to 1, else *usual*."""
+    return float(value) if isinstance(value, int | float) and 0.0 <= value <= 1.0 else usual
+
+
+# -- mem0: its history in SQLite --------------------------------------------------------------------------
+
+_LAST_EVENTS = """
+select memory_id, new_memory, created_at, event, is_deleted from history
+ where rowid in (select max(rowid) from history group by memory_id) order by rowid
+"""
+
+
+def mem0(place: Path) -> Memories:
+    """Yield the present text of each memory, by its last event; *place* is ``history.db`` or its folder."""
+    with database(file_in(place, "history.db")) as store:
+        for row in store.execute(_LAST_EVENTS):
+            if row["is_deleted"] or row["event"] == "DELETE" or not text(row, "new_memory").strip():
+                yield Unmatched("deleted memory")
+            else:
+                created = text(row, "created_at")
+                yield ForeignMemory(text(row, "memory_id"), text(row, "new_memory"), authored_at=created)
+
+
+# -- claude-mem: observations and summaries of sessions ---------------------------------------------------
+
+_TYPES = {"decision": "decision", "bugfix": "problem", "preference": "preference"}
+_PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def claude_mem(place: Path) -> Memories:
+    """Yield observations, then summaries; prompts of the user have no counterpart (see ``clawmem mine``)."""
+    with database(file_in(place, "claude-mem.db")) as store:
+        # The names are those that every version has.
+        for row in store.execute(
+            "select id, project, text, type, created_at, * from observations order by id"
+        ):
+            yield _observation(row)
+        if has_table(store, "session_summaries"):
+            for row in store.execute("select * from session_summaries order by id"):
+                parts = [(part.replace("_", " ").capitalize(), text(row, part)) for part in _PARTS]
+                yield ForeignMemory(
+                    f"summary-{row['id']}",
+                    "\n\n".join(f"**{part}:** {value}" for part, value in parts if value),
+                    text(row, "request")[:80],
+                    "handoff",
+                    text(row, "created_at"),
+                    project=text(row, "project"),
+                )
+        if has_table(store, "user_prompts"):
+            for _ in store.execute("select 1 from user_prompts"):
+                yield Unmatched("prompt")
+
+
+def _observation(row: Row) -> ForeignMemory:
+    files = dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified"))))
+    parts = (
+        text(row, "subtitle"),
+        text(row, "narrative") or text(row, "text"),
+        "\n".join(f"- {fact}" for fact in words(row.get("facts"))),
+        f"Files: {', '.join(files)}" if files else "",
+    )
+    return ForeignMemory(
+        f"observation-{row['id']}",
+        "\n\n".join(filter(None, parts)),
+        text(row, "title"),
+        _TYPES.get(text(row, "type"), "observation"),
+        text(row, "created_at"),
+        tuple(filter(None, (text(row, "type"), *words(row.get("concepts"))))),
+        project=text(row, "project"),
+    )
+
+
+# -- ClawMem: documents, relations, facts, pins, snoozes and confidence -----------------------------------
+
+_DOCUMENTS = """
+select documents.id, collection, title, active, modified_at, documents.*, content.doc as body
+  from documents join content using (hash) order by documents.id
+"""
+_FACTS = """
+select coalesce(nodes.name, subject_entity_id) as subject, predicate,
+       coalesce(objects.name, object_literal, object_entity_id) as object,
+       valid_from, valid_to, confidence, nodes.entity_type as kind
+  from entity_triples
+  left join entity_nodes as nodes on nodes.entity_id = subject_entity_id
+  left join entity_nodes as objects on objects.entity_id = object_entity_id
+ where source_doc_id = ? order by id
+"""
+_RELATIONS = "select target_id, relation_type, weight from memory_relations where source_id = ? order by 1, 2"
+
+
+def clawmem_original(place: Path) -> Memories:
+    """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
+    with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
+        has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
+        for row in store.execute(_DOCUMENTS):
+            if not row["active"] or row.get("invalidated_at"):
+                yield Unmatched("inactive document")
+                continue
+            facts = store.execute(_FACTS, (row["id"],)) if has_facts else ()
+            relations = store.execute(_RELATIONS, (row["id"],)) if has_relations else ()
+            yield ForeignMemory(
+                str(row["id"]),
+                text(row, "body"),
+                text(row, "title"),
+                text(row, "content_type") or "note",
+                text(row, "modified_at"),
+                words(row.get("tags")),
+                share(row.get("confidence"), 0.5),
+                bool(row.get("pinned")),
+                text(row, "snoozed_until"),
+                text(row, "collection"),
+                tuple(map(_fact, facts)),
+                tuple(
+                    ForeignRelation(
+                        str(link["target_id"]), text(link, "relation_type"), share(link["weight"], 1.0)
+                    )
+                    for link in relations
+                ),
+            )
+
+
+def _fact(row: Row) -> ForeignFact:
+    return ForeignFact(
+        text(row, "subject"),
+        text(row, "predicate"),
+        text(row, "object"),
+        text(row, "valid_from")[:10],
+        text(row, "valid_to")[:10],
+        share(row["confidence"], 1.0),
+        text(row, "kind"),
+    )
+
+
+# -- Basic Memory and OpenClaw: Markdown files ------------------------------------------------------------
+
+_RULER = re.compile(r"^---\r?$", re.MULTILINE)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
+_DATES = ("created", "created_at", "date", "modified", "updated")
+
+
+class _NoteFile(NamedTuple):
+    path: Path
+    body: str
+    fields: dict[str, Any]
+
+    def field(self, *names: str, usual: str = "") -> str:
+        texts = (value.strip() for name in names if isinstance(value := self.fields.get(name), str))
+        return next(filter(None, texts), usual)
+
+    @property
+    def id(self) -> str:
+        return self.field("permalink", usual=self.path.as_posix())
+
+    @property
+    def title(self) -> str:
+        return self.field("title", usual=self.path.stem)
+
+
+def _markdown(selects: Callable[[Path], bool], place: Path) -> Memories:
+    """Yield every Markdown file below *place* that *selects* accepts, by its relative path."""
+    if not place.is_dir():
+        raise NoStore("there is no such folder")
+    files = (file for file in place.rglob("*.md") if file.is_file() and not file.is_symlink())
+    paths = sorted(file.relative_to(place) for file in files)
+    paths = [path for path in paths if not any(part.startswith(".") for part in path.parts[:-1])]
+    notes = [_note(text_of(place / path), path) for path in paths if selects(path)]
+    if not notes:
+        raise NoStore("the folder has none of its Markdown files")
+    ids = {name: note.id for note in notes for name in (note.title, note.path.as_posix(), note.id)}
+    yield from [Unmatched("other file")] * (len(paths) - len(notes))
+    for note in notes:
+        if not note.body.strip():
+            yield Unmatched("empty file")
+            continue
+        tags = note.fields.get("tags") or ()
+        relations = (
+            ForeignRelation(ids[target.strip()], (kind or "links_to").strip())
+            for kind, target in _RELATION.findall(note.body)
+            if ids.get(target.strip(), note.id) != note.id
+        )
+        day = _DAY.search(note.path.name)
+        changed = datetime.fromtimestamp((place / note.path).stat().st_mtime, UTC).isoformat()
+        yield ForeignMemory(
+            note.id,
+            note.body.strip(),
+            note.title,
+            note.field("type", usual="note"),
+            note.field(*_DATES, usual=day[0] if day else changed),
+            tuple(str(tag).strip(" #") for tag in (tags.split(",") if isinstance(tags, str) else tags)),
+            project=note.field("project"),
+            relations=tuple(dict.fromkeys(relations)),
+        )
+
+
+def _note(source: str, path: Path) -> _NoteFile:
+    above, front, body = [*_RULER.split(source, maxsplit=2), "", ""][:3]
+    if not above and front:
+        try:
+            fields = YAML(typ="base", pure=True).load(front)  # every value is a text
+        except (YAMLError, ValueError, RecursionError):
+            return _NoteFile(path, source, {})
+        return _NoteFile(path, body, fields if isinstance(fields, dict) else {})
+    return _NoteFile(path, source, {})
+
+
+basic_memory = partial(_markdown, lambda path: True)
+openclaw = partial(_markdown, lambda path: path.name == "MEMORY.md" or "memory" in path.parts[:-1])
+
+
+# -- the table of tools -----------------------------------------------------------------------------------
+
+
+def _lines(place: Path) -> Memories:
     """Yield the memories of a file that ``clawmem export --format jsonl`` wrote: one JSON object on each line."""
     adapter = TypeAdapter(ForeignMemory)
     is_empty = True
@@ -37,7 +319,7 @@ def _lines(place: Path) -> Iterator[ForeignMemory | Unmatched]:
         raise NoStore("it has no memory")
 
 
-def _read(tool: str, read: Read, place: str) -> Iterator[ForeignMemory | Unmatched]:
+def _read(tool: str, read: Callable[[Path], Memories], place: str) -> Memories:
     """Read the store at *place*; refuse a ZIP file."""
     if Path(place).is_file() and is_zipfile(place):
         remedy = (
@@ -53,12 +335,12 @@ def _read(tool: str, read: Read, place: str) -> Iterator[ForeignMemory | Unmatch
         raise StoreUnreadable(tool, place, str(error)) from error
 
 
-_TOOLS: tuple[tuple[str, tuple[str, ...], Read], ...] = (
-    ("mem0", (".mem0",), databases.mem0),
-    ("claude-mem", (".claude-mem",), databases.claude_mem),
-    ("basic-memory", ("basic-memory",), markdown_memories.basic_memory),
-    ("openclaw", (".openclaw/workspace",), markdown_memories.openclaw),
-    ("clawmem", (".cache/clawmem",), databases.clawmem_original),
+_TOOLS: tuple[tuple[str, tuple[str, ...], Callable[[Path], Memories]], ...] = (
+    ("mem0", (".mem0",), mem0),
+    ("claude-mem", (".claude-mem",), claude_mem),
+    ("basic-memory", ("basic-memory",), basic_memory),
+    ("openclaw", (".openclaw/workspace",), openclaw),
+    ("clawmem", (".cache/clawmem",), clawmem_original),
     ("jsonl", (), _lines),
 )
 STORES = {tool: ForeignStore(tool, usual, partial(_read, tool, read)) for tool, usual, read in _TOOLS}
