@@ -114,12 +114,13 @@ class MoveDetection:
         unchanged = [note for note in holders if note.inactive is None and self._is_missing(note)]
         removed = [note for note in holders if note.inactive is InactiveReason.REMOVED]
         matches = unchanged or removed
-        if not matches:
-            alike = {number for name in _names(place) for number in self._missing.get(name, ())}
+        alike = {number for name in _names(place) for number in self._missing.get(name, ())}
+        if alike and not matches:
             matches = [
                 note
                 for note in self._documents.many(alike).values()
-                if self._is_missing(note)
+                if note.inactive is None
+                and self._is_missing(note)
                 and likeness(self._documents.body(note.id) or "", parsed.body) >= LEAST_LIKENESS
             ]
         return matches[0] if len(matches) == 1 else None

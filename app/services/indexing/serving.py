@@ -161,24 +161,35 @@ class IndexRouter(Generic[Search]):
     def _serving(self) -> Search:
         return self._outside.index() or self._own
 
-    def _settled(self, ask: Callable[[IndexRecord | None], list[Hit]]) -> list[Hit]:
+    def _search(
+        self,
+        limit: int,
+        search: Callable[[Search, int], list[Hit]],
+        newer: Callable[[Search, frozenset[int]], list[Hit]],
+        by_records: Callable[[], list[Hit]],
+    ) -> list[Hit]:
         """
-        Return an answer during which no changes were replicated and no other index took over.
+        Return the best *limit* hits, during whose search no changes were replicated and no other index took over.
 
         Both events remove entries from the vault's own index, so that a query of two indexes one after the other
         could find an entry in neither. Both change the registry in the same transaction, which makes them detectable.
+
+        Args:
+            search: Searches an index for the best hits of a number.
+            newer: Searches the vault for the documents whose latest change the index has not seen.
+            by_records: Answers instead of an index that is lost or damaged.
         """
-        for _ in range(ATTEMPTS - 1):
-            before = self._outside.record()
+        for attempt in range(1, ATTEMPTS + 1):
+            record = self._outside.record()
             try:
-                answer = ask(before)
+                hits = self._hits(record, limit, search, newer, by_records)
             except IndexUnavailable:
-                if self._outside.record() == before:
+                if attempt == ATTEMPTS or self._outside.record() == record:
                     raise
             else:
-                if self._outside.record() == before:
-                    return answer
-        return ask(self._outside.record())
+                if attempt == ATTEMPTS or self._outside.record() == record:
+                    return hits
+        raise AssertionError("the last attempt returns or raises")
 
     def _hits(
         self,
@@ -188,21 +199,12 @@ class IndexRouter(Generic[Search]):
         newer: Callable[[Search, frozenset[int]], list[Hit]],
         by_records: Callable[[], list[Hit]],
     ) -> list[Hit]:
-        """
-        Return the hits of the index of *record*, or of the vault's own index without one.
-
-        Args:
-            search: Searches an index for the best hits of a number.
-            newer: Searches the vault for the documents whose latest change the index has not seen.
-            by_records: Answers instead of an index that is lost or damaged.
-        """
         try:
             index = self._outside.index_of(record)
             if index is None:
                 return search(self._own, limit)
             with self._outside.watched():
-                unseen = frozenset(self._outside.unseen(index))
-                wanted = limit
+                unseen, wanted = frozenset(self._outside.unseen(index)), limit
                 hits = search(index, wanted)
                 while len(hits) == wanted and sum(hit.key.document_id not in unseen for hit in hits) < limit:
                     wanted *= 2
@@ -278,14 +280,11 @@ class ServedLexical(IndexRouter[LexicalIndex]):
             rarities = {term: self._rarity(index, term, grain) for term in query.terms}
             return self._own.search_among(unseen, query, grain, limit, scope, rarities)
 
-        return self._settled(
-            lambda record: self._hits(
-                record,
-                limit,
-                lambda index, number: index.search(query, grain, number, scope),
-                newer,
-                lambda: self._stopgap().search(query, grain, limit, scope),
-            )
+        return self._search(
+            limit,
+            lambda index, number: index.search(query, grain, number, scope),
+            newer,
+            lambda: self._stopgap().search(query, grain, limit, scope),
         )
 
     def count(self, grain: Grain) -> int:
@@ -345,14 +344,11 @@ class ServedVectors(IndexRouter[VectorSearch]):
             documents = unseen if scope.documents is None else unseen & scope.documents
             return self._own.search(vector, limit, scope._replace(documents=documents))
 
-        return self._settled(
-            lambda record: self._hits(
-                record,
-                limit,
-                lambda index, number: index.search(vector, number, scope),
-                newer,
-                lambda: self._own.search(vector, limit, scope),
-            )
+        return self._search(
+            limit,
+            lambda index, number: index.search(vector, number, scope),
+            newer,
+            lambda: self._own.search(vector, limit, scope),
         )
 
     def count(self) -> int:
