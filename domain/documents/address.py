@@ -15,7 +15,6 @@ OWN_COLLECTION = "_clawmem"
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
 _LINK = re.compile(r"!?\[\[(?P<target>(?:(?!\]\]|\[\[).)*)\]\]", flags=re.DOTALL)
 _BEHIND_TARGET = re.compile(r"\\?[|#^]")  # a table escapes the bar of a link
-_LINES = re.compile(r"\A(?P<name>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?", flags=re.DOTALL)
 
 
 class LineRange(NamedTuple):
@@ -70,11 +69,11 @@ def read_address(text: str, folder: str | None = None) -> tuple[Address, ...]:
             "INVALID_INPUT",
             f"{text!r} names no note. Give a path, a #docid, a title, an alias or a [[link]].",
         )
-    lines = None if link else _LINES.fullmatch(name)
-    if lines is None:
+    before, _, lines = name.rpartition(":")
+    first, dash, last = lines.partition("-")
+    if link or not before or not first.isdecimal() or (dash and not last.isdecimal()):
         return (Address(name, is_link=link is not None),)
-    last = None if lines["last"] is None else int(lines["last"])
-    return Address(name), Address(_unquoted(lines["name"]), LineRange(int(lines["first"]), last))
+    return Address(name), Address(_unquoted(before), LineRange(int(first), int(last) if dash else None))
 
 
 def unicode_forms(name: str) -> tuple[str, ...]:

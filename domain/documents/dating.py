@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, parse_iso
 from clawmem.domain.text.vocabulary import MONTHS, any_of
@@ -23,36 +23,20 @@ _FORMS = (
     r"(?<![\dA-Za-z])(?P<y>\d{4})[-_.](?P<m>\d{2})(?![\dA-Za-z]|[-_.]\d\d(?!\d))",
 )
 _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
-_CLOCK = re.compile(
-    r"[ T,]{0,3}(?:at )?(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?\s?(?P<half>[ap]\.?m\.?)?",
-    re.IGNORECASE,
-)
-_WEEKDAY = re.compile(r"\A[^\W\d]{2,12},? (?=.{0,40}\d{4})")
 
 
 def written_time(text: str) -> int | None:
     """
     Return the milliseconds since the Unix epoch of a time that a person or a program has written; ``None`` if it is none.
 
-    Besides ISO 8601 these are dates with ``/``, ``.`` or no separators, ``08.05.2024``, ``May 3, 2024`` and
-    ``3 May 2024`` in six languages, ``2024-05``, a link to a day, each with or without a time of 12 or 24 hours and a
-    weekday, and seconds or milliseconds since the epoch.
+    That is ISO 8601, seconds or milliseconds since the epoch, or the midnight of the first day or month in another
+    text: ``2024/05/03``, ``08.05.2024``, ``Friday, May 3rd 2024`` and ``3 May 2024`` in six languages, ``2024-05``.
     """
     text = text.strip().strip("[]").strip()
     if text.isdecimal() and len(text) in (10, 13):
         return int(text) * (1000 if len(text) == 10 else 1)
     ms = parse_iso(text)
-    if ms is not None:
-        return ms
-    for candidate in (text, _WEEKDAY.sub("", text, count=1)):
-        for pattern in _DATES:
-            match = pattern.match(candidate)
-            rest = candidate[match.end() :] if match else ""
-            clock = _CLOCK.fullmatch(rest)
-            if match and (clock or not rest.strip()):
-                day = _day(match)
-                return None if day is None else day + (_time_of_day(clock) if clock else 0)
-    return None
+    return next(_days(text), None) if ms is None else ms
 
 
 def authored_at(declared: str | None, path: str, headings: Iterable[str], modified_ms: int) -> int:
@@ -66,15 +50,12 @@ def authored_at(declared: str | None, path: str, headings: Iterable[str], modifi
 
     Dates of 2 and 3 are midnight UTC and must be existing days of the years 1970 to 2100, both included.
     """
-    times = (time for time in _candidates(declared, path, headings) if time is not None)
-    return next(times, modified_ms)
-
-
-def _candidates(declared: str | None, path: str, headings: Iterable[str]) -> Iterator[int | None]:
-    yield written_time(declared or "")
-    for name in reversed(path.split("/")):
-        yield next(_days(name), None)
-    yield max((day for heading in headings for day in _days(heading)), default=None)
+    time = written_time(declared or "")
+    if time is None:
+        time = next((day for name in reversed(path.split("/")) for day in _days(name)), None)
+    if time is None:
+        time = max((day for heading in headings for day in _days(heading)), default=None)
+    return modified_ms if time is None else time
 
 
 def _days(text: str) -> Iterator[int]:
@@ -92,12 +73,3 @@ def _day(match: re.Match[str]) -> int | None:
     except ValueError:
         return None
     return (day - EPOCH) // MILLISECOND if FIRST_YEAR <= day.year <= LAST_YEAR else None
-
-
-def _time_of_day(clock: re.Match[str]) -> int:
-    hour = int(clock["hour"])
-    if clock["half"]:
-        hour = hour % 12 + (12 if clock["half"].lower().startswith("p") else 0)
-    return (
-        timedelta(hours=hour, minutes=int(clock["minute"]), seconds=int(clock["second"] or 0)) // MILLISECOND
-    )

@@ -24,8 +24,6 @@ UNNAMED = "notes"  # for a folder whose name contains no character allowed in a 
 _INVALID_RUN = re.compile(r"[^\w-]+")
 _GROUP = re.compile(r"\{([^{}]*)\}")  # the innermost one
 
-_NOTHING = re.compile(r"(?!)")  # the segment after the end of a pattern
-
 Matcher = Callable[[str], bool]
 
 
@@ -107,11 +105,12 @@ def _matches(glob: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bo
     at = name_at = 0
     star, star_name = -1, 0
     while name_at < len(names):
-        segment = glob[at] if at < len(glob) else _NOTHING
-        if segment is None:
+        is_end = at == len(glob)
+        segment = None if is_end else glob[at]
+        if segment is None and not is_end:
             star, star_name = at, name_at
             at += 1
-        elif segment.match(names[name_at]):
+        elif segment and segment.match(names[name_at]):
             at, name_at = at + 1, name_at + 1
         elif star >= 0:
             star_name += 1

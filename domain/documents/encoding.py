@@ -9,7 +9,6 @@ _SAMPLE = 4096  # bytes; in UTF-16 and UTF-32 many of them are zero
 _CONTROL = bytes({*range(0x20), 0x7F} - {*b"\t\n\v\f\r\x1b"})
 # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
 _MOST_ACCENTED = 0.4
-_REPLACEMENT = "\ufffd"
 _REMEDY = "save it as UTF-8"
 
 
@@ -32,10 +31,10 @@ def decode(data: bytes) -> DecodedText:
     """
     sample = data[:_SAMPLE]
     is_wide = data.startswith(_MARKS) or 4 * sample.count(0) > len(sample)
-    decoded = _recognised(data) if is_wide else _utf_8(data)
-    if 4 * decoded.text.count("\0") > len(decoded.text):
+    text, warning = _recognised(data) if is_wide else _utf_8(data)
+    if 4 * text.count("\0") > len(text):
         raise ValueError(f"it is no text but zero bytes; {_REMEDY}")
-    return DecodedText(decoded.text.replace("\r\n", "\n"), decoded.warning)
+    return DecodedText(text.replace("\r\n", "\n"), warning)
 
 
 def decoded_text(data: bytes) -> str:
@@ -43,32 +42,29 @@ def decoded_text(data: bytes) -> str:
     return decode(data).text
 
 
-def _utf_8(data: bytes) -> DecodedText:
+def _utf_8(data: bytes) -> tuple[str, str | None]:
     try:
-        return DecodedText(data.decode("utf-8"))
+        return data.decode("utf-8"), None
     except UnicodeDecodeError as error:
         at = error.start
     if len(data.translate(None, _CONTROL)) < len(data):
         raise ValueError(f"it is not UTF-8 text (byte {at}); {_REMEDY}")
     text = data.decode("utf-8", "replace")
-    damaged = text.count(_REPLACEMENT)
+    damaged = text.count("\ufffd")
     if sum(not sign.isascii() for sign in text) > 2 * damaged:
         line = data.count(b"\n", 0, at) + 1
-        warning = f"damaged characters: {damaged}, the first in line {line}; correct them and {_REMEDY}"
-        return DecodedText(text, warning)
+        return text, f"damaged characters: {damaged}, the first in line {line}; correct them and {_REMEDY}"
     if sum(byte >= 0x80 for byte in data) > _MOST_ACCENTED * len(b"".join(data.split())):
         return _recognised(data)
-    return DecodedText(
-        data.decode("cp1252", "replace"), f"read as Latin-1 (byte {at} is not UTF-8); {_REMEDY}"
-    )
+    return data.decode("cp1252", "replace"), f"read as Latin-1 (byte {at} is not UTF-8); {_REMEDY}"
 
 
-def _recognised(data: bytes) -> DecodedText:
+def _recognised(data: bytes) -> tuple[str, str | None]:
     from charset_normalizer import from_bytes
 
     match = from_bytes(data).best()
     if match is None:
         raise ValueError(f"it is no text in a known encoding; {_REMEDY}")
-    if match.encoding in ("ascii", "utf_8"):
-        return DecodedText(str(match))
-    return DecodedText(str(match), f"read as {match.encoding.upper().replace('_', '-')}; {_REMEDY}")
+    is_plain = match.encoding in ("ascii", "utf_8")
+    name = match.encoding.upper().replace("_", "-")
+    return str(match), None if is_plain else f"read as {name}; {_REMEDY}"

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.dating import written_time
 from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.text.words import words
 
 BYTE_ORDER_MARK = "\ufeff"
 OPENING = re.compile(r"---\r?\n")
 CLOSING = re.compile(r"^(?:---|\.\.\.)(?:\r?\n|\r?\Z)", re.MULTILINE)
-_WORD = re.compile(r"[^\W_]+")  # letters and digits of any script
 _LINKS = re.compile(r"!?\[\[[^\[\]]+\]\]")
 # In this order; the last ones only say when a note was changed.
 DATE_KEYS = ("date", "created", "created_at", "date_created", "modified")
@@ -26,8 +26,8 @@ TYPES = tuple(
 
 # The first matching rule wins, so an index of decisions is a decision.
 RULES = tuple(
-    (name, frozenset(words.split()))
-    for name, words in {
+    (name, frozenset(listed.split()))
+    for name, listed in {
         "decision": "decision decisions adr adrs",
         "hub": "hub hubs moc mocs",
         "research": "research investigation investigations analysis analyses",
@@ -153,13 +153,12 @@ def _date(value: object) -> str | None:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    words = (word.strip() for word in value.split(",")) if isinstance(value, str) else _leaves(value)
-    return tuple(dict.fromkeys(filter(None, words)))
+    names = (name.strip() for name in value.split(",")) if isinstance(value, str) else _leaves(value)
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def _tags(value: object) -> Iterator[str]:
-    words = value.split() if isinstance(value, str) and "," not in value else _words(value)
-    for word in words:
+    for word in value.split() if isinstance(value, str) and "," not in value else _words(value):
         yield from word.split() if word.startswith("#") else [word]
 
 
@@ -220,5 +219,5 @@ def content_type(declared: str | None, path: str) -> str:
     if declared and declared.strip():
         return declared.strip()
     lower = path.lower()
-    words = set(_WORD.findall(lower)) | ({"hub"} if lower.rpartition("/")[2] == "index.md" else set())
-    return next((name for name, of_type in RULES if of_type & words), "note")
+    of_path = set(words(lower)) | ({"hub"} if lower.rpartition("/")[2] == "index.md" else set())
+    return next((name for name, of_type in RULES if of_type & of_path), "note")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from hashlib import sha256
 
@@ -12,8 +11,6 @@ from clawmem.ports.records import Document, InactiveReason, SourceStamp
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 MAX_PATH_LENGTH = 1000  # characters
 
-DOCID = re.compile(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
-VIRTUAL_PATH = re.compile(r"\A(?:clawmem:)?//+(?P<rest>[^/].*)", flags=re.DOTALL)
 NO_TEXT = sha256(b"").hexdigest()
 FileVersion = tuple[int, str, str, InactiveReason | None, str, SourceStamp | None]
 
@@ -69,7 +66,8 @@ def is_docid(text: str) -> bool:
 
     The check keeps ``%`` and ``_`` out of prefix queries, where they would match arbitrary documents.
     """
-    return DOCID.fullmatch(text) is not None
+    digits = text.removeprefix("#").lower()
+    return DOCID_LENGTH <= len(digits) <= len(NO_TEXT) and not digits.strip("0123456789abcdef")
 
 
 def normalise_docid(text: str) -> str:
@@ -94,11 +92,9 @@ def parse_virtual_path(text: str) -> tuple[str, str] | None:
     collapse, and a trailing one is dropped. ``clawmem://c`` and ``clawmem://c/`` name the root of a collection and
     give an empty path. Neither part is checked: see `check_path`.
     """
-    match = VIRTUAL_PATH.fullmatch(text)
-    if match is None:
-        return None
-    collection, *segments = filter(None, match["rest"].split("/"))
-    return collection, "/".join(segments)
+    place = text.removeprefix("clawmem:")
+    names = list(filter(None, place.split("/")))
+    return (names[0], "/".join(names[1:])) if names and place.startswith("//") else None
 
 
 def display_path(collection: str, path: str) -> str:
@@ -116,7 +112,7 @@ def check_path(text: str) -> None:
     """
     if "\0" in text:
         raise InvalidInput("INVALID_PATH", "The path contains a NUL character. Give the path without it.")
-    if ".." in re.split(r"[/\\]", text):
+    if ".." in text.replace("\\", "/").split("/"):
         raise InvalidInput("PATH_TRAVERSAL", "The path contains '..'. Give a path inside its collection.")
     if len(text) > MAX_PATH_LENGTH:
         raise InvalidInput(
