@@ -27,7 +27,7 @@ _DATES = tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
 
 def written_time(text: str) -> int | None:
     """
-    Return the milliseconds since the Unix epoch of a time that a person or a program has written; ``None`` if it is none.
+    Return the milliseconds since the Unix epoch of a time that a person or a program has written; else ``None``.
 
     That is ISO 8601, seconds or milliseconds since the epoch, or the midnight of the first day or month in another
     text: ``2024/05/03``, ``08.05.2024``, ``Friday, May 3rd 2024`` and ``3 May 2024`` in six languages, ``2024-05``.
@@ -44,7 +44,8 @@ def authored_at(declared: str | None, path: str, headings: Iterable[str], modifi
     Return when a document was written, in milliseconds since the Unix epoch, from the first available of:
 
     1. *declared*, if `written_time` accepts it;
-    2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the leftmost of several in one name;
+    2. a date in *path*, searched in the file name, then in the folders, nearest first: a day, else a month; the
+       leftmost of several in one name;
     3. the latest day in *headings*, since a running log is as recent as its last entry;
     4. *modified_ms*.
 

@@ -37,7 +37,8 @@ _FIELD = re.compile(
 )
 # A tag stands after a blank and has a letter. #[[two words]] is a tag in Logseq.
 _TAG = re.compile(
-    r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
+    r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]"
+    r"|(?=[\d/-]*[^\W\d]|[\d/-]*[^\x00-\x7f])((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))"
 )
 _NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 
@@ -133,7 +134,7 @@ def property_key(value: str) -> str:
 
 
 def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
-    """Return the key that sorts notes by the first of *values*: numbers, then texts and dates, then notes without one."""
+    """Return the key that sorts notes by the first of *values*: numbers, texts and dates, then notes without one."""
     key = next((value.key for value in values if value.key), None)
     if key is None:
         return (2, 0.0, "")

@@ -54,8 +54,8 @@ def documents_with(
     """Return the documents in *scope* with one of the types, and with all tags and properties."""
     known = documents.tags() if tags else {}
     below = [tags_below(name, known) for name in tags]
-    found = documents.ids(scope, content_types=content_types, tags=below)
-    return found & properties.having(map(read_filter, where)) if where else found
+    allowed = documents.ids(scope, content_types=content_types, tags=below)
+    return allowed & properties.having(map(read_filter, where)) if where else allowed
 
 
 def check_filters(

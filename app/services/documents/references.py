@@ -48,7 +48,7 @@ def similar_documents(
     Args:
         place: *text* as a path, with which all paths are compared.
     """
-    near = [documents.at(*found) for found in _nearest_places(place, documents.places())[:limit]]
+    near = [documents.at(*nearest) for nearest in _nearest_places(place, documents.places())[:limit]]
     if served := [document for document in near if document is not None]:
         return served
     query = query_forms(EXTENSION.sub("", text.strip())).relaxed
@@ -217,7 +217,7 @@ class FoundLink(NamedTuple):
 
 def links_of(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
-    return _found(documents, links.outgoing([document.id]))
+    return _with_notes(documents, links.outgoing([document.id]))
 
 
 def omitted_links_of(documents: DocumentStore, document: Document) -> int:
@@ -227,23 +227,23 @@ def omitted_links_of(documents: DocumentStore, document: Document) -> int:
 
 def notes_with_omitted_links(documents: DocumentStore, links: LinkStore) -> list[Document]:
     """Return the documents of whose links not all are read, by path."""
-    found = documents.many(links.with_most(MAX_LINKS)).values()
+    longest = documents.many(links.with_most(MAX_LINKS)).values()
     return sorted(
-        (note for note in found if omitted_links_of(documents, note)), key=lambda note: note.display_path
+        (note for note in longest if omitted_links_of(documents, note)), key=lambda note: note.display_path
     )
 
 
 def links_to(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:
     """Return the links of other notes to *document*, by note."""
-    return _found(documents, links.incoming([document.id]))
+    return _with_notes(documents, links.incoming([document.id]))
 
 
 def broken_links(documents: DocumentStore, links: LinkStore, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
-    return [link for link in _found(documents, links.doubtful(scope)) if link.problem]
+    return [link for link in _with_notes(documents, links.doubtful(scope)) if link.problem]
 
 
-def _found(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundLink]:
+def _with_notes(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundLink]:
     notes = documents.many({end for link in links for end in (link.document_id, link.target_id) if end})
     bodies = documents.bodies({link.target_id for link in links if link.target_id and link.link.part})
     return [_with_place(link, notes, bodies.get(link.target_id or 0, "")) for link in links]

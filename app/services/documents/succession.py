@@ -13,12 +13,12 @@ from clawmem.ports.records import Document, InactiveReason
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
     """Return all successions that start at these documents, transitively."""
     pairs: set[Succession] = set()
-    asked, known = set(document_ids), set[int]()
-    while asked:
-        known |= asked
-        found = successions.direct(asked)
-        pairs |= found
-        asked = {pair.newer for pair in found} - known
+    waiting, known = set(document_ids), set[int]()
+    while waiting:
+        known |= waiting
+        direct = successions.direct(waiting)
+        pairs |= direct
+        waiting = {pair.newer for pair in direct} - known
     return pairs
 
 
@@ -28,17 +28,17 @@ def successions_to(
     """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
     claims = successions.claims()
     pairs: set[Succession] = set()
-    asked, known = {note.id: note for note in documents}, set[int]()
-    while asked:
-        known |= asked.keys()
-        places = {(note.collection, note.path) for note in asked.values()}
+    waiting, known = {note.id: note for note in documents}, set[int]()
+    while waiting:
+        known |= waiting.keys()
+        places = {(note.collection, note.path) for note in waiting.values()}
         claiming = {c.document_id for c in claims if c.kind is ClaimKind.SUPERSEDED_BY and c.place in places}
-        named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in asked)
-        at_place = [one for place in named if (one := store.at(*place))]
+        named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in waiting)
+        at_place = [note for place in named if (note := store.at(*place))]
         older = claiming | {same.id for note in at_place for same in store.holding(note.hash)}
-        found = {pair for pair in successions.direct(older) if pair.newer in asked}
-        pairs |= found
-        asked = store.many({pair.older for pair in found} - known)
+        direct = {pair for pair in successions.direct(older) if pair.newer in waiting}
+        pairs |= direct
+        waiting = store.many({pair.older for pair in direct} - known)
     return pairs
 
 
@@ -66,10 +66,10 @@ def current_successors(
     if not pairs:
         return {}
     last = last_successors(pairs)
-    documents = store.many({number for found in last.values() for number in found})
+    documents = store.many({number for newest in last.values() for number in newest})
     return {
-        older: max((documents[number] for number in found), key=lambda note: (note.authored_at, note.id))
-        for older, found in last.items()
+        older: max((documents[number] for number in newest), key=lambda note: (note.authored_at, note.id))
+        for older, newest in last.items()
     }
 
 

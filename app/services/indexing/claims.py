@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,12 +28,12 @@ class UnresolvedClaim(NamedTuple):
 
     def __str__(self) -> str:
         """Return the sentence that reports the claim."""
-        said = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
+        claim = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
         names = ", ".join(document.display_path for document in self.reference.candidates)
         if self.reference.is_ambiguous:
-            return f"{said} {len(self.reference.candidates)} notes are called so: {names}. Write the path of one."
+            return f"{claim} {len(self.reference.candidates)} notes are called so: {names}. Write the path of one."
         near = f" Did you mean {names}?" if names else ""
-        return f"{said} no other note is called so.{near} Write its path, title or [[link]]."
+        return f"{claim} no other note is called so.{near} Write its path, title or [[link]]."
 
 
 class CircularClaims(NamedTuple):
@@ -64,36 +64,31 @@ class NoteClaims:
 
         Notes come, move and change their titles, so the addresses are read again after each pass.
         """
-        moved: list[Claim] = []
-        unresolved: list[UnresolvedClaim] = []
-        for claim, note, reference in self._references():
-            place = reference.place or (note.collection, claim.address)
-            if place != claim.place:
-                moved.append(claim._replace(place=place))
-            if reference.place is None:
-                unresolved.append(UnresolvedClaim(claim, note, reference))
+        references = self._references()
+        moved = [
+            claim._replace(place=place)
+            for claim, note, reference in references
+            for place in [reference.place or (note.collection, claim.address)]
+            if place != claim.place
+        ]
         if moved:
             with transactions.writing():
                 for claim in moved:
                     self._successions.aim(claim)
-        return unresolved
+        return _unresolved(references)
 
     def unresolved(self) -> list[UnresolvedClaim]:
         """Return the claims that name no note, or several; changes nothing."""
-        return [
-            UnresolvedClaim(claim, note, reference)
-            for claim, note, reference in self._references()
-            if reference.place is None
-        ]
+        return _unresolved(self._references())
 
     def circular(self) -> list[CircularClaims]:
         """Return the notes that supersede each other, each group once; neither of them goes before the other."""
         claiming = {claim.document_id for claim in self._successions.claims()}
-        found = circles(successions_from(self._successions, claiming))
-        notes = self._documents.many({number for circle in found for number in circle}) if found else {}
+        loops = circles(successions_from(self._successions, claiming))
+        notes = self._documents.many({number for circle in loops for number in circle}) if loops else {}
         groups = (
             sorted((notes[number] for number in circle), key=lambda note: note.display_path)
-            for circle in found
+            for circle in loops
         )
         return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
@@ -105,6 +100,10 @@ class NoteClaims:
             (claim, notes[claim.document_id], resolve(claim.address, notes[claim.document_id]))
             for claim in claims
         ]
+
+
+def _unresolved(references: Iterable[tuple[Claim, Document, Reference]]) -> list[UnresolvedClaim]:
+    return [UnresolvedClaim(*named) for named in references if named[2].place is None]
 
 
 ORIGIN = "links"  # the writer of these relations
@@ -154,14 +153,16 @@ class LinkTargets:
                 contexts[link.document_id].setdefault(link.target_id, link.link.context)
         notes = self.documents.many(contexts)
         relations = [
-            _relation(notes[source], target, context, len(targets))
+            Relation(
+                source,
+                target,
+                RelationKind.LINKS_TO,
+                1 / math.sqrt(len(targets)),
+                ORIGIN,
+                notes[source].modified_at,
+                {"context": context},
+            )
             for source, targets in contexts.items()
             for target, context in targets.items()
         ]
         self.relations.renew(RelationKind.LINKS_TO, ORIGIN, sources, relations)
-
-
-def _relation(source: Document, target: int, context: str, count: int) -> Relation:
-    weight = 1 / math.sqrt(count)
-    metadata = {"context": context}
-    return Relation(source.id, target, RelationKind.LINKS_TO, weight, ORIGIN, source.modified_at, metadata)

@@ -121,8 +121,8 @@ class ExplainFile:
             raise NotFound("file", str(file))
         exclusions = Exclusions(self.files, folder)
         scan_folder(self.files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
-        if found := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
-            return _excluded(path, *found)
+        if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
+            return _excluded(path, *excluded)
         if file.is_dir():
             return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):

@@ -39,8 +39,9 @@ def apply_in_chunks(
     """
     Yield the result of *apply* for each item after its transaction was committed.
 
-    A transaction ends with the first item that takes it past *chunk_s*, and with a call of *finish*. An interrupted caller keeps what
-    was committed before, and gets those results before the interrupt. The caller must exhaust the iterator.
+    A transaction ends with the first item that takes it past *chunk_s*, and with a call of *finish*. An interrupted
+    caller keeps what was committed before, and gets those results before the interrupt. The caller must exhaust the
+    iterator.
 
     Raises:
         VaultError: the transaction under way was rolled back.

@@ -91,23 +91,23 @@ class ServingEmbedder:
         return self._known[fingerprint]
 
     def of_vault(self) -> Embedder | None:
-        """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the chosen one."""
-        kept = self._kept_vectors()
-        return self._local(kept) if kept else self._chosen()
+        """Return the embedder of the vectors that the vault keeps, else the chosen one; ``None`` if it is unavailable."""
+        older = self._older_vectors()
+        return self._local(older) if older else self._chosen()
 
     def shown_provider(self, chosen: Provider) -> Provider:
         """Return the provider of the embedder of the vault, which may differ from the *chosen* one; loads nothing."""
-        kept = self._kept_vectors()
-        if not kept:
+        older = self._older_vectors()
+        if not older:
             return chosen
         change = f"{chosen.chosen} is installed; to change to it, run: clawmem embed --force"
-        if self._local(kept) is None:
+        if self._local(older) is None:
             reason = f"the model of the vectors is not available here ({chosen.reason})"
             return Provider(chosen.role, NONE, reason, (change,))
-        name = "static" if kept.startswith(STATIC) else kept
+        name = "static" if older.startswith(STATIC) else older
         return Provider(chosen.role, name, "the vectors are of this model", (change,))
 
-    def _kept_vectors(self) -> str | None:
+    def _older_vectors(self) -> str | None:
         """Return the fingerprint of the vectors that the vault keeps although another model is chosen."""
         if self._by_name:
             return None

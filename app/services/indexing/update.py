@@ -77,19 +77,6 @@ class PassInterrupted(KeyboardInterrupt):
         self.report = report
 
 
-@dataclass(frozen=True)
-class CollectionStores:
-    """Stores and ports that a pass over a folder reads and changes."""
-
-    documents: DocumentStore
-    transactions: Transactions
-    publisher: Publisher
-    claims: NoteClaims
-    links: LinkTargets
-    acts: ActJournal
-    forgotten_texts: ForgottenTexts
-
-
 @dataclass(frozen=True, slots=True)
 class UpdateCollection:
     """
@@ -108,7 +95,13 @@ class UpdateCollection:
         roots: The absolute folder of each collection by name, to detect moves between them.
     """
 
-    stores: CollectionStores
+    documents: DocumentStore
+    transactions: Transactions
+    publisher: Publisher
+    claims: NoteClaims
+    links: LinkTargets
+    acts: ActJournal
+    forgotten_texts: ForgottenTexts
     files: FileSource
     clock: Clock
     parse_yaml: ParseYaml
@@ -133,12 +126,12 @@ class UpdateCollection:
             VaultError: earlier commits are kept.
         """
         self.forget_again()  # repeats forgetting in a recreated vault
-        run = _Pass(self, folder, force=force, allow_empty=allow_empty)
+        update = _Pass(self, folder, force=force, allow_empty=allow_empty)
         try:
-            run.run(progress)
+            update.run(progress)
         except KeyboardInterrupt as error:
-            raise PassInterrupted(run.report) from error
-        return run.report
+            raise PassInterrupted(update.report) from error
+        return update.report
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +162,7 @@ class _Pass:
 
     def __init__(self, update: UpdateCollection, folder: Folder, *, force: bool, allow_empty: bool) -> None:
         self._update = update
-        self._stores = update.stores
-        self._documents = update.stores.documents
+        self._documents = update.documents
         self._folder = folder
         self._force = force
         self._allow_empty = allow_empty
@@ -180,11 +172,11 @@ class _Pass:
 
     def run(self, progress: Progress) -> None:
         """Run the pass."""
-        folder, stores, files = self._folder, self._stores, self._update.files
+        folder, update = self._folder, self._update
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
         known = known_sources(self._documents, folder)
-        exclusions = Exclusions(files, folder)
-        scan = scan_folder(files, folder, exclusions=exclusions)
+        exclusions = Exclusions(update.files, folder)
+        scan = scan_folder(update.files, folder, exclusions=exclusions)
         if not scan.root_exists:
             self._miss(f"{folder.root} is not there, or is no folder; its documents are kept as they are.")
             return
@@ -192,8 +184,8 @@ class _Pass:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._miss(misnamed_sentence(path))
-        roots = {**self._update.roots, folder.name: folder.root}
-        self._moves = MoveDetection(self._documents, files, roots, self._missing(scan, known))
+        roots = {**update.roots, folder.name: folder.root}
+        self._moves = MoveDetection(self._documents, update.files, roots, self._missing(scan, known))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
@@ -205,12 +197,12 @@ class _Pass:
         if scan.links:
             self.report.excluded[LINKS] = len(scan.links)
         self._remove(scan, known, exclusions)
-        record_trust(self._documents, stores.transactions, stores.publisher, known.values(), folder.origin)
-        stores.links.aim()
-        for unresolved in stores.claims.aim(stores.transactions):
+        record_trust(self._documents, update.transactions, update.publisher, known.values(), folder.origin)
+        update.links.aim()
+        for unresolved in update.claims.aim(update.transactions):
             if unresolved.note.collection == folder.name:
                 self._complain(str(unresolved))
-        for circular in stores.claims.circular():
+        for circular in update.claims.circular():
             if circular.notes[0].collection == folder.name:
                 self._complain(str(circular))
 
@@ -257,7 +249,7 @@ class _Pass:
 
     def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
         """Report a file that was written after its note was forgotten: the user may expect to find its text."""
-        acts = self._stores.acts.latest(1, known.id)
+        acts = self._update.acts.latest(1, known.id)
         if file.stamp.mtime_ns // 1_000_000 > max((parse_iso(act.at) or 0 for act in acts), default=0):
             self._complain(
                 f"{known.display_path} was forgotten on request, so its file is not read, although it was written "
@@ -271,20 +263,20 @@ class _Pass:
         while self._batch:
             batch, self._batch = self._batch, []
             outcomes = apply_in_chunks(
-                self._stores.transactions, batch, self._apply, finish=self._index_words
+                self._update.transactions, batch, self._apply, finish=self._index_words
             )
             for change, outcome in zip(batch, outcomes, strict=True):
                 self._count(change, outcome)
 
     def _apply(self, change: _Change) -> _Outcome:
         """Write one change, inside a transaction, unless another process changed the record."""
-        publisher, past, path = self._stores.publisher, change.past, change.file.path
+        publisher, past, path = self._update.publisher, change.past, change.file.path
         if version_of(self._documents.at(self._folder.name, path)) != version_of(change.known):
             return _Outcome.OUTDATED
         if past and version_of(self._documents.get(past.id)) != version_of(past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
-            texts = self._stores.forgotten_texts
+            texts = self._update.forgotten_texts
             if is_forgotten_file(self._documents, texts, parsed.body, change.known, past):
                 if change.known:
                     publisher.withdraw([change.known.id], InactiveReason.REMOVED)
@@ -301,7 +293,7 @@ class _Pass:
 
     def _index_words(self) -> None:
         saved, self._saved = self._saved, []
-        self._stores.publisher.index_words(saved)
+        self._update.publisher.index_words(saved)
 
     def _count(self, change: _Change, outcome: _Outcome) -> None:
         path, before = change.file.path, change.past or change.known
@@ -377,9 +369,9 @@ class _Pass:
         def withdraw(document: Document) -> int:
             if not self._is_unchanged(document):
                 return 0
-            return self._stores.publisher.withdraw([document.id], InactiveReason.REMOVED)
+            return self._update.publisher.withdraw([document.id], InactiveReason.REMOVED)
 
-        self.report.removed += sum(apply_in_chunks(self._stores.transactions, missing, withdraw))
+        self.report.removed += sum(apply_in_chunks(self._update.transactions, missing, withdraw))
 
     def _is_unchanged(self, document: Document) -> bool:
         """Whether the record at the path of *document* is still the one that this pass has read."""
