@@ -11,6 +11,7 @@ from itertools import pairwise
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
 from clawmem.app.client.tool_sets import ToolSet
+from clawmem.app.environment.places import XDG
 from clawmem.ports.clients import ConfiguredCommand, HookEntry
 
 # The start of a command in any folder: a project that an agent works on may contain a `json.py`.
@@ -22,16 +23,14 @@ _NOT_PASSED_ON = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|^CLAWMEM_(SESSION_|NO_SE
 
 def passed_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """
-    Return the variables that clawmem reads, because an agent may not pass on those of a shell.
+    Return the variables that clawmem reads, because an agent or a service may not have those of a shell.
 
     Credentials and variables of one session are left out. Credentials belong in the ``.env`` file of the config folder.
     """
     return {
         name: value
         for name, value in sorted(environ.items())
-        if value
-        and name.startswith(("CLAWMEM_", "XDG_C", "XDG_DATA_HOME"))
-        and not _NOT_PASSED_ON.search(name)
+        if value and (name in XDG or name.startswith("CLAWMEM_")) and not _NOT_PASSED_ON.search(name)
     }
 
 
@@ -69,6 +68,8 @@ def installed_options(commands: Iterable[ConfiguredCommand]) -> dict[str, str]:
         optional += given.pop(WITH, "").split(",")
         if not command.event and VAULT in given:
             given[SERVER_VAULT] = given.pop(VAULT)
-        named = {VAULT: command.environ.get("INDEX_PATH"), PROFILE: command.environ.get("CLAWMEM_PROFILE")}
+        named = {VAULT: command.environ.get("INDEX_PATH")}
+        if command.event:
+            named[PROFILE] = command.environ.get("CLAWMEM_PROFILE")
         options |= {option: value for option, value in {**named, **given}.items() if value}
     return {**options, WITH: ",".join(dict.fromkeys(filter(None, optional)))}

@@ -182,6 +182,7 @@ def test_variables_are_passed_on(invoke: Invoke, home: Path, monkeypatch: pytest
     entry = tomllib.loads(text)["mcp_servers"]["clawmem"]
     assert text.startswith(TOML.partition("[projects")[0].rstrip())
     assert entry["required"] is True and entry["env"] == passed
+    assert not ask_json(invoke, "setup", "codex")["changed"]
     [handler] = handlers_in(home / ".codex" / "hooks.json")["UserPromptSubmit"]
     assert f"--vault '{vault}' --env CLAWMEM_CONFIG_DIR={config}" in handler["command"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.client.autostart import ONE_HEAP
-from clawmem.app.client.connection import PROGRAM
+from clawmem.app.client.connection import PROGRAM, passed_variables
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 cli = typer.Typer(rich_markup_mode=None)
 
 EVERY_S = 300.0  # default period of full passes over all files
-# Variables that locate settings and models: a service does not inherit them from a shell.
-CARRIED = ("CLAWMEM_CONFIG_DIR", "PYTHONPATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-
 WATCH = "watch"
 SERVICES = {  # by command: the name and the description of the service
     WATCH: ("watcher", "keeps the memory up with your notes"),
@@ -84,7 +81,8 @@ def install_service(
     name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
     service = None
     if not remove:
-        variables = ONE_HEAP | {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
+        packages = {"PYTHONPATH": os.environ["PYTHONPATH"]} if os.environ.get("PYTHONPATH") else {}
+        variables = ONE_HEAP | packages | passed_variables(os.environ)
         vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
         command = (*PROGRAM, what, "--vault", vault)
         service = Service(name, f"clawmem: {description}", command, variables)
