@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -137,13 +137,6 @@ class ForgottenPlace(NamedTuple):
     at: str
 
 
-class ForgetRecord(NamedTuple):
-    """The readable places of a forget log, the first forgotten one first; if it is damaged, places may be missing."""
-
-    places: Sequence[ForgottenPlace] = ()
-    is_damaged: bool = False
-
-
 class ForgetLog(Protocol):
     """Log of forgotten places outside the vault, which it outlives; may raise VaultReadOnly or VaultFull."""
 
@@ -151,17 +144,11 @@ class ForgetLog(Protocol):
     def location(self) -> str:
         """The path of the log, for messages."""
 
-    def read(self) -> ForgetRecord:
-        """Return what the log holds; an empty record if there is no log."""
+    def read(self) -> list[ForgottenPlace]:
+        """Return the readable places of the log, the first forgotten one first; none if there is no log."""
 
     def write(self, places: Iterable[ForgottenPlace]) -> None:
         """Replace the log by *places* in one step, durable when this returns. Only one process may write at a time."""
-
-    def set_aside(self) -> None:
-        """Rename the log, so that a copy of what is damaged stays; see `damaged_copies`."""
-
-    def damaged_copies(self) -> list[str]:
-        """Return the paths of damaged logs that were set aside and not deleted since."""
 
 
 class ForgottenTexts(Protocol):

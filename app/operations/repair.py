@@ -145,7 +145,7 @@ def repair(
         )
     with open_services(settings, create=False) as opened:
         repaired = opened.called_by(services.caller, services.progress)
-        repaired.forgotten_places.agree(lost_records=bool(result.lost or result.notes or result.spoilt))
+        repaired.forgotten_places.agree()
         split_again(repaired.vault.documents, repaired.vault.transactions, repaired.publisher)
         read_folders(repaired, repaired.folders, force=True)
         rebuild_all(repaired.indexes)

@@ -23,7 +23,7 @@ from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgetRecord, ForgottenPlace
+from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgottenPlace
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
@@ -302,33 +302,21 @@ class ForgottenPlaces:
         Raises:
             VaultFull, VaultReadOnly: the log could not be written; the documents are forgotten nevertheless.
         """
-        if self.forget_log.read().is_damaged:
-            self.agree()
-        elif documents:
-            self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
+        self._add([ForgottenPlace(document.collection, document.path, at) for document in documents])
 
-    def agree(self, *, lost_records: bool = False) -> int:
+    def agree(self) -> int:
         """
         Forget the documents that the log names, and complete the log; return the number of newly forgotten documents.
-
-        A damaged file is written again from the vault. A copy of it stays unless the vault surely knows everything that
-        the file held: see `warnings`.
-
-        Args:
-            lost_records: Whether the vault was repaired and records of it are lost.
 
         Raises:
             VaultError: possibly only a part was done; the call can be repeated.
         """
-        record = self.forget_log.read()
-        known = {place: self.documents.at(place.collection, place.path) for place in record.places}
+        known = {place: self.documents.at(place.collection, place.path) for place in self.forget_log.read()}
         waiting = {
             place: document
             for place, document in known.items()
             if document is None or document.inactive is not InactiveReason.FORGOTTEN
         }
-        away = self.documents.latest(active=False)
-        is_new = not away and not self.documents.following(0, 1)
         if waiting:
             with self.transactions.writing():
                 for place, document in waiting.items():
@@ -336,42 +324,25 @@ class ForgottenPlaces:
                     number = document.id if document else self.documents.save(empty, "", ())
                     self.publisher.withdraw([number], InactiveReason.FORGOTTEN)
                     self.acts.add([ActEntry(number, Act.FORGET, BY, place.at)])
-        if record.is_damaged and (lost_records or waiting or is_new):
-            self.forget_log.set_aside()
-        missing = _missing(record, away)
-        if missing or record.is_damaged:
-            self._add([*record.places, *missing])
+        self._add(self._missing())
         return len(waiting)
 
     def warnings(self) -> list[str]:
-        """Return a sentence if forgotten documents may come back because the file is or was damaged, or lacks some."""
-        log, record = self.forget_log.location, self.forget_log.read()
-        sentences = [
-            f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
-            f"then delete {copy}."
-            for copy in self.forget_log.damaged_copies()
+        """Return a sentence if forgotten documents may come back because the log lacks some."""
+        lacks = f"{self.forget_log.location} lacks some of the forgotten notes, which may come back if the vault is lost."
+        return [f"{lacks} Run: clawmem update"] if self._missing() else []
+
+    def _missing(self) -> list[ForgottenPlace]:
+        """Return the forgotten documents that the log lacks."""
+        written = {(place.collection, place.path) for place in self.forget_log.read()}
+        return [
+            ForgottenPlace(document.collection, document.path, document.modified_at)
+            for document in self.documents.latest(active=False)
+            if document.inactive is InactiveReason.FORGOTTEN
+            and (document.collection, document.path) not in written
         ]
-        if record.is_damaged or _missing(record, self.documents.latest(active=False)):
-            state = "is damaged" if record.is_damaged else "lacks some of the forgotten notes"
-            sentences.append(
-                f"{log} {state}: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
-            )
-        return sentences
 
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
-        with self.transactions.writing():  # so that one process writes the file at a time
-            every: dict[tuple[str, str], ForgottenPlace] = {}
-            for place in (*self.forget_log.read().places, *places):
-                every.setdefault((place.collection, place.path), place)
-            self.forget_log.write(every.values())
-
-
-def _missing(record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
-    """Return the forgotten documents among *away* that *record* lacks."""
-    written = {(place.collection, place.path) for place in record.places}
-    return [
-        ForgottenPlace(document.collection, document.path, document.modified_at)
-        for document in away
-        if document.inactive is InactiveReason.FORGOTTEN
-        and (document.collection, document.path) not in written
-    ]
+        if places:
+            with self.transactions.writing():  # so that one process writes the file at a time
+                self.forget_log.write([*self.forget_log.read(), *places])
