@@ -66,10 +66,6 @@ _ADVERB = re.compile(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)\Z"
 )
-_OWN_DEED = re.compile(
-    r"\b(?:did|have|had|were|was)\s+(?:i|we)\s+(?P<verb>\w+)|\b(?:habe|haben|hatte|hatten)\s+(?:ich|wir)\b.{0,200}?(?P<participle>\w+)\W*\Z",
-    re.IGNORECASE,
-)
 _TOKEN = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 MOST_BEFORE = 200  # characters before "last" in which its verb is looked for
 NEAR = 3  # words after "latest" among which the kind is named
@@ -234,14 +230,10 @@ class Question:
     def topic(self) -> tuple[str, ...]:
         """
         Words that name a topic, without those of the named time and of generic questions.
-
-        Every note of a time may tell of an own deed: "what did I sand in March" has no topic.
         """
         named = self.named_time
         rest = f"{self.text[: named.start]} {self.text[named.end :]}" if named else self.text
-        topic = tuple(word for word in content_words(rest) if word not in _ANYTHING)
-        deed = _OWN_DEED.search(rest)
-        return () if deed and topic == ((deed["verb"] or deed["participle"]).lower(),) else topic
+        return tuple(word for word in content_words(rest) if word not in _ANYTHING)
 
     @cached_property
     def kinds(self) -> frozenset[str]:

@@ -144,5 +144,7 @@ class TestASession:
 
         assert ask("ownervault", "and who else?", "two fresh") == ""
         assert "decisions/2026-02-17-backup-storage-box.md" in before
-        texts = {line for line in before.splitlines() if line and not line.startswith(("<", "**", "-", ".", "|"))}
+        texts = {
+            line for line in before.splitlines() if line and not line.startswith(("<", "**", "-", ".", "|"))
+        }
         assert not texts & set(after.splitlines())

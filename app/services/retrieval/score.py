@@ -12,6 +12,7 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.question import ANY_KIND
 from clawmem.domain.retrieval.standing import standing
 from clawmem.domain.text.dates import is_within
 from clawmem.domain.text.words import words
@@ -20,9 +21,10 @@ from clawmem.ports.records import Document
 EXACT_NAME = (
     0.3  # for a note whose title, alias or file name is the question: notes that link to it hold the name too
 )
-OF_KIND_AND_TIME = (
-    0.3  # for a note of the kind and of the time that the question names: "decisions taken in June"
-)
+# For a note of the kind and of the time that the question names ("decisions taken in June", "notes of last week"): both
+# decide, and relevance orders such notes.
+OF_KIND_AND_TIME = 1.0
+OF_TIME = 0.05  # for any other note of that time
 DATED = 2.0  # for the first of the notes that the question selects by date, in place of all other terms
 
 Terms = Mapping[str, float]
@@ -78,7 +80,8 @@ def calibrated_terms(request: RetrievalRequest, candidate: Candidate, document: 
     if words(question.text) in map(words, document_names(document)):
         terms["name"] = EXACT_NAME
     if question.named_time and is_within(document.authored_at, question.named_time):
-        terms["time"] = OF_KIND_AND_TIME if document.content_type in question.kinds else 0.0
+        is_of_kind = not question.kinds.isdisjoint({ANY_KIND, document.content_type})
+        terms["time"] = OF_KIND_AND_TIME if is_of_kind else OF_TIME
     return terms
 
 
