@@ -21,7 +21,7 @@ from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.graph.causal import MOST_LINKS
 from clawmem.ports.knowledge import Relation, RelationKind
-from clawmem.ports.records import InactiveReason, Scope
+from clawmem.ports.records import Scope
 
 EDGES = 100_000
 QUESTION = "why did the lighthouse go dark"
@@ -109,19 +109,3 @@ def test_a_hub_answers_like_any_other(graph: Graph) -> None:
     )
     assert "storm.md" in graph.causes(hub)
     assert len(graph.causes(hub)) < MOST_LINKS
-
-
-def test_relations_of_rows_that_are_missing(graph: Graph) -> None:
-    """A vault that lost a document's row answers what is left, and its check names the table."""
-    hub = graph.note("lighthouse.md", "The lighthouse went dark.")
-    lost = graph.note("storm.md", "Waves broke the lantern.")
-    graph.relate((lost, hub))
-    db = graph.vault.storage._db
-    db.write("pragma foreign_keys = off")
-    with graph.vault.transactions.writing():
-        publisher(graph.vault).withdraw([lost], InactiveReason.REMOVED)
-        db.write("delete from documents where id = ?", (lost,))
-
-    assert graph.ask() == ["lighthouse.md"]
-    assert graph.causes(hub) == []
-    assert any("relations" in sentence for sentence in graph.vault.storage.check())

@@ -65,16 +65,6 @@ class TestByPlace:
         assert lookup.find(name).id == document.id
         assert lookup.find(f"{name}:7").id == document.id
 
-    @pytest.mark.parametrize(
-        "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://tasks/a.md"]
-    )
-    def test_parts_of_a_name_do_not_fit(self, vault: Vault, lookup: Lookup, name: str) -> None:
-        """A name fits from a slash on, to the letter, and a complete place fits only itself."""
-        put(vault, "notes/a.md")
-
-        with pytest.raises(NotFound):
-            lookup.find(name)
-
     def test_an_end_that_fits_two_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same file name twice is an error that lists docid and path of both."""
         one, two = put(vault, "notes/a.md"), put(vault, "tasks/a.md")

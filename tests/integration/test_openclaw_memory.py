@@ -69,23 +69,6 @@ def test_only_memory_files_and_extra_paths_are_read(agent: Invoke, workspace: Pa
     assert found(agent, "night trains leave nine") == []
 
 
-def test_other_chunks_rebuild_the_index_and_keep_vectors(agent: Invoke, workspace: Path) -> None:
-    """A search indexes what changed; text that stays the same is not embedded again."""
-    lines = "".join(f"Day {number}: the harbour office wrote about berth {number}.\n" for number in range(20))
-    write_notes(workspace, {"memory/harbour.md": lines})
-    first = ask_json(agent, "openclaw", "index")
-
-    second = ask_json(agent, "openclaw", "index", "--chunk-tokens", 50, "--chunk-overlap", 10)
-    third = ask_json(agent, "openclaw", "index")
-
-    assert (first["rebuilt"], first["added"], first["embedded"]) == (False, 1, 1)
-    assert second["rebuilt"] and second["updated"] == 3
-    assert 4 < second["embedded"] < 12  # the two short files are unchanged
-    assert (third["rebuilt"], third["embedded"], third["unchanged"]) == (False, 0, 3)
-    hits = found(agent, "berth 19", "--min-score", 0)
-    assert max(one["end_line"] - one["start_line"] for one in hits) < 6
-
-
 def test_sessions_are_read_when_they_have_grown(agent: Invoke, home: Path) -> None:
     """A new session at once, then after fifty messages; secrets and silent replies are not indexed."""
     said = [

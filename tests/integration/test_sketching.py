@@ -9,7 +9,7 @@ import pytest
 import tiny_minilm as tiny
 from file_tree import FileTree
 from vault_stores import retrieval_stores
-from wired import embed_pending, update_collection, wired
+from wired import embed_pending, update_collection
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -24,7 +24,6 @@ from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
 from clawmem.domain.retrieval.late_interaction import read_rows
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.models import Sketch, Sketcher
-from clawmem.ports.records import FragmentKey
 
 NOTES = {
     "hive.md": "The bees left the hive.\n\nThe queen stayed.\n\nHoney was taken in May.",
@@ -87,15 +86,6 @@ class TestSketching:
         assert notes.vault.sketches.fingerprint() == minilm.fingerprint
         assert embed_pending(notes.vault, minilm)().sketched == 0
 
-    def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: OnnxEmbedder) -> None:
-        wired(notes.vault).make_sketches()(minilm)
-        notes.write(**{"kettle.md": "The kettle is silent."})
-        counting = Counting(minilm)
-
-        wired(notes.vault).make_sketches()(counting)
-
-        assert counting.read == ["The kettle is silent."]
-
     def test_a_model_that_breaks_ends_the_run_and_says_so(
         self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -153,13 +143,3 @@ class TestComparing:
 
         assert answer.results
         assert "the model broke" in answer.trace.degraded["late interaction"]
-
-
-def test_a_sketch_goes_with_its_line(notes: Notes, minilm: OnnxEmbedder) -> None:
-    """No row is left of a document that was written anew with fewer lines."""
-    embed_pending(notes.vault, minilm)()
-    hive = notes.vault.documents.at("notes", "hive.md")
-
-    notes.write(**{"hive.md": "Empty."})
-
-    assert notes.vault.sketches.of(FragmentKey(hive.id, seq) for seq in range(10)) == {}

@@ -3,12 +3,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from wired import embed_pending, status, update_collection
+from wired import status, update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.ports.vault import Vault
 
@@ -39,16 +38,3 @@ def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
     assert report.documents == 3
     assert list(report.content_types.items()) == [("decision", 1), ("note", 2)]
     assert report.newest == "2023-11-12T22:13:20.000Z"
-
-
-def test_vectors_and_their_model(vault: Vault, tmp_path: Path) -> None:
-    """The backlog is seen before embedding, the model's name after."""
-    index(vault, tmp_path, "notes", {"a.md": ("Some text.", 1)})
-    before = status(vault, ManualClock())()
-    embed_pending(vault, HashingEmbedder())()
-    after = status(vault, ManualClock())()
-
-    assert (before.model, before.embeddings.stored) == (None, 0)
-    assert before.embeddings.pending > 0
-    assert (after.model, after.embeddings.pending) == (HashingEmbedder.fingerprint, 0)
-    assert after.embeddings.stored == before.embeddings.pending

@@ -196,14 +196,6 @@ def with_external_vectors(world: World) -> MemoryVectorIndex:
 
 
 class TestVectorIndex:
-    def test_a_lost_vector(self, world: World) -> None:
-        """A text whose vector is lost is counted."""
-        world.vault.storage._db.write("delete from vectors_1 where rowid = 1")
-
-        found = world.verify()
-
-        assert found == ["1 texts have no vector, or a damaged one. Run: clawmem rebuild"]
-
     def test_another_number_of_entries(self, world: World) -> None:
         """An external index with the vectors of a withdrawn document, or without those of a served one, is reported."""
         index = with_external_vectors(world)
