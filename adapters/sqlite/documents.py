@@ -1,4 +1,4 @@
-"""Documents, their texts and their fragments."""
+"""Documents, their texts, their fragments and their properties."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from clawmem.adapters.sqlite.database import Bindings, Row
 from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, condition, pack, span, text_hash, unpack
+from clawmem.ports.documents import Property, PropertyFilter
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import (
     EVERYTHING,
@@ -324,3 +325,67 @@ def _document(row: Row) -> Document:
     except (KeyError, ValueError) as error:
         raise invalid_record() from error
     return Document._make(values)
+
+
+_MANY = """
+select document_id, name, value, coalesce(key, value) from properties
+ where document_id in (select value from json_each(?)) order by document_id, seq
+"""
+_NAMED = """
+select document_id, name, value, coalesce(key, value) from properties
+  join documents on id = document_id and inactive is null
+ where name = ? collate nocase order by document_id, seq
+"""
+_NAMES = """
+select min(name), count(distinct document_id) from properties
+  join documents on id = document_id and inactive is null
+ group by name collate nocase order by 1
+"""
+_VALUES = """
+select min(value), count(distinct document_id) as number from properties
+  join documents on id = document_id and {within}
+ where name = :name collate nocase group by coalesce(key, value) order by number desc, coalesce(key, value)
+"""
+_HAVING = """
+select document_id from properties
+ where name = :name collate nocase and case when :key is null then value <> '' else coalesce(key, value) = :key end
+"""
+
+
+class SqliteProperties(Store):
+    """``PropertyStore`` in one table; the form for comparison is stored where it differs from the value."""
+
+    def put(self, document_id: int, properties: Iterable[Property]) -> None:
+        with self._db.atomic():
+            self._db.write("delete from properties where document_id = ?", (document_id,))
+            rows = [
+                (document_id, seq, name, value, key if key != value else None)
+                for seq, (name, value, key) in enumerate(properties)
+            ]
+            self._db.write_many("insert into properties values (?, ?, ?, ?, ?)", rows)
+
+    def many(self, document_ids: Iterable[int]) -> dict[int, list[Property]]:
+        return self._by_document(_MANY, json.dumps([*document_ids]))
+
+    def named(self, name: str) -> Mapping[int, Sequence[Property]]:
+        return self._by_document(_NAMED, name)
+
+    def names(self) -> Mapping[str, int]:
+        return dict(self._db.rows(_NAMES))
+
+    def values(self, name: str, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        within, bindings = condition(scope, "inactive is null")
+        return dict(self._db.rows(_VALUES.format(within=within), {**bindings, "name": name}))
+
+    def having(self, filters: Iterable[PropertyFilter]) -> frozenset[int]:
+        documents = frozenset(self._db.values("select id from documents where inactive is null"))
+        for wanted in filters:
+            having = frozenset(self._db.values(_HAVING, {"name": wanted.name, "key": wanted.key}))
+            documents = documents - having if wanted.is_negated else documents & having
+        return documents
+
+    def _by_document(self, sql: str, binding: str) -> dict[int, list[Property]]:
+        properties: dict[int, list[Property]] = {}
+        for document_id, *row in self._db.rows(sql, (binding,)):
+            properties.setdefault(document_id, []).append(Property(*row))
+        return properties

@@ -1,4 +1,4 @@
-"""Entities, facts about them, and relations between documents."""
+"""Entities, facts about them, relations between documents, and generated notes about documents."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from clawmem.adapters.sqlite.sqlite_errors import invalid_record
 from clawmem.adapters.sqlite.store import Store, documents_in
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import (
+    ATTEMPTS,
     DOCUMENTS_EACH,
     EVERY_KIND,
     MOST_COMPANIONS,
+    RULES,
     Direction,
     Entity,
+    Note,
+    NoteCounts,
     Relation,
     RelationKind,
     Triple,
@@ -419,3 +423,94 @@ def _relation(row: Row) -> Relation:
         return Relation._make((source, target, RelationKind(kind), *rest, values, trust))
     except (KeyError, ValueError) as error:
         raise invalid_record() from error
+
+
+_NOTES = """
+select notes.document_id, keywords, notes.tags, context, notes.origin, written_at, cause, version, reason
+  from notes join documents on documents.id = notes.document_id and inactive is null
+ where notes.document_id = ? order by version
+"""
+_LAST_NOTE = "select version, keywords, tags, context, origin from notes where document_id = ? order by version desc limit 1"
+_PUT_NOTE = """
+insert into notes (document_id, version, keywords, tags, context, origin, written_at, cause, reason)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_UNENRICHED = f"""
+select documents.id from documents left join enriched on enriched.document_id = documents.id
+ where documents.inactive is null and documents.id > :after
+   and (enriched.source_hash is null or enriched.source_hash <> documents.source_hash
+        or (:by_model and not by_model and failures < {ATTEMPTS}))
+ order by documents.id limit :limit
+"""
+_SETTLE = """
+insert into enriched (document_id, source_hash, by_model) values (?1, ?2, ?3)
+on conflict (document_id) do update
+   set by_model = max(excluded.by_model, case source_hash when excluded.source_hash then by_model else 0 end),
+       failures = case when excluded.by_model or source_hash <> excluded.source_hash then 0 else failures end,
+       error = case when excluded.by_model or source_hash <> excluded.source_hash then null else error end,
+       source_hash = excluded.source_hash
+"""
+_FAIL = """
+insert into enriched (document_id, source_hash, by_model, failures, error) values (?1, ?2, 0, 1, ?3)
+on conflict (document_id) do update
+   set failures = case source_hash when excluded.source_hash then failures + 1 else 1 end,
+       by_model = case source_hash when excluded.source_hash then by_model else 0 end,
+       error = excluded.error, source_hash = excluded.source_hash
+returning failures
+"""
+_NOTE_COUNTS = f"""
+select count(latest.origin), coalesce(sum(latest.origin <> '{RULES}'), 0),
+       coalesce(sum(enriched.source_hash is null or enriched.source_hash <> documents.source_hash), 0),
+       coalesce(sum(enriched.source_hash = documents.source_hash and failures >= {ATTEMPTS}), 0)
+  from documents left join enriched on enriched.document_id = documents.id
+  left join (select document_id, origin, max(version) from notes group by document_id) as latest
+         on latest.document_id = documents.id
+ where inactive is null
+"""
+_CAUSED = "select document_id, min(version) from notes where cause = ? and document_id <> cause group by document_id"
+
+
+class SqliteNotes(Store):
+    """``NoteStore`` in two tables of the vault."""
+
+    def get(self, document_id: int) -> Note | None:
+        return next(reversed(self.history(document_id)), None)
+
+    def history(self, document_id: int) -> list[Note]:
+        return [
+            Note(number, tuple(json.loads(keywords)), tuple(json.loads(tags)), *rest)
+            for number, keywords, tags, *rest in self._db.rows(_NOTES, (document_id,))
+        ]
+
+    def put(self, note: Note) -> int:
+        written = (*(json.dumps(part) for part in (note.keywords, note.tags)), note.context, note.origin)
+        with self._db.atomic():
+            last = self._db.row(_LAST_NOTE, (note.document_id,))
+            if last is not None and last[1:] == written:
+                return int(last[0])
+            version = last[0] + 1 if last else 1
+            why = (note.written_at, note.cause, note.reason)
+            self._db.write(_PUT_NOTE, (note.document_id, version, *written, *why))
+        return int(version)
+
+    def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
+        return self._db.values(_UNENRICHED, {"limit": max(limit, 0), "by_model": by_model, "after": after})
+
+    def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
+        self._db.write(_SETTLE, (document_id, source_hash, by_model))
+
+    def fail(self, document_id: int, source_hash: str, error: str) -> int:
+        [(failures,)] = self._db.write(_FAIL, (document_id, source_hash, error))
+        return int(failures)
+
+    def counts(self) -> NoteCounts:
+        return NoteCounts(*self._db.rows(_NOTE_COUNTS)[0])
+
+    def forget(self, document_id: int) -> int:
+        with self._db.atomic():
+            count = 0
+            for number, version in [(document_id, 0), *self._db.rows(_CAUSED, (document_id,))]:
+                sql = "delete from notes where document_id = ? and version >= ?"
+                count += self._db.change(sql, (number, version))
+                self._db.write("delete from enriched where document_id = ?", (number,))
+        return count
