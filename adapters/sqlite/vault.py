@@ -10,14 +10,13 @@ from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments, SqliteProperties
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
+from clawmem.adapters.sqlite.indexes import SqliteLeases, SqliteOutbox, SqliteSketches
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
 from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteNotes, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import ScratchLexicalIndex, SqliteLexicalIndex
 from clawmem.adapters.sqlite.links import SqliteDerivations, SqliteLinks, SqliteSuccessions
-from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
 from clawmem.adapters.sqlite.schema import prepare, version
 from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
-from clawmem.adapters.sqlite.sketches import SqliteSketches
 from clawmem.adapters.sqlite.store import Store
 from clawmem.adapters.sqlite.telemetry import (
     SqliteLedger,
