@@ -265,9 +265,6 @@ class LinkStore(Protocol):
     def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
         """Return the links in scope that are broken, or name a part of their document, by collection and path."""
 
-    def with_most(self, least: int) -> list[int]:
-        """Return the ids of the served documents with at least *least* links, lowest first."""
-
     def count(self) -> int:
         """Return the number of links of served documents."""
 

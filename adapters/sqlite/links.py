@@ -57,10 +57,6 @@ select key, documents.id, collection, path, min(kind) from note_names
   join documents on documents.id = document_id and inactive is null
  where key {_IN} group by key, documents.id order by min(kind), collection, path
 """
-_WITH_MOST = """
-select document_id from links join documents on id = document_id and inactive is null
- group by document_id having count(*) >= ? order by document_id
-"""
 _COUNT = "select count(*) from links join documents on id = document_id where inactive is null"
 
 
@@ -114,9 +110,6 @@ class SqliteLinks(Store):
         where = f"where (target.id is null or links.part <> '') {within}"
         sql = f"{_SELECT} {where} order by source.collection, source.path, links.seq"
         return [_stored(row) for row in self._db.rows(sql, bindings)]
-
-    def with_most(self, least: int) -> list[int]:
-        return self._db.values(_WITH_MOST, (least,))
 
     def count(self) -> int:
         return int(self._db.value(_COUNT))

@@ -21,10 +21,9 @@ from clawmem.app.services.documents.references import (
     broken_links,
     links_of,
     links_to,
-    omitted_links_of,
 )
 from clawmem.app.services.retrieval.similar import LIMIT as SIMILAR
-from clawmem.domain.documents.links import MAX_LINKS, written_link
+from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.documents import LinkKind
 from clawmem.ports.errors import InvalidInput
@@ -63,21 +62,13 @@ class Links(Result):
     links: list[LinkRecord]
     backlink_count: int
     backlinks: list[LinkRecord]
-    omitted: int = Field(
-        default=0, description=f"Links of the note after its first {MAX_LINKS}; they are not read."
-    )
     only_broken: bool = Field(default=False, description="Whether only broken links are listed.")
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how many links were not listed, and how many were not read."""
+        """Return how many links were not listed."""
         hidden = self.count + self.backlink_count - len(self.links) - len(self.backlinks)
-        unlisted = f"{plural(hidden, 'more link')}: use a higher --limit."
-        unread = (
-            f"Only the first {MAX_LINKS} links of a note are read, {plural(self.omitted, 'more link')} "
-            f"of this one {'is' if self.omitted == 1 else 'are'} not. Split the note to index all of them."
-        )
-        return [*([unlisted] if hidden else []), *([unread] if self.omitted else [])]
+        return [f"{plural(hidden, 'more link')}: use a higher --limit."] if hidden else []
 
 
 def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
@@ -158,12 +149,11 @@ def find_links(
             "A collection selects broken links of all its notes. Give a note or a collection, not both.",
         )
     documents, stored = services.vault.documents, services.vault.links
-    reference, omitted, backlinks = None, 0, list[FoundLink]()
+    reference, backlinks = None, list[FoundLink]()
     if file:
         document = services.lookup.find(file)
         reference = reference_to(services.vault.documents, document)
         links = links_of(documents, stored, document)
-        omitted = omitted_links_of(documents, document) if len(links) >= MAX_LINKS else 0
         if broken:
             links = [link for link in links if link.problem]
         else:
@@ -176,7 +166,6 @@ def find_links(
         links=[*map(_record, links[:limit])],
         backlink_count=len(backlinks),
         backlinks=[*map(_record, backlinks[:limit])],
-        omitted=omitted,
         only_broken=bool(file) and broken,
     )
 

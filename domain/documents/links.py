@@ -53,11 +53,6 @@ def note_links(note: Markdown, front_matter: str = "") -> list[Link]:
     return [*islice(_every_link(note, front_matter), MAX_LINKS)]
 
 
-def omitted_links(note: Markdown, front_matter: str = "") -> int:
-    """Return the number of links that `note_links` leaves out."""
-    return max(0, sum(1 for _ in _every_link(note, front_matter)) - MAX_LINKS)
-
-
 def _every_link(note: Markdown, front_matter: str) -> Iterator[Link]:
     if "[[" in front_matter:
         for number, line in enumerate(front_matter.split("\n"), start=2):

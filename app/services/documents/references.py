@@ -15,7 +15,7 @@ from rapidfuzz.distance import Levenshtein
 from clawmem.app.services.documents.listing import docids
 from clawmem.domain.documents.address import Address, folded, is_place_end, name_matcher, read_address
 from clawmem.domain.documents.identity import display_path, parse_virtual_path
-from clawmem.domain.documents.links import MAX_LINKS, is_attachment, omitted_links, part_line
+from clawmem.domain.documents.links import is_attachment, part_line
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import EXTENSION, document_names, file_name
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -218,19 +218,6 @@ class FoundLink(NamedTuple):
 def links_of(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
     return _with_notes(documents, links.outgoing([document.id]))
-
-
-def omitted_links_of(documents: DocumentStore, document: Document) -> int:
-    """Return the number of links of *document* that are not read, because it has more than `MAX_LINKS`."""
-    return omitted_links(Markdown(documents.body(document.id) or ""), document.front_matter)
-
-
-def notes_with_omitted_links(documents: DocumentStore, links: LinkStore) -> list[Document]:
-    """Return the documents of whose links not all are read, by path."""
-    longest = documents.many(links.with_most(MAX_LINKS)).values()
-    return sorted(
-        (note for note in longest if omitted_links_of(documents, note)), key=lambda note: note.display_path
-    )
 
 
 def links_to(documents: DocumentStore, links: LinkStore, document: Document) -> list[FoundLink]:

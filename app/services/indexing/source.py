@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import dating, encoding, frontmatter, identity, names, times
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.links import MAX_LINKS, note_links, omitted_links
+from clawmem.domain.documents.links import note_links
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import inline_fields, note_properties, note_tags
 from clawmem.domain.retrieval.confidence import baseline
@@ -175,14 +175,12 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     facts, fields = frontmatter.facts(raw), inline_fields(note)
     tags, aliases = note_tags((*facts.tags, *fields.tags), note), (*facts.aliases, *fields.aliases)
     links = note_links(note, parts.text)
-    omitted = omitted_links(note, parts.text) if len(links) == MAX_LINKS else 0
     declared = Declarations(
         Claims(facts.supersedes, facts.superseded_by),
         links,
         note_properties(raw, fields, tags, aliases),
     )
-    too_many = f"its first {MAX_LINKS} links are read, {omitted} more are not" if omitted else None
-    complaints = "; ".join(filter(None, (warning, malformed, too_many)))
+    complaints = "; ".join(filter(None, (warning, malformed)))
     return _ReadText(
         note, parts.text, facts._replace(tags=tags, aliases=aliases), declared, complaints or None
     )

@@ -9,7 +9,7 @@ from functools import partial
 from operator import attrgetter
 
 from clawmem.app.services.documents.listing import pages
-from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
+from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
@@ -29,7 +29,7 @@ from clawmem.app.services.maintenance.finding import (
 )
 from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
-from clawmem.domain.documents.links import MAX_LINKS, written_link
+from clawmem.domain.documents.links import written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
@@ -196,11 +196,6 @@ class Doctor:
         detail = f"{self.links.count()} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        crowded = [note.display_path for note in notes_with_omitted_links(self.documents, self.links)]
-        if crowded:
-            detail += (
-                f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
-            )
         return CheckResult(LINKS, True, detail)
 
     def _content_types(self) -> CheckResult:
