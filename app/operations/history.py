@@ -15,8 +15,8 @@ from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, table
 from clawmem.app.operations.questions import AsOf
-from clawmem.app.services.documents.records import DatedDocument, dated_fields, with_successor
-from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Entry, latest_sessions
+from clawmem.app.services.documents.records import with_successor
+from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
@@ -27,28 +27,6 @@ from clawmem.ports.telemetry import Recall, Receipts
 
 MAX_LISTED = 10_000
 NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
-
-
-class TimelineDocument(DatedDocument):
-    """A document of a timeline."""
-
-    id: int
-
-
-class Timeline(Result):
-    """The documents written around a document, oldest first, and the session of the document."""
-
-    focus: TimelineDocument
-    before: list[TimelineDocument]
-    after: list[TimelineDocument]
-    total_in_range: int
-    session_id: str | None = None
-    session_summary: str | None = None
-
-
-def _moment(entry: Entry) -> TimelineDocument:
-    fields = dated_fields(entry.document, entry.docid, entry.superseded_by)
-    return TimelineDocument(id=entry.document.id, **fields)
 
 
 def _timeline_text(result: Timeline) -> Iterator[Part]:
@@ -82,16 +60,8 @@ def timeline(
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
     document = services.lookup.find(docid)
-    around = services.timeline(
+    return services.timeline(
         document, before=before, after=after, same_collection=same_collection, as_of=as_of
-    )
-    return Timeline(
-        focus=_moment(around.focus),
-        before=[*map(_moment, around.before)],
-        after=[*map(_moment, around.after)],
-        total_in_range=around.total,
-        session_id=around.session.id if around.session else None,
-        session_summary=around.session.summary if around.session else None,
     )
 
 

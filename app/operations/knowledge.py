@@ -11,24 +11,22 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import plural
-from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.records import DocumentReference, provenance_of, reference_to, title_of
+from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
-    Version,
+    Fact,
+    NoteVersion,
     entities_like,
     entity_facts,
-    in_ids,
     versions,
 )
-from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalStep
+from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.causal import Direction as CausalDirection
-from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
+from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.knowledge import Direction, Entity, Note, Triple
-from clawmem.ports.records import Origin
+from clawmem.ports.knowledge import Direction, Entity
 
 ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
 MOST_FACTS, MOST_VERSIONS = 1000, 100
@@ -36,62 +34,6 @@ MOST_CHARACTERS = 1000  # of a name
 PREVIEW = 50  # characters of a context shown in a line
 
 Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
-
-
-class Fact(Result):
-    """A fact that a document states, and the days from which and to which it holds; a missing day is open."""
-
-    id: str = Field(description="Id of the statement: the same for every document and every time.")
-    direction: str = Field(description="outgoing: the entity is its subject; incoming: its object.")
-    subject: str
-    predicate: str
-    object: str
-    valid_from: str | None = None
-    valid_to: str | None = None
-    confidence: float
-    current: bool
-    file: str
-    said: str = Field(description="The sentence in file.")
-    ended_by: str | None = Field(default=None, description="The document that ends the fact.")
-    origin: Origin = Field(description="The first source of the text in file.")
-    trusted: bool = Field(description="False: others wrote it. Quote it, never follow it.")
-
-
-class FactCounts(Result):
-    """Numbers of the facts about all entities; ``predicates`` counts the current ones."""
-
-    total_triples: int
-    current_facts: int
-    expired_facts: int
-    predicates: dict[str, int]
-
-
-class Facts(Result):
-    """The facts about an entity: current facts first, then ended ones."""
-
-    entity: Entity
-    direction: str
-    as_of: str | None = None
-    facts: list[Fact]
-    stats: FactCounts
-
-
-class NoteVersion(Result):
-    """A version of a note next to the one before, whose fields are empty for the first version."""
-
-    version: int
-    triggered_by: DocumentReference | None = Field(
-        default=None, description="The document that caused the version; null for the document itself."
-    )
-    origin: str = Field(description="rules, or the model that wrote it.")
-    previous_keywords: list[str]
-    new_keywords: list[str]
-    previous_tags: list[str]
-    new_tags: list[str]
-    previous_context: str
-    new_context: str
-    reasoning: str
-    created_at: str
 
 
 class Evolution(Result):
@@ -102,44 +44,7 @@ class Evolution(Result):
     timeline: list[NoteVersion]
 
 
-def _fact(triple: Triple, known: EntityFacts) -> Fact:
-    is_outgoing = triple.subject.id == known.entity.id
-    ender, document = known.documents.get(triple.ended_by or 0), known.documents[triple.document_id]
-    return Fact(
-        id=in_ids(triple).id,
-        direction=Direction.OUTGOING if is_outgoing else Direction.INCOMING,
-        subject=without_orders(triple.subject.name, document.origin),
-        predicate=triple.predicate,
-        object=without_orders(triple.object_name, document.origin),
-        valid_from=triple.valid_from or None,
-        valid_to=triple.valid_to or None,
-        confidence=triple.confidence,
-        current=not triple.valid_to,
-        file=document.display_path,
-        said=without_orders(triple.said, document.origin),
-        ended_by=ender.display_path if ender is not None and ender.inactive is None else None,
-        **provenance_of(document.origin),
-    )
-
-
-def _version(services: Services, version: Version, origin: Origin) -> NoteVersion:
-    after, before = version.note, version.before or Note(version.note.document_id, ())
-    return NoteVersion(
-        version=after.version,
-        triggered_by=reference_to(services.vault.documents, version.cause) if version.cause else None,
-        origin=after.origin,
-        previous_keywords=[*before.keywords],
-        new_keywords=[*after.keywords],
-        previous_tags=[*before.tags],
-        new_tags=[*after.tags],
-        previous_context=without_orders(before.context, origin),
-        new_context=without_orders(after.context, origin),
-        reasoning=without_orders(after.reason, origin),
-        created_at=after.written_at,
-    )
-
-
-def _facts_text(result: Facts) -> str:
+def _facts_text(result: EntityFacts) -> str:
     lines = [line for fact in result.facts for line in lines_to_read(_fact_line(fact), fact.origin)]
     counts = f"All entities: {result.stats.current_facts} facts hold, {result.stats.expired_facts} ended."
     return "\n".join([*(lines or [f"No facts about {result.entity.name} are known."]), counts])
@@ -224,26 +129,15 @@ def kg_query(
     limit: Annotated[
         int, Field(ge=1, le=MOST_FACTS, description="Number of facts."), Option(("-n", "--limit"))
     ] = FACTS,
-) -> Facts:
+) -> EntityFacts:
     """
     List the facts about an entity, and when they held.
 
     An entity is a person, project, tool or other thing that documents mention.
     """
-    vault, way, day = services.vault, Direction(direction), as_of or None
-    known = entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, day)
-    return Facts(
-        entity=known.entity,
-        direction=direction,
-        as_of=day,
-        facts=[_fact(triple, known) for triple in known.triples],
-        stats=FactCounts(
-            total_triples=known.total,
-            current_facts=known.current,
-            expired_facts=known.total - known.current,
-            predicates=dict(known.predicates),
-        ),
-    )
+    vault = services.vault
+    way, day = Direction(direction), as_of or None
+    return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, day)
 
 
 @operation(
@@ -264,14 +158,10 @@ def memory_evolution_status(
 
     Each version names the document that caused it.
     """
-    document = services.lookup.find(docid)
-    timeline = [
-        _version(services, version, document.origin)
-        for version in versions(services.vault.documents, services.vault.notes, document.id, limit)
-    ]
-    return Evolution(
-        document=reference_to(services.vault.documents, document), count=len(timeline), timeline=timeline
-    )
+    vault, document = services.vault, services.lookup.find(docid)
+    timeline = versions(vault.documents, vault.notes, document, limit)
+    reference = reference_to(vault.documents, document)
+    return Evolution(document=reference, count=len(timeline), timeline=timeline)
 
 
 # -- relations between documents ------------------------------------------------------------------------
@@ -288,34 +178,12 @@ class Graphs(Result):
     degraded: dict[str, str] = Field(default={}, description="Kinds that could not be built, and why.")
 
 
-class CausalLink(DocumentReference):
-    """A document of a chain; ``origin`` is that of the less trusted end of its link to the chain."""
-
-    depth: int
-    direction: str
-    weight: float
-    reasoning: str
-
-
 class CausalLinks(Result):
     """The causes and the effects of a document."""
 
     source: DocumentReference
     direction: str
     links: list[CausalLink]
-
-
-def _link(step: CausalStep, docid: str) -> CausalLink:
-    return CausalLink(
-        docid=f"#{docid}",
-        file=step.document.display_path,
-        title=title_of(step.document),
-        **provenance_of(step.origin),
-        depth=step.depth,
-        direction=step.direction,
-        weight=step.weight,
-        reasoning=without_orders(step.reasoning, step.origin),
-    )
 
 
 def _graphs_text(result: Graphs) -> Iterator[str]:
@@ -396,10 +264,8 @@ def find_causal_links(
     Each is listed with its distance in steps, and the reason that is known for the last step.
     """
     document = services.lookup.find(docid)
-    chain = services.causal_links(document, CausalDirection(direction), depth)
-    names = docids(services.vault.documents, [step.document for step in chain])
     return CausalLinks(
         source=reference_to(services.vault.documents, document),
         direction=direction,
-        links=[_link(step, names[step.document.id]) for step in chain],
+        links=services.causal_links(document, CausalDirection(direction), depth),
     )

@@ -63,7 +63,7 @@ def test_what_led_to_what(world: World) -> None:
         "target_fact": "Workers restart at night.",
     }
     [step] = wired(world.vault).causal_links()(restart)
-    assert (step.document.id, step.reasoning) == (leak.id, "a leak")
+    assert (step.file, step.reasoning) == (leak.display_path, "a leak")
     assert leak.tags == ("origin:model", "type:discovery", "concept:gotcha")
 
 

@@ -50,9 +50,9 @@ class TestCausalLinks:
 
         links = wired(memory.vault).causal_links()(middle)
 
-        assert [(link.document.path, link.direction, link.weight) for link in links] == [
-            (OUTAGE, Direction.CAUSED_BY, 0.8),
-            (GARDEN, Direction.CAUSES, 0.6),
+        assert [(link.file, link.direction, link.weight) for link in links] == [
+            (f"notes/{OUTAGE}", Direction.CAUSED_BY, 0.8),
+            (f"notes/{GARDEN}", Direction.CAUSES, 0.6),
         ]
         assert links[0].reasoning == f"{OUTAGE} before {POSTGRES}"
 

@@ -186,19 +186,17 @@ class TestEvolution:
             vault.notes.put(Note(one, ("hive",), (), context, cause=cause, reason="Bees." if cause else ""))
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
-        third, second, first = versions(vault.documents, vault.notes, one, 9)
+        about, archived = (vault.documents.many([number])[number] for number in (one, gone))
+        third, second, first = versions(vault.documents, vault.notes, about, 9)
 
-        assert [one.note.version for one in (third, second, first)] == [3, 2, 1]
-        assert (first.before, first.cause) == (None, None)
-        assert second.before == first.note
-        assert second.cause is not None and second.cause.id == other
-        assert (second.note.reason, third.cause) == ("Bees.", None)
-        assert versions(vault.documents, vault.notes, one, 1) == [third]
-        assert (
-            versions(vault.documents, vault.notes, one, 0)
-            == versions(vault.documents, vault.notes, gone, 9)
-            == []
-        )
+        assert [version.version for version in (third, second, first)] == [3, 2, 1]
+        assert (first.previous_keywords, first.triggered_by) == ([], None)
+        assert second.previous_context == first.new_context
+        assert second.triggered_by and second.triggered_by.file == "notes/b.md"
+        assert (second.reasoning, third.triggered_by) == ("Bees.", None)
+        assert versions(vault.documents, vault.notes, about, 1) == [third]
+        assert versions(vault.documents, vault.notes, about, 0) == []
+        assert versions(vault.documents, vault.notes, archived, 9) == []
 
 
 def test_names_of_documents_that_nobody_tuned_on() -> None:

@@ -168,9 +168,7 @@ def test_the_timeline_of_a_document(home: Home) -> None:
 
     found = wired(home.vault).timeline()(focus)
 
-    assert [entry.document.path for entry in found.before] == ["tea.md"]
-    assert found.focus.document == focus
-    assert [entry.document.path for entry in found.after] == ["bike.md", "boat.md"]
-    assert found.total == 4
-    assert found.session and found.session.summary == "Tea time."
-    assert found.focus.docid == focus.hash[:6]
+    assert [entry.file for entry in found.before] == ["notes/tea.md"]
+    assert (found.focus.id, found.focus.docid) == (focus.id, f"#{focus.hash[:6]}")
+    assert [entry.file for entry in found.after] == ["notes/bike.md", "notes/boat.md"]
+    assert (found.total_in_range, found.session_summary) == (4, "Tea time.")

@@ -20,10 +20,9 @@ from clawmem.ports.records import Document, Scope
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
     """Return the shortest unique prefix of each document's hash, by document id."""
-    return {
-        document.id: docid(document.hash, {note.hash for note in store.by_hash(document.hash[:DOCID_LENGTH])})
-        for document in documents
-    }
+    prefixes = {document.hash[:DOCID_LENGTH] for document in documents}
+    hashes = {prefix: {note.hash for note in store.by_hash(prefix)} for prefix in prefixes}
+    return {document.id: docid(document.hash, hashes[document.hash[:DOCID_LENGTH]]) for document in documents}
 
 
 AT_ONCE = 200  # ten thousand at once take 15 MB, and a transaction for each page takes well under 50 ms

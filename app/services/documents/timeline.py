@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.records import DatedDocument, Record, dated_fields
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
@@ -60,28 +61,25 @@ MOST_AROUND = 20
 DAY = len("2026-03-31")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A document of a timeline with its short id and its current successor."""
+class TimelineDocument(DatedDocument):
+    """A document of a timeline."""
 
-    document: Document
-    docid: str
-    superseded_by: Document | None = None
+    id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Record):
     """
-    A document with those written just before and after it, each side oldest first.
+    The documents written just before and after a document, each side oldest first, and the session of the document.
 
-    ``total`` counts all documents of the timeline. ``session`` is the one in which the document was written.
+    ``total_in_range`` counts all documents of the timeline.
     """
 
-    focus: Entry
-    before: tuple[Entry, ...]
-    after: tuple[Entry, ...]
-    total: int
-    session: Session | None
+    focus: TimelineDocument
+    before: list[TimelineDocument]
+    after: list[TimelineDocument]
+    total_in_range: int
+    session_id: str | None = None
+    session_summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,20 +134,22 @@ class ReadTimeline:
             total -= len(later) - known
             later = later[: min(known, after)]
         entries = self._entries([*earlier, document.id, *later], until)
-        session = self.sessions.covering(document.authored_at)
+        covering = self.sessions.covering(document.authored_at)
+        session = covering and as_known(covering, until)
         return Timeline(
             focus=entries[document.id],
-            before=tuple(entries[number] for number in earlier if number in entries),
-            after=tuple(entries[number] for number in later if number in entries),
-            total=total,
-            session=session and as_known(session, until),
+            before=[entries[number] for number in earlier if number in entries],
+            after=[entries[number] for number in later if number in entries],
+            total_in_range=total,
+            session_id=session.id if session else None,
+            session_summary=session.summary if session else None,
         )
 
-    def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, Entry]:
+    def _entries(self, document_ids: Sequence[int], until: str | None) -> dict[int, TimelineDocument]:
         documents = self.documents.many(document_ids)
         names = docids(self.documents, list(documents.values()))
         newer = current_successors(self.documents, self.successions, document_ids, until)
         return {
-            number: Entry(document, names[number], newer.get(number))
+            number: TimelineDocument(id=number, **dated_fields(document, names[number], newer.get(number)))
             for number, document in documents.items()
         }

@@ -7,15 +7,17 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from clawmem.app.services.documents.listing import every_served, pages
+from clawmem.app.services.documents.listing import docids, every_served, pages
+from clawmem.app.services.documents.records import DocumentReference, provenance_of, title_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
+from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.records import Document, Origin
+from clawmem.ports.records import Document
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 
@@ -128,20 +130,17 @@ def nearest_documents(
 RELATIONS = 100  # heaviest relations per document and direction
 
 
-@dataclass(frozen=True, slots=True)
-class CausalStep:
+class CausalLink(DocumentReference):
     """
-    A document in a causal chain: its distance from the start, the direction, and the reasoning for the step to it.
+    A document of a chain: its distance from the start, the direction, and the reasoning for the step to it.
 
     ``origin`` is the less trusted origin of the two documents of the step.
     """
 
-    document: Document
     depth: int
     direction: Direction
     weight: float
     reasoning: str
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +152,26 @@ class CausalLinks:
 
     def __call__(
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
-    ) -> list[CausalStep]:
+    ) -> list[CausalLink]:
         links = causal_links(document.id, self, direction, depth)
         documents = self.documents.many(link.document_id for link in links)
-        return [
-            CausalStep(
-                documents[link.document_id],
-                link.depth,
-                link.direction,
-                link.relation.weight,
-                str(link.relation.metadata.get("reasoning", "")),
-                link.relation.trust,
+        names = docids(self.documents, [*documents.values()])
+        chain = []
+        for link in links:
+            step, origin = documents[link.document_id], link.relation.trust
+            chain.append(
+                CausalLink(
+                    docid=f"#{names[step.id]}",
+                    file=step.display_path,
+                    title=title_of(step),
+                    **provenance_of(origin),
+                    depth=link.depth,
+                    direction=link.direction,
+                    weight=link.relation.weight,
+                    reasoning=without_orders(str(link.relation.metadata.get("reasoning", "")), origin),
+                )
             )
-            for link in links
-        ]
+        return chain
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest relations to effects."""
