@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +24,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.syncing import admitted
-from clawmem.app.services.maintenance.status import numbers
+from clawmem.app.services.maintenance.status import Statistics
 from clawmem.app.services.models import WITHOUT, Provider
 from clawmem.app.settings.config_file import set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
@@ -33,7 +33,6 @@ from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_la
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.knowledge import NoteCounts
 from clawmem.ports.models import ModelFailure
-from clawmem.ports.sessions import Session
 from clawmem.ports.storage import VaultInfo
 
 if TYPE_CHECKING:
@@ -66,24 +65,6 @@ class VaultStatus(Result):
     roles: list[Provider] = Field(description="The model of each role, and its last failure.")
     notes: NoteCounts = Field(description="Documents with generated notes, and those that wait for them.")
     relations: dict[str, int]
-
-
-class Statistics(Result):
-    """The vault in numbers; ``collections`` is their number."""
-
-    total_documents: int
-    needs_embedding: int
-    has_vectors: bool
-    collections: int
-    content_types: dict[str, int]
-    stale_documents: int = Field(description="Past their review date.")
-    average_access_count: float
-    notes: int = Field(description="Documents with generated notes.")
-    facts: int = Field(description="Facts that hold.")
-    relations: dict[str, int]
-    recorded_questions: int
-    receipts: int
-    recent_sessions: list[Session] = Field(description="The latest sessions, newest first.")
 
 
 class VaultPath(Result):
@@ -162,7 +143,7 @@ def ago(moment: str, now: str) -> str:
 
 def _statistics_text(result: Statistics) -> list[Table]:
     sessions = ", ".join(session.id[:8] for session in result.recent_sessions)
-    rows = {**dict(result), "recent_sessions": sessions}.items()
+    rows = {**asdict(result), "recent_sessions": sessions}.items()
     return [
         table(
             ("what", "value"), [(name, _counted(row) if isinstance(row, dict) else row) for name, row in rows]
@@ -236,23 +217,7 @@ def status(services: Services) -> VaultStatus:
 @operation(Effect.READS, text=_statistics_text, route="/index-stats", commands=(Command("status", "--full"),))
 def index_stats(services: Services) -> Statistics:
     """Show the vault in numbers, and its last sessions."""
-    found = numbers(services.vault.documents, services.vault.sessions, services.clock, services.status)
-    report = found.status
-    return Statistics(
-        total_documents=report.documents,
-        needs_embedding=report.embeddings.pending,
-        has_vectors=report.embeddings.stored > 0,
-        collections=len(report.collections),
-        content_types=report.content_types,
-        stale_documents=found.stale,
-        average_access_count=found.mean_accesses,
-        notes=report.notes.notes,
-        facts=sum(services.vault.triples.counts().values()),
-        relations=report.relations,
-        recorded_questions=report.recalls,
-        receipts=report.receipts,
-        recent_sessions=found.sessions,
-    )
+    return services.status.statistics()
 
 
 @operation(

@@ -17,7 +17,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
-from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore
+from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
@@ -57,6 +57,30 @@ class StatusReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Statistics:
+    """
+    The vault in numbers; ``collections`` is their number.
+
+    ``stale_documents`` are past their review date, ``notes`` have generated notes, ``facts`` hold. ``recent_sessions``
+    are the latest ones, newest first.
+    """
+
+    total_documents: int
+    needs_embedding: int
+    has_vectors: bool
+    collections: int
+    content_types: dict[str, int]
+    stale_documents: int
+    average_access_count: float
+    notes: int
+    facts: int
+    relations: dict[str, int]
+    recorded_questions: int
+    receipts: int
+    recent_sessions: list[Session]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Collects the statistics of a vault; changes nothing."""
 
@@ -65,6 +89,8 @@ class Status:
     embeddings: EmbeddingStore
     notes: NoteStore
     relations: RelationStore
+    triples: TripleStore
+    sessions: SessionStore
     telemetry: Telemetry
     receipts: Receipts
     clock: Clock
@@ -97,32 +123,25 @@ class Status:
             relations={kind.value: count for kind, count in self.relations.counts().items()},
         )
 
-
-@dataclass(frozen=True, slots=True)
-class VaultStatistics:
-    """
-    The counts of `Status`; and the number of served documents past their review date, their mean number of accesses,
-    and the latest sessions, newest first.
-    """
-
-    status: StatusReport
-    stale: int
-    mean_accesses: float
-    sessions: list[Session]
-
-
-def numbers(
-    documents: DocumentStore, sessions: SessionStore, clock: Clock, status: Status
-) -> VaultStatistics:
-    """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
-    report, today = status(), iso_utc(clock.now_ms())[:DAY]
-    served = [(document.review_by, document.access_count) for document in every_served(documents)]
-    return VaultStatistics(
-        report,
-        stale=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
-        mean_accesses=round(sum(number for _, number in served) / max(1, len(served)), 2),
-        sessions=sessions.recent(RECENT),
-    )
+    def statistics(self) -> Statistics:
+        """Return the vault in numbers. Raises `VaultError` if the vault cannot be read."""
+        report, today = self(), iso_utc(self.clock.now_ms())[:DAY]
+        served = [(document.review_by, document.access_count) for document in every_served(self.documents)]
+        return Statistics(
+            total_documents=report.documents,
+            needs_embedding=report.embeddings.pending,
+            has_vectors=report.embeddings.stored > 0,
+            collections=len(report.collections),
+            content_types=report.content_types,
+            stale_documents=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
+            average_access_count=round(sum(number for _, number in served) / max(1, len(served)), 2),
+            notes=report.notes.notes,
+            facts=sum(self.triples.counts().values()),
+            relations=report.relations,
+            recorded_questions=report.recalls,
+            receipts=report.receipts,
+            recent_sessions=self.sessions.recent(RECENT),
+        )
 
 
 MAX_TOP = 1000
