@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -15,15 +15,16 @@ from llama_server import Role, running
 from notes_vault import NotesVault
 from scripted_server import (
     Models,
+    ScriptedServer,
     scoring_each,
     writing,
 )
-from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run, sent
 from vault_stores import retrieval_stores
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, OverlapReranker, ScriptedGenerator
 from clawmem.adapters.models.api import ApiGenerator, ApiReranker
+from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.expand import (
     EXPANSION,
     expand,
@@ -32,19 +33,78 @@ from clawmem.app.services.retrieval.expand import (
 )
 from clawmem.app.services.retrieval.fuse import fuse
 from clawmem.app.services.retrieval.models import Models as RetrievalModels
-from clawmem.app.services.retrieval.request import Unit
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import (
     LINE_CHARS,
     RERANKED,
     RERANKER,
+    blend,
+    choose_chunk,
+    rerank,
     reranking_stages,
 )
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind
-from clawmem.ports.models import Generator
+from clawmem.ports.models import Generator, ModelAnswers, Reranker
 from clawmem.ports.vault import Vault
+
+LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
+QUESTION = "when does the kettle whistle"
+
+NOTES = {
+    "kettle.md": "# Kettle\n\nThe kettle has a whistle in its spout.\n",
+    "train.md": "# Train\n\nThe train has a whistle, and does whistle when it leaves.\n",
+    "boiler.md": "# Boiler\n\nSteam pressure is what drives it.\n",
+    "answer.md": "# Breakfast\n\nWater boils at seven; the kettle tells everybody.\n",
+    "garden.md": "# Garden\n\nTomatoes want a lot of sun.\n",
+}
+
+
+def request(query: str = QUESTION, **rest: Any) -> RetrievalRequest:
+    return read_request(query, now_ms=ManualClock().now_ms(), **{"diverse": False, **rest})
+
+
+def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tuple[Work, Trace]:
+    return Pipeline(retrieval_stores(vault), stages).rank(asked)
+
+
+def reranking(vault: Vault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
+    found = {
+        "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+        "fuse": fuse,
+    }
+    if reranker is None:
+        return {**found, "cut": cut}
+    answers: ModelAnswers = rest.pop("answers", vault.answers)
+    return {
+        **found,
+        "chunk": choose_chunk(reranker),
+        "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
+        "blend": blend,
+        "cut": cut,
+    }
+
+
+def paths(vault: Vault, document_ids: Collection[int]) -> dict[int, str]:
+    return {number: found.path for number, found in vault.documents.many(document_ids).items()}
+
+
+def names(vault: Vault, work: Work) -> list[str]:
+    by_id = paths(vault, {candidate.document_id for candidate in work.candidates})
+    return [by_id[candidate.document_id] for candidate in work.candidates]
+
+
+def perfect(text: str) -> float:
+    return 6.0 if "seven" in text else -6.0
+
+
+def sent(server: ScriptedServer) -> list[list[str]]:
+    """The batches of documents that were sent."""
+    return [body["documents"] for body in server.questions("/v1/rerank")]
+
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
