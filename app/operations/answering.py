@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer
-from clawmem.app.operations.explaining import ranks_record, trace_record
+from clawmem.app.operations.explaining import plain, trace_record
 from clawmem.app.operations.output import age
 from clawmem.app.services.documents.records import provenance_of, successor_of, title_of
 from clawmem.domain.retrieval.relevance import likelihood_of
@@ -118,7 +118,7 @@ def _explanation(item: ReceiptItem) -> dict[str, Any]:
         "relevance": item.relevance,
         "legs": dict(item.parts),
         "terms": dict(item.terms),
-        "ranks": ranks_record(item.legs),
+        "ranks": plain(item.legs),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.app.operations.output import Part, printable, table
-from clawmem.app.services.retrieval.receipts import Receipt, ReceiptStage, RetrieverRank
+from clawmem.app.services.retrieval.receipts import Receipt
 
 
 def score_lines(
@@ -46,18 +46,16 @@ def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
 
 def trace_record(receipt: Receipt) -> dict[str, Any]:
     """Return the trace that all results share, as JSON."""
-    stages = [stage_record(stage) for stage in receipt.stages]
-    return {"stages": stages, "degraded": dict(receipt.degraded), "hits": dict(receipt.hits)}
+    return {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
 
 
-def ranks_record(legs: Mapping[str, RetrieverRank]) -> dict[str, dict[str, Any]]:
-    """Return the ranks of one result in the retrievers that found it, as JSON."""
-    return {name: found._asdict() for name, found in legs.items()}
-
-
-def stage_record(stage: ReceiptStage) -> dict[str, Any]:
-    """Return one stage as JSON."""
-    return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
+def plain(value: Any) -> Any:
+    """Return a part of a receipt as JSON."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    return [*map(plain, value)] if isinstance(value, tuple | list) else value
 
 
 def _leg(name: str, found: Mapping[str, Any] | None, part: float | None) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answer_text import SHOWN_ID, SHOWN_SUMMARY, session_line
-from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
+from clawmem.app.operations.explaining import plain, score_lines, trace_parts
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, table
@@ -235,7 +235,4 @@ def show_receipt(
     ],
 ) -> Receipt:
     """Show how an answer came about."""
-    receipt = services.why.find(id)
-    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
-    stages = [stage_record(stage) for stage in receipt.stages]
-    return Receipt(**{**receipt._asdict(), "items": items, "stages": stages})
+    return Receipt(**plain(services.why.find(id)))

@@ -424,7 +424,12 @@ def forget_source(
         raise NotFound("source", source, suggestions=sorted(known), remark=remark)
     if confirm is not True:
         raise _unconfirmed_source(source, documents)
-    done = _forgotten_parts(services, documents, source)
+    with services.progress("Forgetting") as step:
+        try:
+            done = services.forgetting(documents, services.caller, f"source {source}", progress=step)
+        except KeyboardInterrupt as interruption:
+            interruption.add_note("Not finished. Run the same command again, then: clawmem archive --purge")
+            raise
     with services.progress("Looking for traces"):
         probes = services.prove(done)
     return ForgottenSource(
@@ -434,36 +439,6 @@ def forget_source(
         left=done.left,
         probes=probes,
     )
-
-
-def _forgotten_parts(services: Services, documents: Sequence[Document], source: str) -> ForgetReport:
-    """
-    Forget *documents*; an interrupt keeps the finished parts.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C, with a note about what was done and the next step.
-    """
-    forgotten = 0
-    with services.progress("Forgetting") as step:
-
-        def count(done: int, total: int) -> None:
-            nonlocal forgotten
-            forgotten = done
-            step(done, total)
-
-        try:
-            return services.forgetting(documents, services.caller, f"source {source}", progress=count)
-        except KeyboardInterrupt as interruption:
-            next_step = "Run the same command again to continue."
-            if forgotten == len(documents):
-                next_step = (
-                    "Their bytes may still lie in the vault's free space. Run: clawmem archive --purge"
-                )
-            total = plural(len(documents), "document")
-            interruption.add_note(
-                f"At least {forgotten:,} of {total} from {source} are forgotten. {next_step}"
-            )
-            raise
 
 
 def _unconfirmed_source(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
