@@ -16,8 +16,9 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, c
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import log_error
-from clawmem.app.interfaces.hooks.handlers import HookContext, call, do_jobs, fault_of_event
+from clawmem.app.interfaces.hooks.handlers import HookContext, call, fault_of_event
 from clawmem.app.interfaces.hooks.protocol import HookEvent, answer, read_event
+from clawmem.app.interfaces.hooks.sessions import do_jobs
 from clawmem.app.interfaces.hooks.spool import Spool
 from clawmem.app.operations.dispatch import Busy, Dispatcher
 from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread

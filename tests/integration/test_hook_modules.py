@@ -24,6 +24,7 @@ CONTAINER = {
     "clawmem.app.bootstrap.container",
     "clawmem.adapters.sqlite.vault",
 }
+SETTINGS = {"clawmem.adapters", "clawmem.app.settings", "pydantic", "apsw"}
 MODELS = {"clawmem.adapters.models", "numpy", "tokenizers"}
 
 
@@ -67,7 +68,8 @@ def embedded(invoke: Invoke, bootstrapped: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "profile", "left_alone"),
     [
-        ("hi", "balanced", NEVER | CONTAINER | MODELS),
+        ("hi", "balanced", NEVER | CONTAINER | MODELS | SETTINGS),
+        ("/compact", "balanced", NEVER | CONTAINER | MODELS | SETTINGS),
         (PROMPT, "speed", NEVER | MODELS),
         (PROMPT, "balanced", NEVER),
     ],
@@ -76,7 +78,7 @@ def test_what_a_prompt_loads(
     embedded: None, environ: dict[str, str], home: Path, prompt: str, profile: str, left_alone: set[str]
 ) -> None:
     """
-    A greeting opens no vault; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
+    A greeting reads no settings and opens no vault; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
 
     The answer is there all the same.
     """

@@ -9,15 +9,10 @@ from typing import Annotated
 import typer
 
 from clawmem.app.interfaces.cli.session import settings_of, show_outcome
-from clawmem.app.interfaces.hooks.handlers import (
-    HookContext,
-    context_surfacing,
-    do_jobs,
-    session_bootstrap,
-    staleness_check,
-)
+from clawmem.app.interfaces.hooks.handlers import HookContext, context_surfacing
 from clawmem.app.interfaces.hooks.process import run_process
 from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.sessions import do_jobs, session_bootstrap, staleness_check
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.ports.errors import InvalidInput
 
