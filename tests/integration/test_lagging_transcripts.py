@@ -11,8 +11,9 @@ from time import monotonic, sleep
 import pytest
 
 from clawmem.adapters.files.conversation import PATIENCE_S, ConversationFiles
-from clawmem.app.interfaces.hooks.handlers import HookContext, capture
+from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.sessions import capture
 from clawmem.app.interfaces.hooks.spool import Spool
 
 SAID = 'We "decided":\nto keep invoices for ten years — größtenteils in a bucket.'
