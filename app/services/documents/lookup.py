@@ -312,20 +312,9 @@ class Lookup:
         The end of a path that also fits a forgotten document is ambiguous.
 
         Raises:
-            InvalidInput: as `AddressResolver.resolve`, and ``OUT_OF_BOUNDS`` for a line beyond the end of the
-                document; nothing may be changed then.
+            InvalidInput: as `AddressResolver.resolve`.
         """
-        document, reading, _ = self.resolver.resolve(address, to_change=True)
-        if reading.lines is not None:
-            body = self.documents.body(document.id) or ""
-            total = document.body_line - 1 + len(list(StringIO(body)))
-            if reading.lines.first > max(total, 1):
-                raise InvalidInput(
-                    "OUT_OF_BOUNDS",
-                    f"{document.display_path} has {total} lines, no line {reading.lines.first}. Nothing was changed; "
-                    "name the note again.",
-                )
-        return document
+        return self.resolver.resolve(address, to_change=True).document
 
     def forgettable(self, address: str) -> Document:
         """
