@@ -225,8 +225,7 @@ class Forgetting:
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
         places |= {document.display_path for document in away}
-        unserved = {document.id: self._text(document) for document in away}
-        unserved_words = {word for text in unserved.values() for word in words(text)}
+        unserved_words = {word for document in away for word in words(self._text(document))}
         ids = {document.id for document in forgotten}
 
         def served_with(phrase: str) -> set[str]:
@@ -246,15 +245,16 @@ class Forgetting:
             for sentence in sentences_of(text, paths)
         }
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
+        kept_in: list[Document] = []
+        for document in away if sentences else ():
+            text = self._text(document)
+            if any(sentence in text for sentence in sentences):
+                kept_in.append(document)
         return Traces(
             tuple(identifying_words(texts, " ".join(places), is_theirs)),
             tuple(sentences),
             tuple(sorted(set().union(*elsewhere.values()))),
-            tuple(
-                document
-                for document in away
-                if any(sentence in unserved[document.id] for sentence in sentences)
-            ),
+            tuple(kept_in),
         )
 
     def _text(self, document: Document) -> str:
