@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.capture.cues import CaptureFinding, Kind, source
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
@@ -80,10 +81,7 @@ def note_of(finding: CaptureFinding) -> Note:
 
 def title_of(sentence: str) -> str:
     """Return *sentence* without its full stop, cut between words to 80 characters."""
-    flat = sentence.strip().rstrip(".")
-    if len(flat) <= TITLE_CHARS:
-        return flat
-    return flat[: TITLE_CHARS - 1].rpartition(" ")[0].rstrip(",;:") + "…"
+    return shortened(sentence.strip().rstrip("."), TITLE_CHARS)
 
 
 def is_local(sentence: str) -> bool:

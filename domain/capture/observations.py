@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,15 @@ from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
 from clawmem.domain.knowledge.evidence import is_grounded, proves
-from clawmem.domain.knowledge.llm_answer import INTEGER, NUMBER, TEXT, TEXTS, list_schema, object_schema
+from clawmem.domain.knowledge.llm_answer import (
+    INTEGER,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    is_placeholder,
+    list_schema,
+    object_schema,
+)
 from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, read_triples
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
@@ -25,9 +32,6 @@ SHORTEST_QUOTE = 10
 
 TYPES = tuple("decision bugfix feature refactor discovery change preference milestone problem".split())
 CONCEPTS = tuple("how-it-works why-it-exists what-changed problem-solution gotcha pattern trade-off".split())
-_PLACEHOLDER = re.compile(
-    r"\{\{|<!--|\$\{|^\W*$|\b(?:title|fact|summary) (?:here|goes)\b|^(?:n/?a|none|todo|title)$"
-)
 
 _OBSERVATION = {
     "type": {"type": "string", "enum": list(TYPES)},
@@ -94,7 +98,7 @@ def _notes(
     )
     wanted = _flat(quote)
     message = next((message for message in reversed(messages) if wanted in _flat(message.text)), None)
-    if type_ not in TYPES or _is_placeholder(title) or len(wanted) < SHORTEST_QUOTE or message is None:
+    if type_ not in TYPES or is_placeholder(title) or len(wanted) < SHORTEST_QUOTE or message is None:
         return
     kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
     facts = (fact.strip() for fact in entry.get("facts") or () if isinstance(fact, str))
@@ -110,7 +114,7 @@ def _notes(
         facts=tuple(
             fact
             for fact in facts
-            if len(fact) >= SHORTEST_FACT and not _is_placeholder(fact) and is_grounded(fact, conversation)
+            if len(fact) >= SHORTEST_FACT and not is_placeholder(fact) and is_grounded(fact, conversation)
         ),
         tags=(
             f"type:{type_}",
@@ -126,10 +130,6 @@ def _line(value: object) -> str:
 
 def _flat(text: str) -> str:
     return " ".join(text.lower().split()).strip(" .\"'")
-
-
-def _is_placeholder(text: str) -> bool:
-    return _PLACEHOLDER.search(text.strip().lower()) is not None
 
 
 # -- verdicts -----------------------------------------------------------------------------------------

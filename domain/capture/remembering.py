@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count
-from typing import TYPE_CHECKING
 
+from clawmem.domain.briefing.packing import shortened
 from clawmem.ports.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
@@ -65,11 +62,7 @@ def checked_name(what: str, name: str) -> str:
 def title_of(text: str) -> str:
     """Return the first line of *text* without marks of Markdown, cut after a word at 80 characters."""
     line = next(filter(None, map(str.strip, text.splitlines())), "")
-    line = " ".join(_HEADING_MARKS.sub("", line).split())
-    if len(line) <= TITLE_CHARS:
-        return line
-    cut = line[:TITLE_CHARS]
-    return f"{cut.rpartition(' ')[0] or cut}…"
+    return shortened(" ".join(_HEADING_MARKS.sub("", line).split()), TITLE_CHARS)
 
 
 def file_names(title: str, day: str) -> Iterator[str]:

@@ -20,6 +20,12 @@ QUOTED_BACK = 2000  # characters of an unusable answer that the repair prompt qu
 
 _THOUGHTS = re.compile(r"<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _END_OF_THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.DOTALL | re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\{\{|<!--|\$\{|^\W*$|\b(?:title|fact|summary) (?:here|goes)\b|^\W*(?:n/?a|none|null|unknown|todo|tbd|title|subject|predicate"
+    r"|object|entity|name|literal|value|(?:subject|object|entity|canonical)[ _-](?:name|entity)"
+    r"|(?:entity|name)[ _-]or[ _-]literal)\W*$",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"[\[{]")
 _TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*+(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
@@ -113,6 +119,11 @@ def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
         whole = [item.value for item in items if not item.problem]
         return Fit(whole) if whole or not items else Fit(None, items[0].problem)
     return Fit(value)
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether *text* repeats the form that a model was to fill in, or stands for nothing."""
+    return _PLACEHOLDER.search(text) is not None
 
 
 def repair_prompt(prompt: str, answer: str, problem: str) -> str:

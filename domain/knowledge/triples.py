@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.domain.knowledge.entities import name_words
+from clawmem.domain.knowledge.llm_answer import is_placeholder
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.vocabulary import STOP_WORDS
@@ -92,11 +93,6 @@ MOST_DEPTH = 4  # nesting of lists
 
 _ELEMENT = Pattern(r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE)
 _PART = Pattern(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
-_PLACEHOLDER = Pattern(
-    r"\{\{|<!--|\$\{|^\W*$|^\W*(?:n/?a|none|null|unknown|todo|tbd|subject|predicate|object|entity|name|literal|value"
-    r"|(?:subject|object|entity|canonical)[ _-](?:name|entity)|(?:entity|name)[ _-]or[ _-]literal)\W*$",
-    flags=re.IGNORECASE,
-)
 
 
 def read_triples(answer: Any) -> list[Statement]:
@@ -143,7 +139,7 @@ def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
         statement.predicate in PREDICATES
         and SHORTEST <= len(statement.subject) <= LONGEST_SUBJECT
         and SHORTEST <= len(statement.object) <= LONGEST_OBJECT
-        and not any(_PLACEHOLDER.compiled.search(part) for part in (statement.subject, statement.object))
+        and not any(map(is_placeholder, (statement.subject, statement.object)))
         and _names_something(statement.subject)
         and (_names_something(statement.object) or not is_name)
     ):
