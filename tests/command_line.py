@@ -31,9 +31,13 @@ def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.Monkey
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(home)
-    return lambda *args: CliRunner().invoke(
-        cli, [*map(str, str(args[0]).split() if args else ()), *map(str, args[1:])]
-    )
+
+    def invoke(*args: object) -> Result:
+        first = [str(word) for word in args[:1]]
+        words = [word for text in first for word in ([text] if text.startswith("-") else text.split())]
+        return CliRunner().invoke(cli, [*words, *map(str, args[1:])])
+
+    return invoke
 
 
 def write_notes(folder: Path, notes: Mapping[str, str]) -> None:

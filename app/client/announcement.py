@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.app.environment.places import HOOK_SETTINGS
+
 # Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
 # same values.
 PLACES = (
@@ -22,9 +24,23 @@ PLACES = (
     "CLAWMEM_FOCUS_ROOT",
 )
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
-# Variables that need not match between client and server: the server takes them from each request.
+OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
+"""Names the optional hooks that run with their event, separated by commas."""
+
+# Variables that need not match between client and server: those of hooks come with each request, and no command
+# depends on the others.
 APART = frozenset(
-    {*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID", "CLAWMEM_MCP_TOOLS", "CLAWMEM_NO_SERVER", "CLAWMEM_HOOKS"}
+    {
+        *PLACES,
+        *HOOK_SETTINGS,
+        *(
+            TOKEN_VARIABLE,
+            OPTIONAL_HOOKS_VARIABLE,
+            "CLAWMEM_SESSION_ID",
+            "CLAWMEM_MCP_TOOLS",
+            "CLAWMEM_NO_SERVER",
+        ),
+    }
 )
 
 

@@ -14,7 +14,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.client.announcement import Announcement, announced, places_in, token_of, variables_in
+from clawmem.app.client.announcement import (
+    OPTIONAL_HOOKS_VARIABLE,
+    Announcement,
+    announced,
+    places_in,
+    token_of,
+    variables_in,
+)
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
 from clawmem.app.environment.process_identity import is_gone
@@ -28,9 +35,6 @@ FIRST_S = 1.0  # time limit for the first byte of a result: the command alone ta
 ANSWER_S = 30.0  # time limit for a result: slow models time out earlier
 PATIENCE_S = 0.1  # for the connection, and for the first response of the server
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
-
-OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
-"""Names the optional hooks that run with their event, separated by commas."""
 
 # Variables that a client may set for its own call; all others are the server's.
 CHOICES = (*HOOK_SETTINGS, OPTIONAL_HOOKS_VARIABLE, *SESSION_VARIABLES)
@@ -81,7 +85,7 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
     file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
-    server = server_of(file, os.environ, same_variables=True)
+    server = server_of(file, os.environ)
     if server is None:
         return None
     try:
@@ -103,21 +107,12 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     return None
 
 
-def server_of(
-    vault: Path | str, environ: Mapping[str, str], *, same_variables: bool = False
-) -> Announcement | None:
-    """
-    Return the running server of *vault* that gives the same answers as a process of this version with *environ*.
-
-    Args:
-        same_variables: Whether all variables of clawmem must be the same: the caller does not send `CHOICES`.
-    """
+def server_of(vault: Path | str, environ: Mapping[str, str]) -> Announcement | None:
+    """Return the running server of *vault* that gives the same answers as a process of this version with *environ*."""
     server = announced(vault)
     if server is None or server.version != VERSION or server.places != places_in(environ):
         return None
-    if is_gone(server.holder) or (same_variables and server.variables != variables_in(environ)):
-        return None
-    return server
+    return None if is_gone(server.holder) or server.variables != variables_in(environ) else server
 
 
 def posted(

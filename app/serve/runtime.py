@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from anyio import move_on_after
 
 from clawmem.app.bootstrap.container import Gateways
+from clawmem.app.client.announcement import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
-from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
+from clawmem.app.client.request import CHOICES
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import log_error
 from clawmem.app.interfaces.hooks.handlers import HookContext, call, fault_of_event

@@ -28,6 +28,11 @@ def find_config(folder: Path) -> Path:
     return other if other.is_file() and not preferred.is_file() else preferred
 
 
+def config_of(vault: Path) -> Path:
+    """Return the path of the config file of a vault that has its own collections."""
+    return vault.with_name(f"{vault.name}.yaml")
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """
     Return the content of the config file; empty if the file is missing.

@@ -31,7 +31,7 @@ from clawmem.app.environment.places import (
     models_folder,
     topics_folder,
 )
-from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
+from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config
 from clawmem.app.settings.faults import fault_of
 from clawmem.domain.documents.eligibility import check_pattern, is_collection_name, path_context
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
@@ -424,11 +424,34 @@ def load_settings(
     values |= {"backend": backend} if backend else {}
     while True:
         try:
-            return Settings.model_validate(values)
+            settings = Settings.model_validate(values)
+            own = config_of(settings.vault).is_file()
+            return of_file(settings, settings.vault) if own else settings
         except ValidationError as error:
             refuse(ConfigError(_message(error, path, env)))
             for fault in error.errors():
                 values.pop(str(fault["loc"][0]), None)
+
+
+def of_file(settings: Settings, vault: Path) -> Settings:
+    """
+    Return the settings for a *vault* in a file of its own.
+
+    The config file beside it, ``FILE.yaml``, has its collections, and other settings that differ for it. The collections
+    of the usual vault are not read into it.
+
+    Raises:
+        ConfigError: The config file is invalid.
+    """
+    config = config_of(vault)
+    places = {name: getattr(settings, name) for name in ("home", "models", "topics")}
+    own = {name: value for name, value in read_config(config).items() if value is not None}
+    try:
+        given = Settings.model_validate({**own, **places, "vault": vault, "config_file": config})
+    except ValidationError as error:
+        raise ConfigError(_message(error, config, {})) from error
+    changes = {name: getattr(given, name) for name in given.model_fields_set}
+    return settings.model_copy(update={"collections": {}, "global_context": "", **changes})
 
 
 def _message(error: ValidationError, path: Path, env: Environment) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.environment.places import below_home, is_there
 from clawmem.app.environment.private_files import error_log
+from clawmem.app.settings.config_file import config_of, set_value
+from clawmem.app.settings.model import of_file
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import InvalidInput, NotFound
 
@@ -64,8 +66,8 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
-    The path of a named vault is equivalent to its name. A bare word that is neither a name nor a file is taken for a
-    typing error, so that it does not create an empty vault.
+    The path of a named vault is equivalent to its name. Another file has its own collections, see `of_file`. A bare word
+    that is neither a name nor a file is taken for a typing error, so that it does not create an empty vault.
 
     Raises:
         NotFound: The word is such an error.
@@ -77,7 +79,13 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     for known, path in settings.vaults.items():
         if place == path:
             return of_vault(settings, known)
-    return settings.model_copy(update={"vault": place})
+    return settings if place.absolute() == settings.vault.absolute() else of_file(settings, place)
+
+
+def set_apart(settings: Settings) -> None:
+    """Write the config file of a vault with its own collections, if it is missing, so that every process reads it."""
+    if settings.config_file == config_of(settings.vault) and not settings.config_file.exists():
+        set_value(settings.config_file, ["collections"], {})
 
 
 def refuse_named(settings: Settings, what: str) -> None:

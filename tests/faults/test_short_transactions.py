@@ -154,12 +154,12 @@ class TestShortTransactions:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 class TestInterruptedCommands:
-    """``clawmem update`` and ``reindex`` as a person stops them."""
+    """``clawmem update``, also with ``--all``, as a person stops them."""
 
-    @pytest.mark.parametrize("command", ["update", "reindex"])
+    @pytest.mark.parametrize("command", ["update", "update --all"])
     def test_ctrl_c(self, world: World, environ: dict[str, str], command: str, tmp_path: Path) -> None:
         """It reports what was kept, exits 130 without a traceback, and the same command goes on."""
-        process = interrupted_run(world, environ, [command, *(["--force"] * (command == "reindex"))])
+        process = interrupted_run(world, environ, command.split())
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=60)
 

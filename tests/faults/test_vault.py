@@ -188,12 +188,12 @@ class TestLocked:
         world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):
-            for verb in (("update",), ("reindex", "--force"), ("embed", "--force")):
+            for verb in (("update",), ("update", "--all"), ("embed", "--force")):
                 assert_refused(invoke(*verb), "is being written by another process. Try again")
             with pytest.raises(VaultLocked) as caught:
                 world.update()
             assert caught.value.code == "VAULT_LOCKED"
-            for verb in (("search", "animal1"), ("status",), ("list",), ("verify",)):
+            for verb in (("search", "animal1"), ("status",), ("list",), ("doctor", "--verify")):
                 assert invoke(*verb).exit_code in (0, 7), verb
             assert world.found("animal1", "query")[0] == "n1.md"
 

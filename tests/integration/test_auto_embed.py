@@ -39,7 +39,7 @@ def stored(invoke: Any) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("chosen", [{"auto": True}, {"everywhere": True}])
-@pytest.mark.parametrize("verb", ["update", "reindex"])
+@pytest.mark.parametrize("verb", ["update", "update --all"])
 def test_reading_ends_with_vectors(
     invoke: Any, config: Path, notes: Path, verb: str, chosen: dict[str, bool]
 ) -> None:

@@ -73,6 +73,15 @@ def here(remembered: Invoke, home: Path, environ: dict[str, str]) -> Iterator[Ho
     found.end()
 
 
+def test_alone_a_hook_asks_and_starts_none(here: Home) -> None:
+    """It answers itself, and leaves no server behind."""
+    told = {"hook_event_name": "UserPromptSubmit", "session_id": "5f0c", "prompt": QUESTION}
+    answered = ask(here.environ, here.home, "UserPromptSubmit", told, "--alone")
+
+    assert "Redis for 14 days" in answered.context
+    assert not here.note.exists() and here.starts() == 0
+
+
 def test_the_first_prompt_starts_a_server(here: Home) -> None:
     """It is answered cold; the server shares nothing with it, and answers the next one."""
     cold = (

@@ -113,7 +113,7 @@ def test_an_empty_path_is_not_the_current_folder(
 
 
 @pytest.mark.parametrize("left", [0, 10])
-@pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
+@pytest.mark.parametrize("verb", ["update", "update --all", "bootstrap"])
 def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
     invoke: Invoke, many: Path, tmp_path: Path, left: int, verb: str
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
     assert collections(invoke) == {"many": left, "other": 2}
 
 
-@pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
+@pytest.mark.parametrize("verb", ["update", "update --all", "bootstrap"])
 def test_a_file_or_folder_that_cannot_be_read_is_in_the_exit_code(
     remembered: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:

@@ -81,7 +81,7 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
         (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
         (("--format", "jsonl", "--receipts"), "Only a bundle has receipts"),
-        (("missing/file"), "no folder"),
+        (("missing/file",), "no folder"),
     ],
 )
 def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:

@@ -113,6 +113,10 @@ class TestLife:
         with patch.object(server_request, "VERSION", "0.0.9"):
             assert not answer(world.vault)
         assert not answer(world.vault, XDG_CONFIG_HOME="/elsewhere")
+        assert not answer(
+            world.vault, CLAWMEM_EMBED_URL="http://127.0.0.1:1"
+        )  # models of the caller hold for hooks
+        assert answer(world.vault, CLAWMEM_PROFILE="deep")  # which the request has
 
     def test_what_is_under_way_is_answered(self, world: World, tmp_path: Path) -> None:
         """A server that is told to end still says what it was asked before, and is found no more."""

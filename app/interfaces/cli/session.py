@@ -16,7 +16,7 @@ from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.operations.operation import AnyOperation, Opening
 from clawmem.app.settings.model import load_settings
-from clawmem.app.settings.vaults import at_vault, refuse_named
+from clawmem.app.settings.vaults import at_vault, refuse_named, set_apart
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     """
     settings = settings_of(ctx)
     refuse_named(settings, what)
+    if is_there(settings.vault):
+        set_apart(settings)
     return settings
 
 
@@ -91,6 +93,8 @@ def opened_for(
         settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
+    if opens is Opening.CREATED:
+        set_apart(settings)
     if opens is Opening.ANY_BACKEND:
         settings = settings.model_copy(update={"backend": None})
     return open_services(

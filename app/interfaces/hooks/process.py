@@ -15,9 +15,9 @@ from threading import Lock, Thread
 from time import sleep
 from typing import NoReturn
 
-from clawmem.app.client.announcement import PLACES
+from clawmem.app.client.announcement import OPTIONAL_HOOKS_VARIABLE, PLACES
 from clawmem.app.client.hook_registry import HOOKS, HookCall, call_named
-from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
+from clawmem.app.client.request import MOST_INPUT, ask
 from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import answer
 
@@ -29,6 +29,7 @@ PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
 
 # Options of the command, and the environment variables that they set.
 OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
+ALONE = "--alone"  # ask no server, and start none
 ENV = "--env"  # NAME=VALUE, for a client that does not pass the variables of `PLACES` on
 
 
@@ -46,7 +47,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     Thread(target=hook_answer.end_in_time, daemon=True).start()
     try:
         event = _standard_input()
-        if name.isascii() and name.replace("-", "").isalnum():
+        if ALONE not in arguments and name.isascii() and name.replace("-", "").isalnum():
             hook_answer.line = ask(name, event, os.environ)
         if not hook_answer.line:
             from clawmem.app.interfaces.hooks.handlers import (
@@ -54,7 +55,8 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
                 run_hooks,
             )  # not if a server answers
 
-            hook_answer.afterwards = lambda: prepare_next(name, inherited)
+            if ALONE not in arguments:
+                hook_answer.afterwards = lambda: prepare_next(name, inherited)
             run_hooks(name, event.decode("utf-8", "replace"), hook_answer.offer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
         from clawmem.app.interfaces.hooks.handlers import report_error

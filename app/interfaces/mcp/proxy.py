@@ -33,7 +33,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
     vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}
-    find = partial(server_of, vault, environ, same_variables=True)
+    find = partial(server_of, vault, environ)
     server = find()
     # A server has its own folder of files; one that hangs would block the assistant.
     if os.environ.get(FILES_VARIABLE) or server is None or not answers(server):

@@ -72,7 +72,7 @@ def hook(
     """
     vault = settings_of(ctx).vault
     if name != "drain":
-        run_process([name, "--vault", str(vault)])
+        run_process([name, "--vault", str(vault), *(["--alone"] if ctx.obj.alone else [])])
     spool, failures = Spool(vault), list[str]()
     waiting = len(spool.jobs())
     if waiting:
