@@ -92,12 +92,8 @@ def numbers(text: str) -> frozenset[str]:
 
     A negative number begins with ``-`` in any notation of the minus sign. A plus sign is dropped, ``±`` is kept.
     """
-    return frozenset(
-        _sign(number) + number["digits"].translate(_ONE_DASH) for number in _NUMBER.finditer(text)
-    )
-
-
-def _sign(number: re.Match[str]) -> str:
-    if number["word"]:
-        return "-"
-    return _SIGNS.get((number["sign"] or "+").replace("+/-", "±").replace("+/−", "±"), "")
+    values: set[str] = set()
+    for number in _NUMBER.finditer(text):
+        sign = _SIGNS.get((number["sign"] or "+").replace("+/-", "±").replace("+/−", "±"), "")
+        values.add(f"{'-' if number['word'] else sign}{number['digits'].translate(_ONE_DASH)}")
+    return frozenset(values)

@@ -121,11 +121,18 @@ def difference(first: ObservationText, second: ObservationText, *, in_order: boo
         return "their numbers differ"
     if denies(first.text) is not denies(second.text):
         return "one of them is a denial"
-    if _opposed(first.text, second.text):
-        return "they hold opposite words"
-    directed = in_order or bool(_DIRECTED.search(first.text) or _DIRECTED.search(second.text))
-    words = long_words if directed else _names
-    return "" if _same_order(words(first.text), words(second.text)) else "their words change places"
+    first_words, second_words = (frozenset(written_words(text)) for text in (first.text, second.text))
+    for pair in _OPPOSITES:
+        if (
+            len(pair & first_words) == len(pair & second_words) == 1
+            and pair & first_words != pair & second_words
+        ):
+            return "they hold opposite words"
+    is_directed = in_order or bool(_DIRECTED.search(first.text) or _DIRECTED.search(second.text))
+    in_text = long_words if is_directed else _names
+    left, right = (list(dict.fromkeys(in_text(text))) for text in (first.text, second.text))
+    is_same_order = [word for word in left if word in right] == [word for word in right if word in left]
+    return "" if is_same_order else "their words change places"
 
 
 def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> str:
@@ -203,19 +210,6 @@ def written_words(text: str) -> list[str]:
 
 def _values(text: str) -> frozenset[str]:
     return numbers(text) | (frozenset(written_words(text)) & _COUNTED)
-
-
-def _opposed(first: str, second: str) -> bool:
-    first_words, second_words = frozenset(written_words(first)), frozenset(written_words(second))
-    return any(
-        len(pair & first_words) == len(pair & second_words) == 1 and pair & first_words != pair & second_words
-        for pair in _OPPOSITES
-    )
-
-
-def _same_order(first_words: Iterable[str], second_words: Iterable[str]) -> bool:
-    left, right = list(dict.fromkeys(first_words)), list(dict.fromkeys(second_words))
-    return [word for word in left if word in right] == [word for word in right if word in left]
 
 
 def _from(pattern: str, text: str) -> float:
