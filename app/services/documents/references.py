@@ -140,8 +140,11 @@ class ReferenceResolver:
         readings = tuple(r._replace(name=r.name.partition("|")[0].strip(), is_link=True) for r in readings)
         gone: list[Document] = []
         for document in self._at_places(readings, note):
-            if document.inactive is None or self._was_renamed(document):
-                return Reference((document.collection, document.path))
+            same = (
+                self._documents.by_hash(document.hash) if document.inactive is InactiveReason.REMOVED else ()
+            )
+            if document.inactive is None or any(other.collection == document.collection for other in same):
+                return Reference((document.collection, document.path))  # served, or renamed
             gone.append(document)
         called = self._called(readings, note)
         if len(called) > 1:
@@ -168,12 +171,6 @@ class ReferenceResolver:
                 document = self._documents.at(collection, posixpath.normpath(path))
                 if document is not None and document.id != note.id:
                     yield document
-
-    def _was_renamed(self, document: Document) -> bool:
-        if document.inactive is not InactiveReason.REMOVED:
-            return False
-        same = self._documents.by_hash(document.hash)
-        return any(note.collection == document.collection for note in same)
 
     def _called(self, readings: Sequence[Address], note: Document) -> list[Document]:
         """Return the other notes that *readings* name most strictly."""

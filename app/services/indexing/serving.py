@@ -277,7 +277,10 @@ class ServedLexical(IndexRouter[LexicalIndex]):
         """Search as the port describes; raise `IndexBypassed` with the answer from the records as ``partial``."""
 
         def newer(index: LexicalIndex, unseen: frozenset[int]) -> list[Hit]:
-            rarities = {term: self._rarity(index, term, grain) for term in query.terms}
+            # The statistics of the larger index make the scores of both comparable.
+            larger = index if index.count(grain) >= self._own.count(grain) else self._own
+            total = larger.count(grain)
+            rarities = {term: rarity(total, larger.holding(term, grain)) for term in query.terms}
             return self._own.search_among(unseen, query, grain, limit, scope, rarities)
 
         return self._search(
@@ -321,15 +324,6 @@ class ServedLexical(IndexRouter[LexicalIndex]):
             return ask(self._serving())
         except NOT_THERE:
             return ask(self._stopgap())
-
-    def _rarity(self, index: LexicalIndex, term: Term, grain: Grain) -> float:
-        """
-        Return the rarity of *term* in the external index, so that scores of both indexes are comparable.
-
-        If the vault's own index has more entries, its statistics are used instead.
-        """
-        larger = index if index.count(grain) >= self._own.count(grain) else self._own
-        return rarity(larger.count(grain), larger.holding(term, grain))
 
 
 class ServedVectors(IndexRouter[VectorSearch]):

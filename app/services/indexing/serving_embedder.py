@@ -87,7 +87,12 @@ class ServingEmbedder:
             ModelError, EmbeddingError: the chosen model has no known fingerprint.
         """
         if fingerprint not in self._known:
-            self._known[fingerprint] = self._local(fingerprint) or self._chosen_as(fingerprint)
+            embedder = self._local(fingerprint)
+            if embedder is None:
+                embedder = self._chosen()
+                if embedder.fingerprint != fingerprint:
+                    raise ModelMismatch(fingerprint, embedder.fingerprint)
+            self._known[fingerprint] = embedder
         return self._known[fingerprint]
 
     def of_vault(self) -> Embedder | None:
@@ -118,9 +123,3 @@ class ServingEmbedder:
     def _serving(self) -> Embedder:
         stored = self._embeddings.fingerprint()
         return self.of(stored) if stored else self._chosen()
-
-    def _chosen_as(self, fingerprint: str) -> Embedder:
-        chosen = self._chosen()
-        if chosen.fingerprint != fingerprint:
-            raise ModelMismatch(fingerprint, chosen.fingerprint)
-        return chosen
