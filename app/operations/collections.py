@@ -230,7 +230,9 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda set: f"Collection {set.name}: trust {set.trust}; {plural(set.changed, 'document')} changed.",
+    text=lambda change: (
+        f"Collection {change.name}: trust {change.trust}; {plural(change.changed, 'document')} changed."
+    ),
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
@@ -344,7 +346,9 @@ def list_contexts(services: Services) -> list[Context]:
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda set: f"{set.place}: {set.text}" + (f" (before: {set.before})" if set.before else ""),
+    text=lambda change: (
+        f"{change.place}: {change.text}" + (f" (before: {change.before})" if change.before else "")
+    ),
     commands=(Command("collection describe"),),
     is_tool=False,
     opens=Opening.NOTHING,

@@ -69,20 +69,20 @@ def _ordered(
     if not sort:
         return documents[::-1] if reverse else documents
     if sort == TITLE:
-        return sorted(documents, key=lambda one: one.title.casefold(), reverse=reverse)
+        return sorted(documents, key=lambda document: document.title.casefold(), reverse=reverse)
     by_document = next(found for name, found in values.items() if name.casefold() == sort.casefold())
     keys = {document.id: sort_key(by_document.get(document.id, ())) for document in documents}
     missing = sort_key(())
     having = sorted(
         (document for document in documents if keys[document.id] != missing),
-        key=lambda one: keys[one.id],
+        key=lambda document: keys[document.id],
         reverse=reverse,
     )
     return [*having, *(document for document in documents if keys[document.id] == missing)]
 
 
 def _properties_of(document: Document, values: PropertyValues) -> dict[str, list[str]]:
-    pairs = [(name, one.value) for name, found in values.items() for one in found.get(document.id, ())]
+    pairs = [(name, part.value) for name, known in values.items() for part in known.get(document.id, ())]
     return properties_to_read(pairs, document.origin)
 
 

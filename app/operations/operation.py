@@ -44,10 +44,11 @@ class SelectedResult(Result):
     """A result that has only some of its keys: a key that was not set is left out."""
 
 
-def record_of(value: Any) -> dict[str, Any]:
+def record_of(value: Any, *, without_nulls: bool = False) -> dict[str, Any]:
     """Return a record as JSON."""
     model = value if isinstance(value, BaseModel) else RootModel[type(value)].model_construct(value)  # type: ignore[misc]
-    return model.model_dump(mode="json", exclude_unset=isinstance(value, SelectedResult))
+    selected = isinstance(value, SelectedResult) and not without_nulls
+    return model.model_dump(mode="json", exclude_unset=selected, exclude_none=without_nulls)
 
 
 def exit_code_of(result: object) -> int:
@@ -229,13 +230,10 @@ class Operation(Generic[P, R]):
 
     def record(self, result: R, *, without_nulls: bool = False) -> dict[str, Any]:
         """Return *result* as JSON, the same in every interface."""
-        model, kind = cast(BaseModel, result), cast(Any, self.result)
         if isinstance(result, list):
-            model = kind.model_construct(count=len(result), **{self.items: result})
-        elif not isinstance(result, BaseModel):
-            model = kind.model_construct(result)
-        selected = isinstance(result, SelectedResult) and not without_nulls
-        return model.model_dump(mode="json", exclude_unset=selected, exclude_none=without_nulls)
+            records = [record_of(record, without_nulls=without_nulls) for record in result]
+            return {"count": len(records), self.items: records}
+        return record_of(result, without_nulls=without_nulls)
 
     def result_of(self, record: Mapping[str, Any]) -> R:
         """Return the result that `record` wrote."""
