@@ -67,17 +67,6 @@ def test_what_led_to_what(world: World) -> None:
     assert leak.tags == ("origin:model", "type:discovery", "concept:gotcha")
 
 
-@pytest.mark.parametrize(
-    "unsound", [link(0, 1, 0.59), link(0, 0, 0.9), link(0, 7, 0.9), link(-1, 1, 0.9), link(1, 0, 1.5)]
-)
-def test_what_cannot_be_a_cause(world: World, unsound: dict[str, Any]) -> None:
-    """One that is not sure enough, leads to itself or names no fact is none; everything else is kept."""
-    captured = world.extract(world.session("s1", *SAID), generator=model(unsound))
-
-    assert (len(captured.stored), captured.causes) == (2, 0)
-    assert not world.vault.relations.counts()
-
-
 def test_an_observation_that_is_overturned_is_not_served(world: World) -> None:
     """A contradiction takes 0.25 each time; at 0.2 an observation goes out of sight, and what overturned it is named."""
     world.extract(world.session("s0", *SAID), generator=model())

@@ -7,22 +7,20 @@ from datetime import date
 from functools import partial
 
 import pytest
-from compared_vault import NOW_MS, OPENED, asked, filled, some_vault
+from compared_vault import OPENED, asked, filled, some_vault
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from notes_vault import paths
 from vault_stores import retrieval_stores
 
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
 from clawmem.app.services.retrieval.plan import QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.routes import MemoryRetrieve
-from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, TIME
+from clawmem.domain.retrieval.grains import TIME
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.models import LateInteraction
 from clawmem.ports.vault import Vault
@@ -72,32 +70,6 @@ class TestNamedTime:
             assert set(paths(answer)) == set(self.WEEKS)
             assert answer.results[0].legs[TIME] == 1.0
             assert [TIME in result.legs for result in answer.results].count(True) == 1
-
-
-class OtherWords:
-    """A generator that knows another word for a kettle."""
-
-    fingerprint = "other-words"
-
-    def generate(self, prompt: str, **rest: object) -> str:
-        return "lex: kettle urn urn urn\n"
-
-
-def test_other_words_weigh_half(vault: Vault) -> None:
-    """A note that only the other words found has half of what the question's own words would bring it."""
-    filled(vault, {"urn.md": "An urn.\n", "kettle.md": "A kettle, and a question: what is it for?\n"})
-    models = Models(OtherWords(), clock=ManualClock(NOW_MS))
-
-    answer = query(retrieval_stores(vault), HashingEmbedder(), models=models)(
-        asked("what was that question about the kettle")
-    )
-
-    (urn,) = (result for result in answer.results if result.document.path == "urn.md")
-    legs = {name: share for name, share in urn.legs.items() if name != "vector"}
-    assert legs == {"document~1": 1.0, "passage~1": 1.0}
-    usual = sum(weight for name, weight in DOCUMENT_WEIGHTS.items() if name in answer.trace.hits)
-    by_meaning = DOCUMENT_WEIGHTS["vector"] * urn.legs.get("vector", 0.0)
-    assert urn.relevance == pytest.approx((0.5 + 0.5 + by_meaning) / (usual + 0.5 + 0.5))
 
 
 QUESTIONS = """

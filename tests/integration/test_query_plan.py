@@ -17,7 +17,6 @@ from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.plan import (
-    NO_USE,
     Plan,
     Planner,
     QueryPlan,
@@ -187,27 +186,6 @@ def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     assert clauses(answer) == [("bm25", "oolong degrees", 1), ("vector", "boat", 2)]
     assert answer.trace.degraded == {}
     assert paths(answer)[:2] == ["tea.md", "boat.md"]
-
-
-@pytest.mark.parametrize(
-    "garbage",
-    [
-        "",
-        "I cannot help with that.",
-        "{",
-        '{"clauses": "none"}',
-        '{"clauses": []}',
-        said(("web", "x", 1)),
-        "[1, 2]",
-    ],
-)
-def test_garbage_of_a_model_costs_nothing_but_time(vault: Vault, garbage: str) -> None:
-    """The plan of the rules is used instead, and the answer says so."""
-    answer = ask(vault, TWO_TOPICS, by_model(ScriptedGenerator(lambda prompt: garbage)))
-
-    assert clauses(answer) == clauses(ask(vault, TWO_TOPICS))
-    assert answer.trace.degraded == {"plan": NO_USE}
-    assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
 
 
 def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any], tmp_path: Path) -> None:

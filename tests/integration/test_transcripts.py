@@ -105,21 +105,6 @@ def test_what_nobody_said(transcript: Path, entry: str) -> None:
     assert (part.messages, part.bad_lines, part.end.line) == ((), 0, 1)
 
 
-def test_a_half_written_line_waits(transcript: Path) -> None:
-    """A last line without its break is read by the next call, once it is whole, and by that one alone."""
-    whole, half = line("user", "One.", "u1"), line("user", "Two.", "u2")
-    transcript.write_text(whole + half[:20])
-    first = DiskTranscripts().read(str(transcript))
-    transcript.write_text(whole + half)
-
-    second = DiskTranscripts().read(str(transcript), first.end)
-
-    assert [one.text for one in first.messages] == ["One."]
-    assert [(one.text, one.line) for one in second.messages] == [("Two.", 2)]
-    assert second.end == Cursor(2, len(whole + half), 2)
-    assert DiskTranscripts().read(str(transcript), second.end).messages == ()
-
-
 def test_bad_lines_are_counted(transcript: Path) -> None:
     """Broken JSON, other shapes and bytes that are no text cost their line and nothing else."""
     bad = [b"{broken\n", b"[1]\n", b'{"type": "user", "message": 3}\n', b'{"type": "user", "message"\xff\n']

@@ -107,36 +107,6 @@ class TestCapture:
 
 
 class TestEvidence:
-    @pytest.mark.parametrize(
-        "invented",
-        [
-            triple("ledger", "uses", "Oracle"),
-            triple("shop", "uses", "MySQL"),
-            triple("shop", "prefers", "MySQL"),
-        ],
-    )
-    def test_a_quote_proves_no_other_fact(self, world: World, invented: dict[str, str]) -> None:
-        """Words of the conversation are not enough: what the quote does not name is not stored."""
-        captured = world.hear("s1", CHOICE, observation(CHOICE, invented, triple("ledgers", "uses", "mysql")))
-
-        assert captured.statements == 1
-        assert world.facts("what uses Oracle or MySQL, the shop or the ledgers?") == ["ledgers uses mysql"]
-
-    def test_a_fact_names_nothing_that_nobody_said(self, world: World) -> None:
-        """Of the facts in other words one with an invented name or number is left out."""
-        facts = [
-            "Ledgers are kept in MySQL.",
-            "The ledger was in Oracle before.",
-            "The ledger has 14 tables.",
-        ]
-
-        captured = world.hear("s1", CHOICE, observation(CHOICE, facts=facts))
-
-        body = world.vault.documents.body(captured.stored[0]) or ""
-        assert "- Ledgers are kept in MySQL.\n\n>" in body
-        assert "Oracle" not in body
-        assert "14" not in body
-
     def test_a_pronoun_is_what_the_title_names(self, world: World) -> None:
         """A sentence that begins with one is about the title's subject, and about nothing that only the talk names."""
         said = "It depends on MySQL since the migration."
