@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.knowledge.facts import Facts
-from clawmem.app.services.surfacing.facts import FactsAbout
+from clawmem.app.services.surfacing.prompts import FactsAbout
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.knowledge import Entity, Triple
