@@ -18,7 +18,7 @@ import pytest
 from programs import run_program
 from rest_world import REDIS, Described, World, world_at
 
-from clawmem.app.operations.operation import AnyOperation
+from clawmem.app.operations.operation import AnyOperation, Command
 from clawmem.app.operations.table import all_operations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -111,11 +111,21 @@ def test_an_operation_has_one_result(world: World, client: Client, operation: An
     results = [
         *([ask(path.format(**given), **asked)] if path else []),
         *([client.tool(operation.name, **given)] if operation.is_tool else []),
-        *(world.cli(*one.words.split(), *given.values()) for one in operation.commands if not one.fixed),
+        *(
+            world.cli(*_typed(command), *given.values())
+            for command in operation.commands
+            if not command.fixed
+        ),
     ]
 
     alike = [_said({**one, **NOW}) for one in results]
     assert alike == alike[:1] * len(alike)
+
+
+def _typed(command: Command) -> list[str]:
+    """Return the words of a command with its form."""
+    form = command.form if command.form.startswith("-") else command.form.partition("=")[2]
+    return [*command.words.split(), *([form] if form else [])]
 
 
 def _said(value: Any) -> Any:

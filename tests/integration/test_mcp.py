@@ -61,7 +61,6 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("list", {"limit": 2}, ".md"),
     ("profile", {}, ""),
     ("reindex", {}, "0 added, 0 updated"),
-    ("reindex", {"enrich": True}, "nriched"),
     ("embed", {}, "Vectors: "),
     ("diary_write", {"entry": "The ferry to Moss leaves at nine.", "topic": "boats"}, "-boats.md"),
     (
@@ -258,7 +257,7 @@ class TestWays:
         ("tool", "arguments", "steps"),
         [
             ("build_graphs", {}, {"Ordering by time", "Finding neighbours"}),
-            ("reindex", {"enrich": True}, {"Reading notes", "Reading memories", "Enriching"}),
+            ("reindex", {}, {"Reading notes", "Reading memories"}),
         ],
     )
     def test_progress_of_what_takes_long(
