@@ -301,6 +301,8 @@ def multi_get(
     line_numbers: LineNumbers = False,
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
+    if len(pattern) == 1:
+        [pattern] = pattern
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
         raise _nothing_found(pattern if isinstance(pattern, str) else ", ".join(pattern), found.errors)

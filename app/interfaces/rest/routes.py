@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from inspect import Parameter
 from pathlib import Path as FilePath
 from typing import Annotated, Any, NamedTuple, Protocol
 
-from fastapi import Body, FastAPI, Path, Query, Request, Response
-from fastapi.routing import APIRoute
-from pydantic import BaseModel, ValidationError, WrapValidator, create_model
+from fastapi import Body, FastAPI, Path, Query, Response
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from clawmem.app.interfaces.rest.errors import HINT
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.operation import NoParameters, parameters_of, with_signature
-from clawmem.app.operations.refusals import SHOWN, refusal_of
-from clawmem.ports.errors import InvalidInput
+from clawmem.app.operations.refusals import refusal_of
 
 _PATH = re.compile(r"{(\w+)")
 
@@ -82,7 +80,6 @@ def add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
         operation_id=f"{route.method} {route.path}",
         response_model=route.result,
         response_description="The result.",
-        route_class_override=StrictRoute,
     )
 
 
@@ -101,7 +98,7 @@ def _parameters(route: RestRoute) -> list[Parameter]:
     if route.method == "GET":
         return [*parameters, _keyword("others", Annotated[model, Query()])]
     is_optional = not any(field.is_required() for field in model.model_fields.values())
-    body = Annotated[model, WrapValidator(_strict(model)), Body()]  # type: ignore[valid-type]
+    body = Annotated[model, Body()]  # type: ignore[valid-type]
     return [
         *parameters,
         _keyword("query_string", Annotated[NoParameters, Query()]),
@@ -128,18 +125,6 @@ def _without(model: type[BaseModel], names: Collection[str]) -> type[BaseModel]:
     return made
 
 
-def _strict(model: type[BaseModel]) -> Callable[[Any, Any], BaseModel]:
-    """Return a validator that converts no JSON value: "5" is no number."""
-
-    def validate(value: Any, handler: Any) -> BaseModel:
-        try:
-            return model.model_validate_json(to_json(value), strict=True)
-        except ValidationError as error:
-            raise refusal_of(error, hint=HINT) from error
-
-    return validate
-
-
 def _request(model: type[BaseModel], given: dict[str, Any]) -> BaseModel:
     """Return the request of validated parameters; those of the path are checked together with the others here."""
     given.pop("query_string", None)
@@ -156,70 +141,3 @@ def _mapped(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is nothing that JSON knows")
-
-
-MOST_VALUES = 10_000  # most values in a body; valid requests have a few dozen at most
-
-
-class StrictRoute(APIRoute):
-    """
-    Route that refuses repeated parameters, and bodies that are not a JSON object of at most `MOST_VALUES` values.
-
-    FastAPI would use the last value of a repeated parameter, and build every value of a huge body.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler of the route, behind the limits."""
-        handle = super().get_route_handler()
-
-        async def handle_within_limits(request: Request) -> Response:
-            _refuse_repeated(request)
-            if self.body_field:
-                _refuse_large(await request.body())
-            return await handle(request)
-
-        return handle_within_limits
-
-
-def _refuse_repeated(request: Request) -> None:
-    names: set[str] = set()
-    for name, _ in request.query_params.multi_items():
-        if name in names:
-            raise InvalidInput("INVALID_INPUT", f"{name[:SHOWN]} is said twice. Say it once.")
-        names.add(name)
-
-
-def _refuse_large(body: bytes) -> None:
-    if not body:
-        return
-    # An estimate by the number of keys outside of strings is enough to reject a huge body before parsing.
-    if body.count(b'":') - body.count(b'\\":') > MOST_VALUES:
-        raise _too_many()
-    try:
-        content = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise InvalidInput("INVALID_INPUT", f"The body is no JSON: {error}.") from error
-    if not isinstance(content, dict):
-        raise InvalidInput("INVALID_INPUT", "The body is no JSON object. Send one such as {}.")
-    if not _is_small(content):
-        raise _too_many()
-
-
-def _too_many() -> InvalidInput:
-    return InvalidInput("INPUT_TOO_LONG", f"The body holds more than {MOST_VALUES} values. Send fewer.")
-
-
-def _is_small(content: dict[str, Any]) -> bool:
-    """Whether *content* has at most `MOST_VALUES` values; the limit bounds the time spent on invalid values."""
-    count, waiting = 0, [iter((content,))]
-    while waiting:
-        for value in waiting[-1]:
-            count += 1
-            if isinstance(value, dict | list):
-                if count + len(value) > MOST_VALUES:
-                    return False
-                waiting.append(iter(value.values() if isinstance(value, dict) else value))
-                break
-        else:
-            waiting.pop()
-    return count <= MOST_VALUES
