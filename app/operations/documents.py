@@ -34,11 +34,9 @@ MAX_LINES = MAX_SIZE = 2**31
 MaxLines = Annotated[
     int | None,
     Field(ge=1, le=MAX_LINES, description="At most so many lines."),
-    Option(("--lines",), tool="maxLines"),
+    Option(("--lines",)),
 ]
-LineNumbers = Annotated[
-    bool, Field(description="Put its number before every line."), Option(tool="lineNumbers")
-]
+LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
 class Text(DocumentReference):
@@ -254,7 +252,7 @@ def get(
     from_line: Annotated[
         int | None,
         Field(ge=1, le=MAX_LINES, description="Begin with this line."),
-        Option(("--from",), tool="fromLine"),
+        Option(("--from",)),
     ] = None,
     max_lines: MaxLines = None,
     line_numbers: LineNumbers = False,
@@ -296,13 +294,13 @@ def multi_get(
     ],
     max_lines: MaxLines = None,
     max_bytes: Annotated[
-        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out."), Option(tool="maxBytes")
+        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out.")
     ] = MAX_BYTES,
     line_numbers: LineNumbers = False,
 ) -> Texts:
     """Read several documents at once; names and documents that were left out are reported."""
-    if len(pattern) == 1:
-        [pattern] = pattern
+    if not isinstance(pattern, str) and len(pattern) == 1:
+        pattern = pattern[0]
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
         raise _nothing_found(pattern if isinstance(pattern, str) else ", ".join(pattern), found.errors)

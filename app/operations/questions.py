@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.query_forms import MAX_QUERY
 MinScore = Annotated[
     float,
     Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."),
-    Option(tool="minScore", is_daily=False),
+    Option(is_daily=False),
 ]
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Compact = Annotated[

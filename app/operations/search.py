@@ -62,7 +62,7 @@ class Query(Search):
             le=MAX_LIMIT,
             description="Number of the best candidates that are compared closely, 1 to 100.",
         ),
-        Option(tool="candidateLimit", is_daily=False),
+        Option(is_daily=False),
     ] = None
 
 

@@ -72,7 +72,7 @@ READ: dict[str, tuple[Way, str]] = {
     "intent_search": (lambda one: one.mcp("intent_search", query=ASKED, show_all=True)[0], FACT),
     "query_plan": (lambda one: one.mcp("query_plan", query=ASKED, show_all=True)[0], FACT),
     "get": (lambda one: one.mcp("get", file=THEIRS)[0], FACT),
-    "get, numbered": (lambda one: one.mcp("get", file=THEIRS, lineNumbers=True)[0], FACT),
+    "get, numbered": (lambda one: one.mcp("get", file=THEIRS, line_numbers=True)[0], FACT),
     "multi_get": (lambda one: one.mcp("multi_get", pattern="notes/*.md")[0], FACT),
     "resource": (lambda one: one.resource(f"clawmem://{THEIRS}"), FACT),
     "kg_query": (lambda one: one.mcp("kg_query", entity="Lamp")[0], "Lamp → uses → Diode"),
