@@ -131,7 +131,7 @@ def test_a_relative_base_folder_is_ignored(
     """Otherwise the vault would follow the working folder."""
     monkeypatch.setenv(name, "cache")
 
-    places = read(invoke, "path")
+    places = read(invoke, "vault", "path")
 
     assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
     assert places["config"] == str(home / ".config/clawmem/config.yaml")
