@@ -1,16 +1,36 @@
-"""
-The results of searches: documents that may answer, with the lines that do.
+"""Answers: their records, and their text for agents and people."""
 
-As in `clawmem.app.operations.questions`, annotations are evaluated here.
-"""
+from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from clawmem.app.operations.explaining import plain, score_lines, trace_parts, trace_record
 from clawmem.app.operations.operation import Result, SelectedResult
-from clawmem.app.services.documents.records import DocumentReference, Successor
+from clawmem.app.operations.output import Part, Styled, age, bold, confidence_text, dim, plural, table
+from clawmem.app.services.documents.records import (
+    DocumentReference,
+    Successor,
+    provenance_of,
+    successor_mark,
+    successor_of,
+    title_of,
+)
+from clawmem.domain.briefing.packing import shortened
+from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
+from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
+from clawmem.ports.records import one_line
 from clawmem.ports.sessions import Session
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.answer import Answer
+    from clawmem.app.services.retrieval.answer import Result as Found
+    from clawmem.app.services.retrieval.plan import PlannedClause
+    from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
+    from clawmem.app.settings.model import Settings
 
 
 class FoundDocument(SelectedResult, DocumentReference):
@@ -75,3 +95,234 @@ class SearchAnswer(SelectedResult):
     sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
     trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
+
+
+SNIPPET = 200  # characters of the snippet of a compact result
+DIGITS = 4  # decimal places of scores and probabilities
+COMPACT = frozenset(
+    {
+        *("docid", "file", "title", "origin", "trusted", "score", "confidence", "likelihood", "age"),
+        *("start_line", "end_line", "superseded_by", "snippet"),
+    }
+)
+
+
+def found_document(
+    result: Found,
+    settings: Settings,
+    *,
+    compact: bool = False,
+    with_body: bool = False,
+    explained: ReceiptItem | None = None,
+) -> FoundDocument:
+    """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
+    document, shown = result.document, result.snippet()
+    keys: dict[str, Any] = {
+        "docid": f"#{result.docid}",
+        "file": document.display_path,
+        "title": title_of(document),
+        **provenance_of(document.origin),
+        "score": round(result.score, DIGITS),
+        "confidence": share(result.confidence),
+        "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
+        "age": age(result.age_days),
+        "start_line": shown.start_line,
+        "end_line": shown.end_line,
+        "snippet": shown.text,
+        "superseded_by": successor_of(result.superseded_by),
+        "collection": document.collection,
+        "path": document.path,
+        "heading": result.heading,
+        "content_type": document.content_type,
+        "authored_at": document.authored_at,
+        "modified_at": document.modified_at,
+        "context": settings.context_of(document.collection, document.path),
+        "snippet_line": shown.start_line,
+    }
+    if compact:
+        keys = {name: value for name, value in keys.items() if name in COMPACT}
+        keys["snippet"] = " ".join(shown.text.split())[:SNIPPET]
+    if with_body:
+        keys["body"] = without_orders(result.body, document.origin)
+    return FoundDocument(**keys, **(_explanation(explained) if explained else {}))
+
+
+def answer_of(
+    found: Answer,
+    settings: Settings,
+    more_keys: Mapping[str, Any],
+    *,
+    compact: bool = False,
+    with_bodies: bool = False,
+    explained: tuple[Receipt, int | None] | None = None,
+) -> SearchAnswer:
+    """
+    Return *found* as a result.
+
+    Args:
+        more_keys: Keys that only some searches have.
+        explained: The receipt that explains the answer, and its id.
+    """
+    items = explained[0].items if explained else [None] * len(found.results)
+    results = [
+        found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
+        for result, item in zip(found.results, items, strict=True)
+    ]
+    return SearchAnswer(
+        query=found.query,
+        count=len(results),
+        answered=share(found.answered),
+        hidden=found.trace.hidden,
+        results=results,
+        degraded=dict(found.trace.degraded),
+        **more_keys,
+        **(_trace(*explained) if explained else {}),
+    )
+
+
+def share(probability: float | None) -> float | None:
+    """Return a probability rounded for output; ``None`` if it was not judged."""
+    return None if probability is None else round(probability, DIGITS)
+
+
+def clauses_of(plan: Iterable[PlannedClause]) -> list[Clause]:
+    """Return the parts of a question as records."""
+    return [Clause(**asdict(clause)) for clause in plan]
+
+
+def _explanation(item: ReceiptItem) -> dict[str, Any]:
+    return {
+        "relevance": item.relevance,
+        "legs": dict(item.parts),
+        "terms": dict(item.terms),
+        "ranks": plain(item.legs),
+    }
+
+
+def _trace(receipt: Receipt, receipt_id: int | None) -> dict[str, Any]:
+    return {"trace": trace_record(receipt), "receipt": receipt_id}
+
+
+NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
+SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
+
+
+def answer_text(answer: SearchAnswer) -> str:
+    """Return the results one below another, each with its place and the lines that answer; for agents."""
+    plan = (
+        f"{clause.priority}. {clause.type}: {clause.query} ({clause.result_count})"
+        for clause in answer.plan or ()
+    )
+    head = [*_route_lines(answer), *plan, *map(session_line, answer.sessions or ())]
+    if not answer.results:
+        head += [f"Nothing found for: {answer.query}"]
+    elif is_unlikely(answer):
+        head += [NO_CONFIDENT_ANSWER]
+    lines = [*head, *map(result_text, answer.results), *_hidden_line(answer, "show_all")]
+    return "\n".join(lines)
+
+
+def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
+    """Yield the results one below another; of an explained answer also the scores. For people."""
+    yield from _heading(answer)
+    if not answer.results:
+        silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
+        yield f"Nothing found for: {answer.query}{silent}"
+    elif is_unlikely(answer):
+        yield NO_CONFIDENT_ANSWER
+    for result in answer.results:
+        yield from result_parts(result)
+    yield from _hidden_line(answer, "--all")
+    if answer.trace is not None:
+        yield from trace_parts(answer.trace)
+        kept = answer.receipt
+        yield f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept"
+
+
+def is_unlikely(answer: Result) -> bool:
+    """
+    Whether *answer* was judged and has only unlikely results; without confidences of results, that of the answer
+    decides.
+    """
+    if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
+        return False
+    words = {result.likelihood for result in answer.results if result.likelihood is not None}
+    return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
+
+
+def _hidden_line(answer: SearchAnswer, remedy: str) -> list[str]:
+    if not answer.hidden:
+        return []
+    return [f"{plural(answer.hidden, 'unlikely result')} hidden; {remedy} shows them."]
+
+
+def _route_lines(answer: SearchAnswer) -> Iterator[str]:
+    if answer.mode is not None:
+        yield f"[routed: {answer.mode}]"
+    if answer.intent is not None:
+        yield f"asks for: {answer.intent} ({answer.confidence or 0:.2f})"
+
+
+def result_text(result: FoundDocument) -> str:
+    """Return a result with its place and the lines that answer; for agents."""
+    age = result.age
+    facts = ", ".join(filter(None, (result.docid, confidence_text(result.confidence), age)))
+    last = "" if result.end_line == result.start_line else f"-{result.end_line}"
+    title = title_to_read(result.title, result.origin)
+    mark = f" [{successor_mark(result.superseded_by)}]" if result.superseded_by else ""
+    head = f"{result.file}:{result.start_line}{last} ({facts}) {title}{mark}"
+    lines = [result.snippet] if result.trusted else lines_to_read(result.snippet, result.origin)
+    return "\n  ".join([head, *lines])
+
+
+def session_line(one: Session) -> str:
+    """Return a session on one line; for agents."""
+    ended = "active" if one.ended_at is None else f"to {one.ended_at[:16]}"
+    summary = shortened(" ".join(one.summary.split()), SHOWN_SUMMARY)
+    files = ", ".join(one.files_changed[:SHOWN_FILES])
+    facts = (one.id[:SHOWN_ID], one.started_at[:16], ended, one.handoff_path or "", summary, files)
+    return "  ".join(facts).rstrip()
+
+
+def _heading(answer: SearchAnswer) -> Iterator[Part]:
+    yield from _route_lines(answer)
+    if answer.plan is not None:
+        yield _plan_part(answer.plan)
+    yield from map(_session_part, answer.sessions or ())
+    if answer.mode is not None or answer.plan is not None:
+        yield ""
+
+
+def _plan_part(clauses: Iterable[Clause]) -> Part:
+    rows = [(clause.priority, clause.type, clause.result_count, clause.query) for clause in clauses]
+    return table(("priority", "by", "found", "question"), rows)
+
+
+def _session_part(one: Session) -> Part:
+    """Return a session on one line with the full path of its handoff, which a narrow table would break."""
+    began = one.started_at[:16].replace("T", " ")
+    facts = (one.handoff_path, shortened(" ".join(one.summary.split()), SHOWN_SUMMARY))
+    return "  ".join([f"session {one.id[:SHOWN_ID]}", began, *filter(None, facts)])
+
+
+def result_parts(result: FoundDocument) -> Iterator[Part]:
+    """Yield a result with its place and the lines that answer, and its scores if it is explained; for people."""
+    last = f"-{result.end_line}" if (result.end_line or 0) > result.start_line else ""
+    facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
+    yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
+    yield f"  {_headline(result)}"
+    if result.superseded_by:
+        yield f"  {successor_mark(result.superseded_by)}"
+    shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
+    yield "\n".join(f"    {line}".rstrip() for line in shown)
+    if result.ranks is not None:
+        explained = score_lines(result.score, result.terms or {}, result.legs or {}, result.ranks)
+        yield from (f"    {line}" for line in explained)
+    yield ""
+
+
+def _headline(result: FoundDocument) -> str:
+    """Return the title and the headings above the place; the first heading is left out if it repeats the title."""
+    below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
+    title = f"{result.title} › {below}" if below else result.title
+    return one_line(title_to_read(without_orders(title, result.origin), result.origin))

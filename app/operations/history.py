@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answer_text import SHOWN_ID, SHOWN_SUMMARY, session_line
+from clawmem.app.operations.answers import SHOWN_ID, SHOWN_SUMMARY, session_line
 from clawmem.app.operations.explaining import plain, score_lines, trace_parts
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, table
-from clawmem.app.operations.questions import AsOf
+from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.retrieval.request import first_after

@@ -8,13 +8,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answer_text import result_parts, result_text
-from clawmem.app.operations.answering import found_document
-from clawmem.app.operations.answers import FoundDocument
+from clawmem.app.operations.answers import FoundDocument, found_document, result_parts, result_text
 from clawmem.app.operations.fields import ADDRESS, Address, Limit, Names, named_collections
 from clawmem.app.operations.operation import Command, Effect, Option, Result, SelectedResult, operation
 from clawmem.app.operations.output import Part, plural
-from clawmem.app.operations.questions import AsOf, Compact
+from clawmem.app.operations.search import AsOf, Compact
 from clawmem.app.services.documents.records import DocumentReference, provenance_of, reference_to
 from clawmem.app.services.documents.references import (
     FoundLink,

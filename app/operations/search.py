@@ -1,31 +1,104 @@
-"""Questions: search by words, by meaning, or by both."""
+"""Questions: by words, by meaning, by both, by intent, in parts, or by the way that fits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
-from clawmem.app.operations.answer_text import answer_parts, answer_text
-from clawmem.app.operations.answering import answer_of
-from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.fields import conditions_in, listed, named_collections
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, operation
-from clawmem.app.operations.questions import MinScore, Question, Search
+from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts, answer_text, clauses_of
+from clawmem.app.operations.fields import (
+    CollectionNames,
+    Conditions,
+    Names,
+    TagNames,
+    conditions_in,
+    listed,
+    named_collections,
+)
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, operation
 from clawmem.app.services.documents.listing import check_filters
 from clawmem.app.services.retrieval.receipts import AnswerContext, pack
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
 from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
 from clawmem.app.version import VERSION
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.domain.retrieval.routing import Route
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
+
+MinScore = Annotated[
+    float,
+    Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."),
+    Option(is_daily=False),
+]
+AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
+Compact = Annotated[
+    bool, Field(description="Short snippets and few keys; read on with get."), Option(is_daily=False)
+]
+
+
+class Question(Request):
+    """The parameters of every search."""
+
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUERY, description="The question, as a person would put it."),
+        Option(metavar="QUESTION...", is_argument=True),
+    ]
+    limit: Annotated[
+        int,
+        Field(ge=1, le=MAX_LIMIT, description="Maximum number of results."),
+        Option(("-n", "--limit")),
+    ] = 10
+    collection: CollectionNames = ""
+    since: Annotated[
+        str, Field(description="Only documents written on this day or later, such as 2026-03-31.")
+    ] = ""
+    until: Annotated[str, Field(description="Only documents written on this day or earlier.")] = ""
+    as_of: AsOf = ""
+    content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
+    tag: TagNames = ""
+    where: Conditions = ""
+    floor: Annotated[
+        float,
+        Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),
+        Option(is_daily=False),
+    ] = 0.0
+    show_all: Annotated[
+        bool,
+        Field(description="Show also unlikely results below a likely one."),
+        Option(("--all",), is_daily=False),
+    ] = False
+    compact: Compact = True
+    body: Annotated[
+        bool, Field(description="Add the whole text of each document."), Option(("--full",), tool=None)
+    ] = False
+    explain: Annotated[
+        bool,
+        Field(description="Show how each score and the list came about; never compact."),
+        Option(tool=None),
+    ] = False
+
+
+class Search(Question):
+    """A question, searched by words."""
+
+    min_score: MinScore = 0.0
+    unit: Annotated[
+        Literal["document", "line"],
+        Field(description="Unit of the results: document, or line (paragraph, list item, chat turn)."),
+        Option(tool=None),
+    ] = "document"
+
 
 F = TypeVar("F", bound="Answer")
 Q = TypeVar("Q", bound=Question)
@@ -208,3 +281,133 @@ class AnswerRecorder:
         recalls, limit = self._services.recalls, self._request.limit
         kept = recalls.record(self._answer, self._verb, self._took_ms, limit=limit, receipt=packed)
         return kept if recalls.keeps_receipts else None
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+IntentName = Annotated[Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(_upper)]
+RouteName = Annotated[
+    Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
+    BeforeValidator(_lower),
+]
+
+
+class IntentSearch(Question):
+    """A question, searched by its intent."""
+
+    intent: Annotated[
+        IntentName | None,
+        Field(description="WHY, WHEN, ENTITY or WHAT; without one the question's words decide."),
+        Option(tool="force_intent"),
+    ] = None
+    graph: Annotated[
+        bool,
+        Field(description="Follow relations from document to document."),
+        Option(("--graph/--no-graph",), tool="enable_graph_traversal"),
+    ] = True
+    min_score: MinScore = 0.0
+
+
+class Retrieval(Question):
+    """A question, searched by the route that fits it."""
+
+    mode: Annotated[
+        RouteName,
+        Field(
+            description="timeline, causal, discovery, complex, keyword, semantic, hybrid; auto: by the question."
+        ),
+    ] = "auto"
+
+
+class AnySearch(Query):
+    """A question, searched by the mode that the caller chooses, with every parameter."""
+
+    mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
+
+
+@search_operation(
+    "/retrieve",
+    Command(
+        "query",
+        "--mode=auto",
+        fixed={**FULL, "mode": "auto"},
+        about="Find by the way that fits the question: one of the others, or along causes or sessions.",
+    ),
+)
+def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
+    """
+    Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
+
+    Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
+    """
+    return _retrieved(services, request)
+
+
+@search_operation("/search")
+def any_search(services: Services, request: AnySearch) -> SearchAnswer:
+    """Find as retrieve does, with every parameter of query."""
+    return _retrieved(services, request)
+
+
+def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
+    route = None if request.mode == "auto" else Route(request.mode)
+
+    def find(asked: RetrievalRequest) -> Answer:
+        return services.memory_retrieve(asked, route)
+
+    return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
+
+
+@search_operation("/explain")
+def explain(services: Services, request: Retrieval) -> SearchAnswer:
+    """Find as retrieve does, and explain the scores and the order of the results."""
+    return memory_retrieve(services, request.model_copy(update={"explain": True}))
+
+
+@search_operation(
+    "/intent-search",
+    query_mode("intent", "Find by the intent of the question; follows reasons and relations."),
+)
+def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
+    """Find by the intent of the question (why, when, who), along the relations of documents."""
+    intent = Intent(request.intent) if request.intent else None
+
+    def find(asked: RetrievalRequest) -> Answer:
+        return services.intent_search_of(intent=intent, with_graph=request.graph)(asked)
+
+    return answer_question(
+        services,
+        request,
+        "intent_search",
+        find,
+        lambda found: {"intent": found.intent, "confidence": found.confidence},
+    )
+
+
+@search_operation("/plan", query_mode("plan", "Split a question into its topics and merge the answers."))
+def query_plan(services: Services, request: Question) -> SearchAnswer:
+    """Find for a question of several topics: it is split, and its parts are answered together."""
+
+    def find(asked: RetrievalRequest) -> Answer:
+        return services.query_plan(asked)
+
+    return answer_question(
+        services, request, "query_plan", find, lambda found: {"plan": clauses_of(found.plan)}
+    )
+
+
+def _keys_of_route(found: Answer) -> dict[str, Any]:
+    only_of_some = {
+        "intent": found.intent,
+        "confidence": found.confidence,
+        "clauses": len(found.plan) or None,
+        "plan": clauses_of(found.plan) or None,
+        "sessions": [*found.sessions] or None,
+    }
+    return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}

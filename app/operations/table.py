@@ -39,7 +39,6 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "repair": ("doctor",),
         "sessions": ("focus", "profile"),
         "search": ("search", "query"),
-        "recall": ("query",),
         "vault": ("status", "vault"),
     }
 )

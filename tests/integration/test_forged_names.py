@@ -12,8 +12,7 @@ from command_line import Invoke, write_notes
 from surfacing_home import Home
 
 from clawmem.app.interfaces.cli.formats import FORMATS
-from clawmem.app.operations.answer_text import answer_text
-from clawmem.app.operations.answering import answer_of
+from clawmem.app.operations.answers import answer_of, answer_text
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.settings.model import Settings
 from clawmem.domain.security.origin import as_tag

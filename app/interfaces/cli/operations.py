@@ -33,7 +33,7 @@ from clawmem.app.interfaces.cli.session import (
     settings_of,
     wants_json,
 )
-from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
+from clawmem.app.operations.answers import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
     CONFIRM,
     AnyOperation,

@@ -30,7 +30,6 @@ from clawmem.app.operations import (
     models,
     openclaw,
     portability,
-    recall,
     remembering,
     repair,
     report,
@@ -55,7 +54,7 @@ R = TypeVar("R")
 
 
 class Conditions(TypedDict, total=False):
-    """Conditions of a question; `clawmem.app.operations.questions.Question` describes them."""
+    """Conditions of a question; `clawmem.app.operations.search.Question` describes them."""
 
     limit: int
     collection: Names
@@ -172,17 +171,17 @@ class Memory:
 
     def retrieve(self, query: str, *, mode: str = "auto", **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find by the route that fits the question; *mode* chooses one."""
-        return self._answer(recall.memory_retrieve, query, {**conditions, "mode": mode})
+        return self._answer(search.memory_retrieve, query, {**conditions, "mode": mode})
 
     def intent_search(
         self, query: str, *, intent: str | None = None, graph: bool = True, **conditions: Unpack[Conditions]
     ) -> SearchAnswer:
         """Find by the intent of the question (why, when, who), along the relations of documents."""
-        return self._answer(recall.intent_search, query, {**conditions, "intent": intent, "graph": graph})
+        return self._answer(search.intent_search, query, {**conditions, "intent": intent, "graph": graph})
 
     def query_plan(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find for a question of several topics: it is split, and its parts are answered together."""
-        return self._answer(recall.query_plan, query, conditions)
+        return self._answer(search.query_plan, query, conditions)
 
     def _answer(self, operation: AnyOperation, query: str, conditions: Mapping[str, Any]) -> SearchAnswer:
         return cast("SearchAnswer", self.run(operation, {"query": query, **conditions}))
