@@ -22,9 +22,9 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies
-from clawmem.app.services.surfacing.surface import FactsOf, SurfaceContext, Surfaced
+from clawmem.app.services.surfacing.surface import SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
-from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL, PROFILES, Profile, ThresholdMode
+from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
 from clawmem.ports.telemetry import Recall
 
 NOTES = {
@@ -94,8 +94,6 @@ class Home:
         models: Models = NO_MODELS,
         receive: Callable[[str], None] = lambda block: None,
         embedder: object | None = None,
-        facts_of: FactsOf = lambda prompt, budget: (),
-        nudge_interval: int = NUDGE_INTERVAL,
         recalls: Recalls | None = None,
     ) -> Surfaced:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
@@ -110,9 +108,7 @@ class Home:
             means,
             self.clock,
             kept,
-            facts_of,
             floor=0.0,  # a vault of seven notes: what is likely is said by the test
-            nudge_interval=nudge_interval,
         )
         known = PROFILES[profile] if isinstance(profile, str) else profile
         chosen = Choices(known, topic=topic, mode=mode)
