@@ -1,15 +1,15 @@
-"""The lifecycle of notes: archived, restored, forgotten for good."""
+"""The lifecycle of notes: archived, restored, forgotten for good, pinned and snoozed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import ADDRESS, Confirm, Docid, Limit, Why
+from clawmem.app.operations.fields import ADDRESS, Address, Confirm, Docid, Limit, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, age, few, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
@@ -472,3 +472,104 @@ def forgotten_source_text(result: ForgottenSource) -> Iterator[str]:
     yield f"Forgotten: {plural(result.documents, 'document')} from {result.source}{derived}."
     yield "Bundles and backups that were made before still have them."
     yield from proof_lines(result.probes, result.left)
+
+
+# -- pinned and snoozed ----------------------------------------------------------------------------------
+
+
+DEFAULT_SNOOZE = "30d"
+
+
+class Treatment(DocumentReference):
+    """A note and how it is treated now; ``changed`` is false where it was so before."""
+
+    action: str
+    changed: bool
+    pinned: bool
+    snoozed_until: str | None = None
+
+
+def _treatment(services: Services, target: Document, **became: Any) -> Treatment:
+    return Treatment(**place_of(services.vault.documents, target), **became)
+
+
+def treatment_text(result: Treatment) -> str:
+    """Return one sentence about a note."""
+    is_new = result.action == "snoozed"
+    until = (
+        f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if is_new and result.snoozed_until else ""
+    )
+    before = "" if result.changed else " already"
+    own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
+    title = title_to_read(result.title, result.origin)
+    return f"{result.file} ({title}) is {result.action}{until}{before}.{own}"
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=treatment_text,
+    route="/documents/{query:path}/pin",
+    commands=(
+        Command("pin", fixed={"unpin": False}),
+        Command(
+            "pin",
+            "--off",
+            fixed={"unpin": True},
+            about="Take back a pin; one that the note itself asks for stays.",
+        ),
+    ),
+)
+def memory_pin(
+    services: Services,
+    query: Address,
+    unpin: Annotated[bool, Field(description="Take the pin back.")] = False,
+    why: Why = "",
+) -> Treatment:
+    """Rank a note before others that fit a question equally well; for notes that the user needs often."""
+    target = services.lookup.target(query)
+    changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
+    is_pinned = target.pins_itself or not unpin
+    return _treatment(
+        services,
+        target,
+        action="unpinned" if unpin else "pinned",
+        changed=changed,
+        pinned=is_pinned,
+        snoozed_until=target.snoozed_until,
+    )
+
+
+@operation(
+    Effect.REPEATABLE,
+    text=treatment_text,
+    route="/documents/{query:path}/snooze",
+    route_defaults={"until": DEFAULT_SNOOZE},
+    commands=(
+        Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
+        Command("snooze", "--off", fixed={"until": None}, about="Let a note be surfaced again."),
+    ),
+)
+def memory_snooze(
+    services: Services,
+    query: Address,
+    until: Annotated[
+        str | None,
+        Field(
+            description="The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
+        ),
+    ] = None,
+    why: Why = "",
+) -> Treatment:
+    """Keep a note out of prompts until a day; searches still find it."""
+    tending = services.lifecycle
+    moment = None if until is None else tending.read_until(until)
+    target = services.lookup.target(query)
+    changed = tending.snooze(target, moment, services.caller, why)
+    return _treatment(
+        services,
+        target,
+        action="unsnoozed" if moment is None else "snoozed",
+        changed=changed,
+        pinned=target.is_pinned,
+        snoozed_until=moment,
+    )

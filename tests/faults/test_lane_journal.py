@@ -12,7 +12,7 @@ from wired import consolidation, lanes_of, phases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.operations.lanes import runs_of
+from clawmem.app.operations.maintaining import runs_of
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.observations import Group

@@ -12,7 +12,7 @@ from clawmem.app.conformance.program import PortProgram, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_table
 from clawmem.app.interfaces.cli.session import one_of, wants_json
-from clawmem.app.operations.indexes import DIFFERENCES
+from clawmem.app.operations.doctor import DIFFERENCES
 from clawmem.app.operations.output import plural
 
 cli = typer.Typer(rich_markup_mode=None)

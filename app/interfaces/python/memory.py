@@ -13,25 +13,21 @@ from pydantic import ValidationError
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import (
     collections,
-    curator,
     doctor,
     documents,
     embedding,
-    enriching,
     history,
     importing,
-    indexes,
     indexing,
     knowledge,
-    lanes,
     lifecycle,
     links,
     listing,
+    maintaining,
     models,
     openclaw,
     portability,
     remembering,
-    repair,
     report,
     search,
     sessions,
@@ -195,18 +191,21 @@ class Memory:
     context_remove = method(collections.context_remove)
     contexts = method(collections.list_contexts)
     collections = method(collections.list_all)
-    reflect = method(curator.reflect)
-    consolidate = method(curator.consolidate)
-    curate = method(curator.curate)
-    pin = method(curator.memory_pin)
-    snooze = method(curator.memory_snooze)
+    reflect = method(maintaining.reflect)
+    consolidate = method(maintaining.consolidate)
+    curate = method(maintaining.curate)
+    pin = method(lifecycle.memory_pin)
+    snooze = method(lifecycle.memory_snooze)
     diary_write = method(remembering.diary_write)
     diary_read = method(remembering.diary_read)
+    verify = method(doctor.verify)
+    rebuild = method(doctor.rebuild)
+    repair = method(doctor.repair)
     doctor = method(doctor.doctor)
     get = method(documents.get)
     multi_get = method(documents.multi_get)
     embed = method(embedding.embed)
-    enrich = method(enriching.enrich)
+    enrich = method(maintaining.enrich)
     focus_set = method(sessions.focus_set)
     focus_show = method(sessions.focus_show)
     focus_clear = method(sessions.focus_clear)
@@ -216,18 +215,16 @@ class Memory:
     timeline = method(history.timeline)
     session_log = method(history.session_log)
     import_memories = method(importing.import_memories)
-    verify = method(indexes.verify)
-    rebuild = method(indexes.rebuild)
     update = method(indexing.update)
     reindex = method(indexing.reindex)
     why_not = method(indexing.why_not)
     find_entities = method(knowledge.find_entities)
     kg_query = method(knowledge.kg_query)
     evolution_status = method(knowledge.memory_evolution_status)
-    lanes_status = method(lanes.lanes_status)
-    lanes_journal = method(lanes.lanes_journal)
-    lanes_run = method(lanes.lanes_run)
-    lanes_undo = method(lanes.lanes_undo)
+    lanes_status = method(maintaining.lanes_status)
+    lanes_journal = method(maintaining.lanes_journal)
+    lanes_run = method(maintaining.lanes_run)
+    lanes_undo = method(maintaining.lanes_undo)
     lifecycle_status = method(lifecycle.status)
     lifecycle_sweep = method(lifecycle.lifecycle_sweep)
     lifecycle_purge = method(lifecycle.lifecycle_purge)
@@ -251,7 +248,6 @@ class Memory:
     profile = method(sessions.profile)
     receipt = method(history.show_receipt)
     remember = method(remembering.memory_remember)
-    repair = method(repair.repair)
     report = method(report.report)
     restore = method(portability.restore)
     list_tags = method(listing.list_tags)
