@@ -19,13 +19,11 @@ from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
-from clawmem.domain.briefing.profile import Phrase
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.security.quoting import shown_title, title_to_read
 from clawmem.ports.errors import NotFound
 from clawmem.ports.journal import Run, RunStatus
-from clawmem.ports.models import Cost
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -290,6 +288,13 @@ def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     return UndoneMerge(undone=target.display_path, restored=[document.display_path for document in restored])
 
 
+class RepeatedPhrase(Result):
+    """A text that several decisions contain."""
+
+    text: str
+    times: int
+
+
 class UsedTogether(Result):
     """Two notes, and how often they were used together."""
 
@@ -302,7 +307,7 @@ class Reflection(Result):
 
     days: int
     decisions: list[str]
-    phrases: list[Phrase]
+    phrases: list[RepeatedPhrase]
     antipatterns: list[TitledFile]
     together: list[UsedTogether]
 
@@ -359,7 +364,7 @@ def reflect(
     return Reflection(
         days=found.days,
         decisions=[document.display_path for document in found.decisions],
-        phrases=found.phrases,
+        phrases=[RepeatedPhrase(**phrase._asdict()) for phrase in found.phrases],
         antipatterns=[titled_file(document) for document in found.antipatterns],
         together=[
             UsedTogether(files=[pair.one.display_path, pair.other.display_path], count=pair.count)
@@ -426,6 +431,18 @@ def curate(services: Services) -> CuratorReport:
 SUSPICIOUS = 20  # from this number of documents on, a run without any name or fact causes a warning
 
 
+class ModelCost(Result):
+    """Total cost of the calls of a model for a purpose; ``calls`` includes the failed ones."""
+
+    model: str
+    purpose: str
+    calls: int
+    failed: int
+    prompt_tokens: int
+    answer_tokens: int
+    took_ms: int
+
+
 class Enriched(Result):
     """
     Documents enriched by rules and by a model, and the new or changed records.
@@ -444,7 +461,7 @@ class Enriched(Result):
     waiting: int
     stopped: str = Field(description="Why no model was asked any more; empty without a reason.")
     warnings: list[str] = Field(description="Sentences about missing results.")
-    costs: list[Cost] = Field(description="The costs of all runs until now.")
+    costs: list[ModelCost] = Field(description="The costs of all runs until now.")
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -490,7 +507,7 @@ def _run_line(result: Enriched) -> str:
     return f"Enriched: {done}; new or changed: {made}{evolved}.{waiting}"
 
 
-def _cost_line(one: Cost) -> str:
+def _cost_line(one: ModelCost) -> str:
     failed = f", {one.failed} failed" if one.failed else ""
     tokens = f"{one.prompt_tokens} + {one.answer_tokens} tokens"
     return f"{one.model} for {one.purpose}: {one.calls} calls{failed}, {tokens}, {one.took_ms / 1000:.1f} s"
@@ -526,6 +543,8 @@ def enrich(
         calls = {"calls_a_day": daily_calls} if daily_calls is not None else {}
         enrich_documents = services.enrich(ask=None if no_model else services.ask_of(**calls))
         report = enrich_documents(limit, anew=all, progress=step)
-    return Enriched(
-        **asdict(report), warnings=_warnings(services, report, anew=all), costs=services.vault.ledger.totals()
-    )
+    costs = [
+        ModelCost(**{name: getattr(cost, name) for name in ModelCost.model_fields})
+        for cost in services.vault.ledger.totals()
+    ]
+    return Enriched(**asdict(report), warnings=_warnings(services, report, anew=all), costs=costs)
