@@ -134,7 +134,7 @@ def test_a_prompt_about_a_person_carries_the_persons_note_first(
 ) -> None:
     """The block begins with the line that answers."""
     block = surfaced(question, environ)
-    shown = re.findall(r"\*\* people/(.*?\.md):(\d+)(?:-(\d+))?,", block)
+    shown = re.findall(r"\*\* people/(.*?\.md):(\d+)(?:-(\d+))?", block)
     note, line = ABOUT_A_PERSON[question].rsplit(":", 1)
 
     assert shown[0][0] == note, block

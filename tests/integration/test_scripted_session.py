@@ -107,19 +107,9 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
     secret = "password" + "=hunter2Xk93Lmq"
     told = {"transcript_path": str(said), "trigger": "auto"}
 
-    for name, summary, answer in (
-        (
-            "postcompact-capture",
-            "The user asked for invoices.",
-            {},
-        ),  # a client would print it to the terminal
-        (
-            "postcompact-inject",
-            f"Invoices go to a bucket; {secret} opens it.",
-            {"continue": True, "suppressOutput": False},
-        ),
-    ):
-        assert hook(name, "PostCompact", compact_summary=summary, **told).answer == answer
+    for summary in ("The user asked for invoices.", f"Invoices go to a bucket; {secret} opens it."):
+        # A client would print an answer to the terminal.
+        assert hook("postcompact-capture", "PostCompact", compact_summary=summary, **told).answer == {}
 
     [(path, (document, text))] = captured(vault_file).items()
     assert path.startswith("agent/handoffs/")
