@@ -150,6 +150,6 @@ def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: R
     """``.env`` beside the config file is read; a variable of the shell is stronger."""
     write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\n")
 
-    assert run("path").stdout == "elsewhere.sqlite\n"
-    assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
-    assert run("path", "--vault", "given.sqlite").stdout == "given.sqlite\n"
+    assert run("vault", "path").stdout == "elsewhere.sqlite\n"
+    assert run("vault", "path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"
+    assert run("vault", "path", "--vault", "given.sqlite").stdout == "given.sqlite\n"

@@ -286,7 +286,7 @@ class TestBothWays:
         assert not any(served.answers)
 
     @pytest.mark.parametrize(
-        ("name", "value"), [("CLAWMEM_PROFILE", "deep"), ("XDG_DATA_HOME", "/elsewhere")]
+        ("name", "value"), [("CLAWMEM_EMBED_URL", "http://127.0.0.1:1"), ("XDG_DATA_HOME", "/elsewhere")]
     )
     def test_other_variables(
         self, served: CommandRunner, monkeypatch: pytest.MonkeyPatch, name: str, value: str

@@ -12,14 +12,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
-from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.app.operations.output import Part, Verbatim, printable, table
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
 
 # C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
 _UNSHOWN = re.compile(
@@ -144,20 +139,21 @@ def _plain(value: Any) -> Any:
 
 Progress = Callable[[int, int], None]  # completed, total
 
-PATIENCE_S = 1.0  # shorter work shows no bar
-
 
 @contextmanager
 def progress(label: str) -> Iterator[Progress]:
-    """Yield a callback that draws a bar on stderr, if that is a terminal, once the work has taken a second."""
+    """Yield a callback that draws a bar on stderr, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    drawing = _Drawing(label)
-    try:
-        yield drawing
-    finally:
-        drawing.stop()
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
@@ -169,33 +165,6 @@ def interruption_explained() -> Iterator[None]:
         for note in getattr(interruption, "__notes__", ()):
             sys.stderr.write(f"{note}\n")
         raise
-
-
-class _Drawing:
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._began = monotonic()
-        self._bar: Bar | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if self._bar is None and monotonic() - self._began >= PATIENCE_S:
-            self._bar = self._start()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
-
-    def stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _start(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task(self._label)
-        bar.start()
-        return bar
 
 
 def stop_event() -> threading.Event:
