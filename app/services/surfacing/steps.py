@@ -51,7 +51,7 @@ NOTE_SHARE, NOTE_STEP = (
     0.02,
 )  # least relevance of the first note's best line, as a share of the best line of all
 LEAST_OF_SHORT = 0.1  # confidence of a short note, which has nothing but the line that was found
-LEAST_OF_LONG = 0.025  # of a longer note: its answer may be elsewhere
+LEAST_OF_LONG = 0.03  # of a longer note: its answer may be elsewhere
 CONSIDERED = 60  # best candidates whose texts are read: no budget holds more
 READ_BY_MODEL = 15  # best candidates that a reranker reads
 
@@ -271,14 +271,12 @@ def threshold(choices: Choices) -> Stage:
     """
     Return a step that keeps likely candidates; none if the best is too weak.
 
-    A candidate must have a share of the strength of the best one, which is its score times the probability that
-    anything answers. The best line of its note must be no unlikely answer, as the line that answers often shares no words
+    A candidate must have a share of the score of the best one; whether anything answers was decided before. The best line of its note must be no unlikely answer, as the line that answers often shares no words
     with the prompt but is next to one that does.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        answered = 1.0 if work.answered is None else work.answered
-        strengths = {c.best: answered * min(1.0, max(0.0, c.score)) for c in work.candidates}
+        strengths = {c.best: min(1.0, max(0.0, c.score)) for c in work.candidates}
         best = max(strengths.values(), default=0.0)
         least = least_kept(
             best, choices.profile, choices.mode, recency_intent=request.question.is_recency_asked
