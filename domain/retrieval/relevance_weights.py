@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 from clawmem.domain.retrieval.relevance_model import AnsweredWeights, PlacedWeights
 
-ANSWERED_BY_WORDS = AnsweredWeights(bias=-3.483, cosine=0.0, shared=6.446, miss=3.883, specificity=4.512, entries=0.3841, task=2.926)  # fmt: skip
+ANSWERED_BY_WORDS = AnsweredWeights(bias=-4.018, cosine=0.0, shared=6.312, miss=2.929, specificity=4.247, entries=0.303, task=3.314)  # fmt: skip
 
 ANSWERED = MappingProxyType({
-    "wordllama:l2_supercat": AnsweredWeights(bias=-5.465, cosine=8.839, shared=3.411, miss=4.86, specificity=6.149, entries=0.5082, task=2.402),
+    "wordllama:l2_supercat": AnsweredWeights(bias=-6.285, cosine=9.284, shared=3.461, miss=4.377, specificity=6.378, entries=0.4704, task=2.831),
 })  # fmt: skip
 
 PLACED = MappingProxyType({

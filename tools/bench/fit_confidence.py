@@ -70,8 +70,8 @@ SAMPLE = (
 # What a question counts besides. An unrelated block disturbs the work on code; many of the unanswerable questions are about
 # notes that a reader would want to see.
 # Added to the fitted biases: a result is called likely where it answers more often than not among near questions too.
-LENIENCY = -0.35
-COUNTS = {"coding without": 4.0, "unanswerable without": 0.75, "judged with": 2.0}
+LENIENCY = -0.2
+COUNTS = {"coding without": 8.0, "unanswerable without": 0.75, "judged with": 2.0}
 
 
 def main() -> None:
