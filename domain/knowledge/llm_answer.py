@@ -27,7 +27,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(r"[\[{]")
-_TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*+(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
+_TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 
 _TYPES: dict[str, tuple[type, ...]] = {

@@ -66,7 +66,7 @@ def test_it_answers(run: Run, closed: Path, command: str) -> None:
     assert list(closed.parent.iterdir()) == [closed]
 
 
-@pytest.mark.parametrize("command", ["doctor --repair --yes", "update"])
+@pytest.mark.parametrize("command", ["doctor --repair --yes", "diary write lamp"])
 def test_writing_is_refused(run: Run, closed: Path, command: str) -> None:
     """With the exit code of a vault that cannot serve, and the remedy."""
     before = closed.read_bytes()

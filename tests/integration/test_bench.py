@@ -159,7 +159,7 @@ class TestCommand:
             invoke, "bench", "retrieval", judged, "--run", file, *(["--pooled"] if pooled else [])
         )
 
-        assert (figures["mode"], figures["unit"], figures["pooled"]) == ("query", "doc", pooled)
+        assert (figures["mode"], figures["unit"], figures["pooled"]) == ("hybrid", "doc", pooled)
         assert (figures["documents"], figures["questions"]) == (4, 3)
         assert set(figures["groups"]) == {"all", "pets", "travel"}
         assert figures["groups"]["travel"]["mean"]["recall@1"] == 1.0
