@@ -17,7 +17,7 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.models import NO_MODELS, Models
-from clawmem.app.services.retrieval.recalls import Recalls
+from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work

@@ -63,9 +63,8 @@ if TYPE_CHECKING:
     from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.services.portability.importing import ImportMemories
     from clawmem.app.services.retrieval.pipeline import Pipeline
-    from clawmem.app.services.retrieval.recalls import Recalls
-    from clawmem.app.services.retrieval.receipts import Explain, ReceiptReader
-    from clawmem.app.services.retrieval.routes import MemoryRetrieve
+    from clawmem.app.services.retrieval.plan import MemoryRetrieve
+    from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
     from clawmem.ports.analytics import VaultReport
     from clawmem.ports.clients import Clients
@@ -250,7 +249,7 @@ class UseCases(containers.DeclarativeContainer):
     # parts of several use cases
     forgets = Factory(not_, option.read_only)
     retention = use_case(
-        "retrieval.recalls:Retention",
+        "retrieval.receipts:Retention",
         recall_days=option.retention_days,
         receipt_days=option.kept_receipt_days,
     )
@@ -290,13 +289,13 @@ class UseCases(containers.DeclarativeContainer):
     intent_search_of = function("retrieval.pipelines:intent_search", models=question_models)
     search = shared("retrieval.pipelines:search")
     vsearch = shared("retrieval.pipelines:vsearch")
-    openclaw: Pipeline = shared("retrieval.openclaw:openclaw")
+    openclaw: Pipeline = shared("retrieval.pipelines:openclaw")
     query = Singleton(query_of, models=question_models)
     query_without_models = Singleton(query_of)
     intent_search = Singleton(intent_search_of)
     query_plan = shared("retrieval.plan:QueryPlan", planner=use_case("retrieval.plan:planner"))
     memory_retrieve: MemoryRetrieve = shared(
-        "retrieval.routes:MemoryRetrieve",
+        "retrieval.plan:MemoryRetrieve",
         pipelines=Dict(
             search=search.provider,
             vsearch=vsearch.provider,
@@ -305,8 +304,8 @@ class UseCases(containers.DeclarativeContainer):
             query_plan=query_plan.provider,
         ),
     )
-    find_similar = use_case("retrieval.similar:FindSimilar")
-    recalls: Recalls = use_case("retrieval.recalls:Recalls", enabled=option.records_questions)
+    find_similar = use_case("retrieval.pipelines:FindSimilar")
+    recalls: Recalls = use_case("retrieval.receipts:Recalls", enabled=option.records_questions)
     prompt_surfacing: Callable[..., PromptSurfacing] = function(
         "surfacing.prompts:PromptSurfacing",
         stores=shared("surfacing.steps:SurfacingStores", retrieval=stores),

@@ -20,7 +20,7 @@ from clawmem.app.services.documents.references import (
     links_of,
     links_to,
 )
-from clawmem.app.services.retrieval.similar import LIMIT as SIMILAR
+from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.documents import LinkKind

@@ -13,9 +13,8 @@ from wired import wired
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import QueryPlan
+from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.routes import MemoryRetrieve
 from clawmem.ports.errors import InvalidInput
 
 ASKED = "where do login sessions live"

@@ -10,7 +10,7 @@ from wired import session_cases
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.services.capture.feedback import Feedback
-from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.knowledge import RelationKind

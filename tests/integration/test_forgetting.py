@@ -7,7 +7,7 @@ from wired import publisher
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
+from clawmem.app.services.retrieval.receipts import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.samples import save
 from clawmem.domain.documents.times import iso_utc

@@ -17,9 +17,8 @@ from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import QueryPlan
+from clawmem.app.services.retrieval.plan import Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.routes import Ask, MemoryRetrieve
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput

@@ -17,9 +17,8 @@ from clawmem.adapters.memory.models import HashingEmbedder
 from clawmem.adapters.models.static import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import QueryPlan
+from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.routes import MemoryRetrieve
 from clawmem.domain.retrieval.grains import TIME
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.models import LateInteraction

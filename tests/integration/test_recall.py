@@ -12,11 +12,16 @@ from wired import wired
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines import intent_search, query, search, vsearch
-from clawmem.app.services.retrieval.plan import QueryPlan
+from clawmem.app.services.retrieval.pipelines import (
+    SNIPPET,
+    FindSimilar,
+    intent_search,
+    query,
+    search,
+    vsearch,
+)
+from clawmem.app.services.retrieval.plan import NOTHING_NEAR, Ask, MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import LEAST_COSINE, read_request
-from clawmem.app.services.retrieval.routes import NOTHING_NEAR, Ask, MemoryRetrieve
-from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.sessions import Session
 

@@ -11,7 +11,7 @@ from command_line import Invoke, ask_json, configure, kept_receipts
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.recalls import Recalls, Retention
+from clawmem.app.services.retrieval.receipts import Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc

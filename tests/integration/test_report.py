@@ -10,7 +10,7 @@ import pytest
 from command_line import Invoke, ask_json, configure
 
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.app.services.retrieval.receipts import query_hash
 
 PNG = b"\x89PNG\r\n\x1a\n"
 PICTURES = ["growth", "recalled", "questions", "speed"]

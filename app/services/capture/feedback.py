@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, permutations
 
 from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader
-from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore

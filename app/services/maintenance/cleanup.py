@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from clawmem.app.services.maintenance.phase_run import PhaseRun
-from clawmem.app.services.retrieval.recalls import Retention
+from clawmem.app.services.retrieval.receipts import Retention
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate, surfaced_stats

@@ -14,6 +14,7 @@ from clawmem.domain.documents.markdown import with_columns
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.fusion import meaning_share
 from clawmem.domain.retrieval.late_interaction import (
     READ,
     Rows,
@@ -24,7 +25,6 @@ from clawmem.domain.retrieval.late_interaction import (
     nearest_words,
     read_rows,
 )
-from clawmem.domain.retrieval.meaning import by_meaning, meaning_share
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.errors import ClawmemError, ModelMismatch
@@ -244,7 +244,7 @@ def weigh_vectors(lexical: LexicalIndex, embeddings: EmbeddingStore) -> Stage:
             return work
         trace.note(f"the notes hardly have its words: vectors count {share:.0%}")
         return work.ranked(
-            c.with_relevance(by_meaning(c.relevance, c.legs.get(grains.VECTOR, 0.0), share))
+            c.with_relevance((1.0 - share) * c.relevance + share * c.legs.get(grains.VECTOR, 0.0))
             for c in work.candidates
         )
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
+from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.compare import compare, weigh_vectors
 from clawmem.app.services.retrieval.confidence import confidence
 from clawmem.app.services.retrieval.cut import cut
@@ -19,23 +22,33 @@ from clawmem.app.services.retrieval.graph import (
 )
 from clawmem.app.services.retrieval.models import NO_MODELS, AnswerCache, Models
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import reranking_stages
 from clawmem.app.services.retrieval.retrievers import (
     VECTOR_ALONE_DEPTH,
     in_named_time,
     lexical_retriever,
     local_retrievers,
+    require_vectors,
     temporal_retriever,
     vector_retriever,
 )
-from clawmem.app.services.retrieval.scheduling import Retriever, RunRetrievers
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
 from clawmem.app.services.retrieval.score import score
 from clawmem.app.services.retrieval.supersede import supersede
-from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, RetrievalStores, Stage, Trace, Work
+from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, ranked
+from clawmem.domain.retrieval.grains import PASSAGE, VECTOR
 from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.query_forms import MAX_QUERY, MAX_TERMS
+from clawmem.domain.text.words import words
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.models import Embedder, LateInteraction
+from clawmem.ports.records import Document, FragmentKey, FragmentKind, Grain, LexicalQuery, Term
+
+READ_OF_DOCUMENT = 1000  # characters of the body that represent a document
+SNIPPET = 200  # characters of a similar document
+SIMILAR = 5
 
 
 def retrieval(
@@ -152,3 +165,110 @@ def intent_search(
         },
         asks_models=models.are_asked,
     )
+
+
+def openclaw(stores: RetrievalStores, embedder: Embedder) -> Pipeline:
+    """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
+
+    def with_every_word(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        every = dict.fromkeys(words(request.question.text))  # function words included
+        query = LexicalQuery(tuple(Term(word) for word in every)[:MAX_TERMS], every=True)
+        depth = CANDIDATES_PER_RESULT * request.limit
+        return answered({PASSAGE: partial(stores.lexical.search, query, Grain.PASSAGE, depth, request.scope)})
+
+    def nearest_passages(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        depth = CANDIDATES_PER_RESULT * request.limit
+        return vector_retriever(stores.vectors, stores.embeddings, embedder, depth)(request, work)
+
+    legs = {"passage": with_every_word, "vector": nearest_passages}
+    at_hand = partial(local_retrievers, stores.lexical, stores.vectors, embedder)
+    return Pipeline(stores, {"search": RunRetrievers(legs, at_hand=at_hand), "merge": merge_passages})
+
+
+def merge_passages(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """Make candidates from passages by `ranked`; of documents, each has its best passage."""
+    spans = work.texts.spans(hit.key for hits in work.legs.values() for hit in hits)
+    passages = {key for key, span in spans.items() if span.kind is FragmentKind.PASSAGE}
+    cosines = {hit.key: hit.score for hit in work.legs.get(VECTOR, ()) if hit.key in passages}
+    by_keyword = [hit.key for hit in work.legs.get(PASSAGE, ()) if hit.key in passages]
+    is_line = request.unit is Unit.LINE
+    most = request.limit * (1 if is_line else CANDIDATES_PER_RESULT)
+    merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
+    documents = work.texts.documents(passage.key.document_id for passage in merged)
+    served: dict[FragmentKey | int, Candidate] = {}  # of active documents, as `spans` has no others
+    for passage in merged:
+        number = passage.key.document_id
+        if document := documents.get(number):
+            parts = {VECTOR: passage.vector_score, PASSAGE: passage.text_score}
+            legs = {name: score for name, score in parts.items() if score is not None}
+            candidate = Candidate(
+                number,
+                passage.key,
+                passage.score,
+                passage.score,
+                legs,
+                document=document,
+                span=spans[passage.key] if is_line else None,
+            )
+            served.setdefault(passage.key if is_line else number, candidate)
+    candidates = list(served.values())
+    trace.drop(candidates[request.limit :], "beyond the limit")
+    return work.with_candidates(candidates[: request.limit])
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A document and the documents nearest to it, nearest first; the score of each is a cosine."""
+
+    reference: Document
+    docid: str
+    answer: Answer
+
+
+class FindSimilar:
+    """Searches vectors with the text of a document instead of a question."""
+
+    def __init__(self, stores: RetrievalStores, embedder: Embedder) -> None:
+        self._stores = stores
+        self._search = RunRetrievers(
+            {"vector": vector_retriever(stores.vectors, stores.embeddings, embedder, VECTOR_ALONE_DEPTH)}
+        )
+
+    def __call__(self, document: Document, *, now_ms: int, limit: int = SIMILAR, as_of: str = "") -> Similar:
+        """
+        Return the documents nearest to *document*'s title and first thousand characters, without itself.
+
+        Only the distance counts, not age, pins or other metadata.
+
+        Raises:
+            InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
+            EmbeddingError: the vault holds no vectors, or those of another model.
+        """
+        require_vectors(self._stores.embeddings, "compared")
+        text = f"{document.title}\n{(self._stores.documents.body(document.id) or '')[:READ_OF_DOCUMENT]}"
+        query = text[:MAX_QUERY] if text.strip() else document.path
+        request = read_request(query, now_ms=now_ms, limit=limit, as_of=as_of)._replace(diverse=False)
+        steps: dict[str, Stage] = {
+            "search": self._search,
+            "nearest": nearest,
+            "others": others(document.id),
+            "cut": cut,
+        }
+        found = Pipeline(self._stores, steps)(request)
+        results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
+        answer = Answer(document.display_path, results, found.trace)
+        return Similar(document, docids(self._stores.documents, [document])[document.id], answer)
+
+
+def others(document_id: int) -> Stage:
+    """Return a stage that keeps every served document except *document_id*."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        documents = work.texts.documents({c.document_id for c in work.candidates} - {document_id})
+        return work.with_candidates(
+            c._replace(document=document)
+            for c in work.candidates
+            if (document := documents.get(c.document_id)) and document.inactive is None
+        )
+
+    return stage

@@ -11,7 +11,7 @@ from itertools import islice
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.models import REST_MS, Watch
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.recalls import Recalls
+from clawmem.app.services.retrieval.receipts import Recalls
 from clawmem.app.services.retrieval.scheduling import LATE, NamedThreads
 from clawmem.app.services.surfacing.steps import Choices, RetrievalDependencies, SurfacingStores
 from clawmem.app.services.surfacing.surface import Receive, SurfaceContext, Surfaced

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.recalls import Recalls
-from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
+from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, Recalls, pack
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.rerank import RERANKER
 from clawmem.app.services.retrieval.work import Trace, Work

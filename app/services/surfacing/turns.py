@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.retrieval.recalls import query_hash
-from clawmem.app.services.retrieval.receipts import unpack_if_readable
+from clawmem.app.services.retrieval.receipts import query_hash, unpack_if_readable
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.gate import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.app.services.capture.feedback import answers
-from clawmem.app.services.retrieval.recalls import query_hash
+from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revisions, verdict
 from clawmem.domain.capture.cues import findings, kind_of
 from clawmem.domain.capture.handoff import by_rules, state_of, summary_of, text_of

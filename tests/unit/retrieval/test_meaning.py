@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.meaning import COVERED, COVERED_OTHERWISE, by_meaning, meaning_share
+from clawmem.domain.retrieval.fusion import COVERED, COVERED_OTHERWISE, meaning_share
 
-SHARES = st.floats(0, 1)
 COVERAGES = st.floats(0, 5)
 MODELS = {
     "minilm:384:int8:x": COVERED["minilm:384"],
@@ -31,13 +30,3 @@ def test_more_words_never_mean_more_vectors(one: float, other: float, model: str
     less, more = sorted((one, other))
 
     assert 1.0 >= meaning_share(less, model) >= meaning_share(more, model) >= 0.0
-
-
-@given(SHARES, SHARES, SHARES)
-def test_the_mean_stays_between_both(relevance: float, similarity: float, share: float) -> None:
-    """The mean is within the two, and each of them alone at either end."""
-    mean = by_meaning(relevance, similarity, share)
-
-    assert min(relevance, similarity) - 1e-9 <= mean <= max(relevance, similarity) + 1e-9
-    assert by_meaning(relevance, similarity, 0.0) == relevance
-    assert by_meaning(relevance, similarity, 1.0) == similarity
