@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from clawmem.ports.records import Vector
 Floats = npt.NDArray[np.float32]
 
 ROWS, DIMENSIONS = 32_000, 256
-MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB; above this number the cache is emptied
+MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -104,9 +103,7 @@ class StaticWords:
             most_words: Maximum number of cached words.
         """
         self._embedder = embedder
-        self._most_words = most_words
-        self._lock = Lock()  # two queries may run at the same time
-        self._begin(0)
+        self._token_sum = lru_cache(most_words)(self._sum_of)
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """
@@ -115,40 +112,30 @@ class StaticWords:
         """
         if not words:
             return WordSimilarities((), tuple(() for _ in texts))
-        with self._lock:
-            self._learn({*words, *chain.from_iterable(texts)})
-            units, lengths = self._units, self._lengths
-            query, *rows = [[self._rows[word] for word in text] or [0] for text in (words, *texts)]
-        total = lengths[query].sum()
+        # Row 0 represents a text without words.
+        row_of = {word: row for row, word in enumerate(dict.fromkeys(chain(words, *texts)), 1)}
+        sums = np.array([np.zeros(DIMENSIONS, np.float32), *map(self._token_sum, row_of)])
+        lengths = np.linalg.norm(sums, axis=1)
+        units = sums / np.where(lengths > 0, lengths, 1)[:, None]
+        query, *rows = [[row_of[word] for word in text] or [0] for text in (words, *texts)]
+        weights = lengths[query].astype(np.float64)
+        total = weights.sum()
         # If no word has a vector, all have the same weight.
-        weights = lengths[query] / total if total else np.full(len(query), 1 / len(query))
+        weights = weights / total if total else np.full(len(query), 1 / len(query))
         if not rows:
             return WordSimilarities(tuple(weights.tolist()), (), float(total))
         starts = np.cumsum([0, *map(len, rows[:-1])])
-        known, nth = np.unique(np.fromiter(chain.from_iterable(rows), np.int64), return_inverse=True)
         # Not ``@``: its threads wait for each other longer than this small product takes.
-        cosines = np.einsum("ij,kj->ik", units[query], units[known])
-        nearest = np.clip(np.maximum.reduceat(cosines[:, nth], starts, axis=1), 0, 1)
+        cosines = np.einsum("ij,kj->ik", units[query], units)
+        nearest = np.clip(
+            np.maximum.reduceat(cosines[:, list(chain.from_iterable(rows))], starts, axis=1), 0, 1
+        )
         return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())), float(total))
 
-    def _begin(self, most_words: int) -> None:
-        """Begin an empty cache; row 0 represents a text without words."""
-        self._rows: dict[str, int] = {}
-        self._units = np.zeros((most_words + 1, DIMENSIONS), np.float32)
-        self._lengths = np.zeros(most_words + 1)
-
-    def _learn(self, words: set[str]) -> None:
-        """Add the missing ones of *words* to the cache."""
-        if len(self._rows.keys() | words) >= len(self._lengths):
-            self._begin(max(self._most_words, len(words)))
-        if new := sorted(words - self._rows.keys()):
-            self._embedder = self._embedder or StaticEmbedder()
-            sums = self._embedder.token_sums([f" {word}" for word in new])
-            lengths = np.linalg.norm(sums, axis=1)
-            first = len(self._rows) + 1
-            self._rows |= {word: row for row, word in enumerate(new, first)}
-            self._units[first : first + len(new)] = sums / np.where(lengths > 0, lengths, 1)[:, None]
-            self._lengths[first : first + len(new)] = lengths
+    def _sum_of(self, word: str) -> Floats:
+        self._embedder = self._embedder or StaticEmbedder()
+        sums: Floats = self._embedder.token_sums([f" {word}"])[0]
+        return sums
 
 
 @cache  # in the process: embedding of queries and comparison of words use the same files

@@ -25,16 +25,11 @@ class TestStaticWords(LateInteractionContract):
 
 
 class TestStaticWordsThatForget(LateInteractionContract):
-    """The vocabulary is begun anew with almost every comparison."""
+    """Almost every word is looked up again in every comparison."""
 
     @pytest.fixture
     def late(self) -> StaticWords:
         return StaticWords(most_words=2)
-
-
-def known_words(late: StaticWords) -> int:
-    """How many words are known."""
-    return len(late._rows)
 
 
 def test_what_means_the_same_is_near() -> None:
@@ -67,27 +62,6 @@ def test_words_without_a_vector_weigh_alike() -> None:
 
     assert matches.weights == (0.5, 0.5)
     assert matches.nearest == ((0.0, 0.0), (0.0, 0.0))
-
-
-def test_a_word_is_learned_once() -> None:
-    """Words that were met keep their vectors."""
-    late = StaticWords()
-    for _ in range(3):
-        late.compare(["kettle", "steam"], [["steam", "spout"], ["kettle"]])
-
-    assert known_words(late) == 3
-
-
-def test_the_vocabulary_is_begun_anew() -> None:
-    """Beyond the limit everything is forgotten, before the next words are learned; answers stay the same."""
-    late = StaticWords(most_words=4)
-    first = late.compare(["kettle"], [["steam", "spout", "whistle", "water"]])
-    assert known_words(late) == 5
-
-    late.compare(["bee"], [["honey"]])
-
-    assert known_words(late) == 2
-    assert late.compare(["kettle"], [["steam", "spout", "whistle", "water"]]) == first
 
 
 def test_nothing_is_opened_before_the_first_comparison(
