@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import time
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -29,9 +29,11 @@ from clawmem.adapters.models.server import (
     without_thoughts,
 )
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelMismatch
+from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelAnswerInvalid, ModelMismatch
 from clawmem.ports.models import GeneratedText, JsonSchema
 from clawmem.ports.records import Vector
+
+Result = TypeVar("Result")
 
 # Short, because the request that follows may take as long again while the caller waits for both.
 NAMING_TIMEOUT_S = 2.0
@@ -90,6 +92,19 @@ class ApiModel:
         defaults = {EMBED: api.embed_model, GENERATE: api.generate_model, RERANK: api.rerank_model}
         name = model or defaults[cls.role]
         return cls(HttpServer(url, clock, api, name, api_key=api_key, sleep=sleep), **options)
+
+    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
+        """
+        Return the result of *read* for the server's answer to *body* at *path*.
+
+        Raises:
+            ModelAnswerInvalid: *read* found another structure. Also the other errors of the server.
+        """
+        answer = self.server.post(path, body, limits)
+        try:
+            return read(answer)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ModelAnswerInvalid(self.server.label, "it has an unexpected structure") from error
 
     def close(self) -> None:
         """Close the server's connections, or unload the model."""
@@ -252,9 +267,7 @@ class ApiEmbedder(ApiModel):
             body[provider.dimensions_name] = self._dimensions
         if self._pace and not is_query:
             self._pace.wait(sum(map(len, texts)) // CHARS_PER_TOKEN + len(texts))
-        return self.server.post(
-            provider.embed_path, body, limits, lambda answer: embeddings_in(answer, len(texts))
-        )
+        return self.post(provider.embed_path, body, limits, lambda answer: embeddings_in(answer, len(texts)))
 
 
 class ApiGenerator(ApiModel):
@@ -299,7 +312,7 @@ class ApiGenerator(ApiModel):
             counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
             return GeneratedText(text, *(n if type(n) is int and n >= 0 else None for n in counts))
 
-        return self.server.post("/v1/chat/completions", body, limits, read)
+        return self.post("/v1/chat/completions", body, limits, read)
 
 
 class ApiReranker(ApiModel):
@@ -351,9 +364,7 @@ class ApiReranker(ApiModel):
             provider.count_name: len(batch),
         }
         body |= provider.rerank_fields
-        return self.server.post(
-            provider.rerank_path, body, limits, lambda answer: scores_in(answer, len(batch))
-        )
+        return self.post(provider.rerank_path, body, limits, lambda answer: scores_in(answer, len(batch)))
 
     def _is_raw(self, served: ModelIdentity) -> bool:
         is_probability = any(mark in served.family.lower() for mark in _PROBABILITIES)

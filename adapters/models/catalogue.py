@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
-from clawmem.adapters.models.store import ModelFolder, RemoteFile
+from clawmem.adapters.models.store import Manifest, ModelFolder, RemoteFile
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
@@ -96,12 +96,19 @@ class Model(ModelFolder):
         """Whether the model is installed."""
         return self.name == STATIC or super().is_there()
 
+    def manifest(self) -> Manifest:
+        """Return the manifest; downloads the model first if it is missing and may be downloaded."""
+        if self.name == STATIC:
+            return Manifest({}, {"dimensions": self._published.dimensions})
+        if self._may_download and not self.is_there():
+            self.add(None)
+        return super().manifest()
+
     @property
     def dimensions(self) -> int:
         """Length of its vectors; 0 for a model that produces none."""
-        if self.role != EMBED or self.name == STATIC or not self.is_there():
-            return self._published.dimensions
-        return int(self.manifest().facts["dimensions"])
+        is_embedder = self.role == EMBED and self.is_there()
+        return int(self.manifest().facts["dimensions"]) if is_embedder else self._published.dimensions
 
     @property
     def origin(self) -> str:
@@ -110,14 +117,6 @@ class Model(ModelFolder):
             return "clawmem" if self.name == STATIC else ""
         published = {name: remote.sha256 for name, remote in self._published.files.items()}
         return "published" if self.manifest().files == published else "a file of your own"
-
-    def size_bytes(self) -> int:
-        """Return the total size of the files in bytes; 0 if there are none."""
-        return 0 if self.name == STATIC else super().size_bytes()
-
-    def faults(self) -> list[str]:
-        """Return a sentence for each file that is missing or differs from its checksum."""
-        return [] if self.name == STATIC else super().faults()
 
     def remove(self) -> None:
         """Delete the model. Raises `InvalidInput` for the static vectors."""
@@ -182,8 +181,7 @@ class Model(ModelFolder):
             return OnnxEmbedder(self)
         from clawmem.adapters.models import api, llama
 
-        download = (lambda: self.add(None)) if self._may_download else None
-        server = llama.LlamaServer(self, self.role, download=download)
+        server = llama.LlamaServer(self, self.role)
         if self.role == EMBED:
             return api.ApiEmbedder(server, query_timeout_s=llama.QUERY_TIMEOUT_S)
         return api.ApiGenerator(server) if self.role == GENERATE else api.ApiReranker(server)

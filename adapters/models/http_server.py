@@ -20,8 +20,6 @@ from clawmem.adapters.models.server import (
     Limits,
     ModelIdentity,
     Provider,
-    Result,
-    read_answer,
     secrets_in,
     server_root,
     shown,
@@ -119,18 +117,18 @@ class HttpServer:
             self._identified_ms = self.clock.now_ms()
         return self._identity
 
-    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
+    def post(self, path: str, body: Json, limits: Limits) -> Json:
         """
-        Send *body* as JSON and return the result of *read* for the JSON object of the response.
+        Send *body* as JSON and return the JSON object of the response.
 
         Raises:
             ModelUnavailable: the server is unreachable, busy or too slow; raised at once after a failed connection.
             ModelRefused: the server refuses permanently, with `InputTooLong` if the text is too long.
-            ModelAnswerInvalid: the response is not a JSON object, or *read* cannot read it.
+            ModelAnswerInvalid: the response is not a JSON object.
         """
         # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        return read_answer(self.label, self._send("POST", path, content, limits), read)
+        return self._send("POST", path, content, limits)
 
     def close(self) -> None:
         """Close the connections; later requests fail."""

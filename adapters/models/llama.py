@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import json
 import weakref
-from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
@@ -23,8 +22,6 @@ from clawmem.adapters.models.server import (
     Limits,
     ModelIdentity,
     Provider,
-    Result,
-    read_answer,
     too_long,
 )
 from clawmem.adapters.models.store import ModelFolder
@@ -49,7 +46,6 @@ _HANDLERS = {IN_PROCESS.embed_path: "handle_embeddings", IN_PROCESS.rerank_path:
 _SILENT = -1
 _WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
-IsCancelled = Callable[[], bool]  # whether the caller has stopped waiting for the result
 Llama = Any  # ``xllamacpp.Server``; its requests and responses are those of llama.cpp's own server
 
 
@@ -71,31 +67,18 @@ class LlamaServer:
         role: str,
         *,
         idle_s: float = IDLE_S,
-        download: Callable[[], None] | None = None,
     ) -> None:
-        """
-        Prepare the model without loading it.
-
-        Args:
-            download: Installs the model before its first use if it is missing; None if that is not permitted.
-
-        Raises:
-            ConfigError: the model is not installed and may not be downloaded.
-            ExtraMissing: llama.cpp is not installed.
-        """
+        """Prepare the model without loading it. Raises `ExtraMissing` if llama.cpp is not installed."""
         require_llama()
         self.name = folder.name
         self.label = f"{folder.name!r} in {self.location}"
         self._folder = folder
         self._role = role
-        self._download = download
         self._idle_s = idle_s
         self._closing = Event()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix=folder.name)
         self._llama: Llama | None = None
         self._timer: Timer | None = None
-        if download is None:
-            folder.manifest()
         _SERVERS.add(self)
 
     @property
@@ -103,98 +86,51 @@ class LlamaServer:
         """Whether the model is in memory."""
         return self._llama is not None
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Facts about the model file; downloads it first if it is missing and may be downloaded."""
-        if self._download is not None and not self._folder.is_there():
-            self._download()
-        return self._folder.manifest().facts
-
     def served(self, limits: Limits) -> ModelIdentity:
         """Return the identity of the model by its file, without loading it."""
-        facts = self.facts
-        weights = self._folder.manifest().files[MODEL][:12]
+        files, facts = self._folder.manifest()
         return ModelIdentity(
-            self.name, weights, f"{facts['architecture']} {facts['title']}", int(facts["dimensions"])
+            self.name,
+            files[MODEL][:12],
+            f"{facts['architecture']} {facts['title']}",
+            int(facts["dimensions"]),
         )
 
-    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
+    def post(self, path: str, body: Json, limits: Limits) -> Json:
         """
-        Return the result of *read* for the answer of llama.cpp.
+        Return the answer of llama.cpp.
 
         Raises:
             ModelUnavailable: the time is over, the model was closed, or the error is temporary.
             ModelRefused: the error is permanent; `InputTooLong` if the text does not fit the context.
             ConfigError: the model cannot be loaded.
         """
-        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-        request = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
-
-        def work(llama: Llama, is_cancelled: IsCancelled) -> Json:
-            if path in _HANDLERS:
-                answer: Json = getattr(llama, _HANDLERS[path])(request)
-                return answer
-            pieces: list[Json] = []
-
-            def take(piece: Json) -> bool:
-                pieces.append(piece)
-                return is_cancelled()
-
-            # A stream can be stopped; without a cache, earlier prompts do not influence the answer.
-            llama.handle_chat_completions({**request, "stream": True, "cache_prompt": False}, take)
-            if is_cancelled():
-                raise self._unavailable("it was stopped before the end")
-            if failed := next((piece for piece in pieces if "error" in piece), None):
-                return failed
-            deltas = [choice["delta"] for piece in pieces for choice in piece["choices"]]
-            text = "".join(delta.get("content") or "" for delta in deltas)
-            return {"choices": [{"message": {"content": text}}]}
-
-        answer = self.ask(work, timeout_s=limits.left_s())
-        if error := answer.get("error"):
-            message = " ".join(str(error["message"]).split())[:EXCERPT].rstrip(".")
-            if long := too_long(self.label, f"{message} {error.get('type', '')}"):
-                raise long
-            if error.get("code") in (500, 503):
-                raise self._unavailable(message)
-            raise ModelRefused(self.label, message, remedy="Check it with: clawmem doctor")
-        return read_answer(self.label, answer, read)
-
-    def ask(self, work: Callable[[Llama, IsCancelled], Result], *, timeout_s: float) -> Result:
-        """
-        Return the result of *work*, a function of the loaded model that checks between its steps whether it is
-        cancelled. Raises the errors of `post` about the model.
-        """
+        timeout_s = limits.left_s()
         if timeout_s <= 0:
             raise self._unavailable("no time is left")
+        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+        request = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
         cancelled = Event()
-
-        def run() -> Result:
-            if self._closing.is_set():
-                raise self._unavailable("it was closed")
-            if self._timer:
-                self._timer.cancel()
-            if self._llama is None:
-                self._llama = load(self._folder.path / MODEL, self._role, self.facts["context"])
-            try:
-                return work(self._llama, lambda: cancelled.is_set() or self._closing.is_set())
-            finally:
-                self._timer = Timer(self._idle_s, self._unload)
-                self._timer.daemon = True
-                self._timer.start()
-
         try:
-            future = self._threads.submit(run)
+            future = self._threads.submit(self._run, path, request, cancelled)
         except RuntimeError as error:
             raise self._unavailable("it was closed") from error
         try:
-            return future.result(timeout_s)
+            answer = future.result(timeout_s)
         except CancelledError as error:
             raise self._unavailable("it was closed") from error
         except TimeoutError:
             cancelled.set()
             future.cancel()
             raise self._unavailable(f"it was not done in {timeout_s:.3g} s") from None
+        if fault := answer.get("error"):
+            message = " ".join(str(fault["message"]).split())[:EXCERPT].rstrip(".")
+            if long := too_long(self.label, f"{message} {fault.get('type', '')}"):
+                raise long
+            if fault.get("code") in (500, 503):
+                raise self._unavailable(message)
+            raise ModelRefused(self.label, message, remedy="Check it with: clawmem doctor")
+        return answer
 
     def close(self) -> None:
         """Unload the model after the current step. Later requests fail."""
@@ -203,6 +139,40 @@ class LlamaServer:
         if self._timer:
             self._timer.cancel()
         self._llama = None
+
+    def _run(self, path: str, request: dict[str, Any], cancelled: Event) -> Json:
+        """Return the answer of the loaded model; what is *cancelled* ends with the current step."""
+        if self._closing.is_set():
+            raise self._unavailable("it was closed")
+        if self._timer:
+            self._timer.cancel()
+        if self._llama is None:
+            self._llama = load(
+                self._folder.path / MODEL, self._role, self._folder.manifest().facts["context"]
+            )
+        pieces: list[Json] = []
+
+        def take(piece: Json) -> bool:
+            pieces.append(piece)
+            return cancelled.is_set() or self._closing.is_set()
+
+        try:
+            if path in _HANDLERS:
+                answer: Json = getattr(self._llama, _HANDLERS[path])(request)
+                return answer
+            # A stream can be stopped; without a cache, earlier prompts do not influence the answer.
+            self._llama.handle_chat_completions({**request, "stream": True, "cache_prompt": False}, take)
+        finally:
+            self._timer = Timer(self._idle_s, self._unload)
+            self._timer.daemon = True
+            self._timer.start()
+        if cancelled.is_set() or self._closing.is_set():
+            raise self._unavailable("it was stopped before the end")
+        if failed := next((piece for piece in pieces if "error" in piece), None):
+            return failed
+        deltas = [choice["delta"] for piece in pieces for choice in piece["choices"]]
+        text = "".join(delta.get("content") or "" for delta in deltas)
+        return {"choices": [{"message": {"content": text}}]}
 
     def _unload(self) -> None:
         with suppress(RuntimeError):  # it was closed

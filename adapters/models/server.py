@@ -6,15 +6,14 @@ import math
 import re
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from clawmem.ports.errors import ConfigError, InputTooLong, ModelAnswerInvalid
+from clawmem.ports.errors import ConfigError, InputTooLong
 
 Json = Mapping[str, Any]
-Result = TypeVar("Result")
 
 EMBED, GENERATE, RERANK = "embed", "generate", "rerank"  # roles of a model
 LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for
@@ -300,24 +299,11 @@ class ModelServer(Protocol):
     def served(self, limits: Limits) -> ModelIdentity:
         """Return the identity of the model that the server runs."""
 
-    def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
-        """Send *body* to the endpoint *path*, and return the result of *read* for the response."""
+    def post(self, path: str, body: Json, limits: Limits) -> Json:
+        """Send *body* to the endpoint *path*, and return the response."""
 
     def close(self) -> None:
         """Release connections or memory; later requests fail."""
-
-
-def read_answer(label: str, answer: Json, read: Callable[[Json], Result]) -> Result:
-    """
-    Return the result of *read* for the response of a model.
-
-    Raises:
-        ModelAnswerInvalid: *read* found another structure.
-    """
-    try:
-        return read(answer)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ModelAnswerInvalid(label, "it has an unexpected structure") from error
 
 
 def too_long(label: str, message: str) -> InputTooLong | None:

@@ -64,7 +64,7 @@ class ModelFolder:
 
     def size_bytes(self) -> int:
         """Return the total size of the files in bytes; 0 if the model is not installed."""
-        return sum(path.stat().st_size for path in self.path.iterdir()) if self.is_there() else 0
+        return sum(path.stat().st_size for path in self.path.glob("*"))
 
     def faults(self) -> list[str]:
         """Return a sentence for each file that is missing or differs from its checksum."""

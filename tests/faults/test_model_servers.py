@@ -154,7 +154,7 @@ class TestEveryModel:
 
         bad.server.answer = repeating
         with pytest.raises(ClawmemError) as caught:
-            bad.client().post("/v1/x", {}, Limits(TIMEOUT_S), dict)
+            bad.client().post("/v1/x", {}, Limits(TIMEOUT_S))
 
         assert bad.server.asked[0].query == f"api_key={KEY}"
         assert bad.server.asked[0].headers["authorization"] == f"Basic {TOKEN}"

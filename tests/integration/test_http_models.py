@@ -299,7 +299,7 @@ class TestAskingAgain:
         """Errors that pass are waited for, twice as long every time, and the answer counts."""
         server = models.serve(_failing(3, ScriptedReply(b"", 503)))
 
-        assert models.connect(server.url).post("/v1/x", {}, Limits(60), dict) == {"ok": True}
+        assert models.connect(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
         assert models.slept == [pytest.approx(wait + 1 / 8, abs=1 / 8) for wait in (1, 2, 4)]
 
     @pytest.mark.parametrize(("background", "waits"), [(False, [1, 2, 4, 8]), (True, [2, 4, 8, 16])])
@@ -309,7 +309,7 @@ class TestAskingAgain:
 
         first = waits[0]
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
-            models.connect(server.url).post("/v1/x", {}, Limits(600, background=background), dict)
+            models.connect(server.url).post("/v1/x", {}, Limits(600, background=background))
         assert models.slept == [pytest.approx(wait + first / 8, abs=first / 8) for wait in waits]
         assert len(server.asked) == len(waits) + 1
 
@@ -336,7 +336,7 @@ class TestAskingAgain:
         """A 429 is asked again when it says; after a second when it says nothing that can be read."""
         server = models.serve(_failing(1, ScriptedReply(b"", 429, headers)))
 
-        assert models.connect(server.url).post("/v1/x", {}, Limits(60), dict) == {"ok": True}
+        assert models.connect(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
         assert models.slept == [pytest.approx(wait_s, abs=0.25)]
 
     def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
@@ -345,14 +345,14 @@ class TestAskingAgain:
         client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable, match="in 90 seconds") as caught:
-            client.post("/v1/x", {}, Limits(5), dict)
+            client.post("/v1/x", {}, Limits(5))
         assert (caught.value.retry_after_s, models.slept) == (90, [])
         models.clock.advance(89_999)
         with pytest.raises(ModelUnavailable):
-            client.post("/v1/x", {}, Limits(5), dict)
+            client.post("/v1/x", {}, Limits(5))
         assert len(server.asked) == 1
         models.clock.advance(1)
-        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
+        assert client.post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     @pytest.mark.parametrize(
         "reply",
@@ -371,16 +371,16 @@ class TestAskingAgain:
         client = models.connect(server.url)
 
         with pytest.raises(ModelRefused):
-            client.post("/v1/x", {}, Limits(60), dict)
+            client.post("/v1/x", {}, Limits(60))
         assert (len(server.asked), models.slept) == (1, [])
-        assert client.post("/v1/x", {}, Limits(60), dict) == {"ok": True}
+        assert client.post("/v1/x", {}, Limits(60)) == {"ok": True}
 
     def test_a_key_is_never_repeated(self, models: Models) -> None:
         """A server that quotes the key it does not like does not bring it into messages and logs."""
         server = models.serve(_failing(1, said({"error": {"message": f"Incorrect API key: {KEY}"}}, 401)))
 
         with pytest.raises(ModelRefused) as caught:
-            models.connect(server.url, api_key=KEY).post("/v1/x", {}, Limits(5), dict)
+            models.connect(server.url, api_key=KEY).post("/v1/x", {}, Limits(5))
         assert KEY not in str(caught.value)
         assert "Incorrect API key" in str(caught.value)
 
@@ -392,13 +392,13 @@ class TestCoolDown:
         client = models.connect(server.url)
 
         with pytest.raises(ModelUnavailable):
-            client.post("/v1/x", {}, Limits(5), dict)
+            client.post("/v1/x", {}, Limits(5))
         models.clock.advance(59_999)
         with pytest.raises(ModelUnavailable, match="in 1 seconds"):
-            client.post("/v1/x", {}, Limits(5), dict)
+            client.post("/v1/x", {}, Limits(5))
         assert len(server.asked) == 1
         models.clock.advance(1)
-        assert client.post("/v1/x", {}, Limits(5), dict) == {"ok": True}
+        assert client.post("/v1/x", {}, Limits(5)) == {"ok": True}
 
 
 class TestPace:
