@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.explaining import plain, score_lines, trace_parts, trace_record
 from clawmem.app.operations.operation import Result, SelectedResult
-from clawmem.app.operations.output import Part, Styled, age, bold, confidence_text, dim, plural, table
+from clawmem.app.operations.output import (
+    Part,
+    Styled,
+    age,
+    bold,
+    confidence_text,
+    dim,
+    plural,
+    printable,
+    table,
+)
 from clawmem.app.services.documents.records import (
     DocumentReference,
     Successor,
@@ -19,6 +27,7 @@ from clawmem.app.services.documents.records import (
     successor_of,
     title_of,
 )
+from clawmem.app.services.retrieval.plan import PlannedClause
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
@@ -28,7 +37,6 @@ from clawmem.ports.sessions import Session
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.answer import Result as Found
-    from clawmem.app.services.retrieval.plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
     from clawmem.app.settings.model import Settings
 
@@ -63,15 +71,6 @@ class FoundDocument(SelectedResult, DocumentReference):
     ranks: dict[str, Any] | None = None
 
 
-class Clause(Result):
-    """A part of a question that was split."""
-
-    type: str
-    query: str
-    priority: int
-    result_count: int
-
-
 class SearchAnswer(SelectedResult):
     """Results of a search, best first. Only some searches have the last keys."""
 
@@ -91,7 +90,7 @@ class SearchAnswer(SelectedResult):
     intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")
     clauses: int | None = Field(default=None, description="Number of parts of the question.")
-    plan: list[Clause] | None = Field(default=None, description="These parts.")
+    plan: list[PlannedClause] | None = Field(default=None, description="These parts.")
     sessions: list[Session] | None = Field(default=None, description="The latest sessions.")
     trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
@@ -144,7 +143,10 @@ def found_document(
         keys["snippet"] = " ".join(shown.text.split())[:SNIPPET]
     if with_body:
         keys["body"] = without_orders(result.body, document.origin)
-    return FoundDocument(**keys, **(_explanation(explained) if explained else {}))
+    if explained:
+        keys |= {"relevance": explained.relevance, "legs": dict(explained.parts)}
+        keys |= {"terms": dict(explained.terms), "ranks": plain(explained.legs)}
+    return FoundDocument(**keys)
 
 
 def answer_of(
@@ -163,7 +165,13 @@ def answer_of(
         more_keys: Keys that only some searches have.
         explained: The receipt that explains the answer, and its id.
     """
-    items = explained[0].items if explained else [None] * len(found.results)
+    items: Sequence[ReceiptItem | None] = [None] * len(found.results)
+    explanation: dict[str, Any] = {}
+    if explained:
+        receipt, receipt_id = explained
+        items = receipt.items
+        trace = {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
+        explanation = {"trace": trace, "receipt": receipt_id}
     results = [
         found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
         for result, item in zip(found.results, items, strict=True)
@@ -176,31 +184,13 @@ def answer_of(
         results=results,
         degraded=dict(found.trace.degraded),
         **more_keys,
-        **(_trace(*explained) if explained else {}),
+        **explanation,
     )
 
 
 def share(probability: float | None) -> float | None:
     """Return a probability rounded for output; ``None`` if it was not judged."""
     return None if probability is None else round(probability, DIGITS)
-
-
-def clauses_of(plan: Iterable[PlannedClause]) -> list[Clause]:
-    """Return the parts of a question as records."""
-    return [Clause(**asdict(clause)) for clause in plan]
-
-
-def _explanation(item: ReceiptItem) -> dict[str, Any]:
-    return {
-        "relevance": item.relevance,
-        "legs": dict(item.parts),
-        "terms": dict(item.terms),
-        "ranks": plain(item.legs),
-    }
-
-
-def _trace(receipt: Receipt, receipt_id: int | None) -> dict[str, Any]:
-    return {"trace": trace_record(receipt), "receipt": receipt_id}
 
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
@@ -287,22 +277,14 @@ def session_line(one: Session) -> str:
 def _heading(answer: SearchAnswer) -> Iterator[Part]:
     yield from _route_lines(answer)
     if answer.plan is not None:
-        yield _plan_part(answer.plan)
-    yield from map(_session_part, answer.sessions or ())
+        rows = [(clause.priority, clause.type, clause.result_count, clause.query) for clause in answer.plan]
+        yield table(("priority", "by", "found", "question"), rows)
+    for session in answer.sessions or ():  # on one line: a narrow table would break the path of the handoff
+        began = session.started_at[:16].replace("T", " ")
+        facts = (session.handoff_path, shortened(" ".join(session.summary.split()), SHOWN_SUMMARY))
+        yield "  ".join([f"session {session.id[:SHOWN_ID]}", began, *filter(None, facts)])
     if answer.mode is not None or answer.plan is not None:
         yield ""
-
-
-def _plan_part(clauses: Iterable[Clause]) -> Part:
-    rows = [(clause.priority, clause.type, clause.result_count, clause.query) for clause in clauses]
-    return table(("priority", "by", "found", "question"), rows)
-
-
-def _session_part(one: Session) -> Part:
-    """Return a session on one line with the full path of its handoff, which a narrow table would break."""
-    began = one.started_at[:16].replace("T", " ")
-    facts = (one.handoff_path, shortened(" ".join(one.summary.split()), SHOWN_SUMMARY))
-    return "  ".join([f"session {one.id[:SHOWN_ID]}", began, *filter(None, facts)])
 
 
 def result_parts(result: FoundDocument) -> Iterator[Part]:
@@ -326,3 +308,64 @@ def _headline(result: FoundDocument) -> str:
     below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
     title = f"{result.title} › {below}" if below else result.title
     return one_line(title_to_read(without_orders(title, result.origin), result.origin))
+
+
+# -- the explanation of an answer ------------------------------------------------------------------------
+
+
+def score_lines(
+    score: float,
+    terms: Mapping[str, float],
+    parts: Mapping[str, float],
+    ranks: Mapping[str, Mapping[str, Any]],
+) -> list[str]:
+    """
+    Return the explanation of one result: the terms of its score, then a table of the retrievers.
+
+    The table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
+    """
+    shown = ", ".join(f"{name} {value:+.3f}" for name, value in terms.items() if round(value, 3))
+    legs = dict.fromkeys([*ranks, *parts])
+    return [
+        f"score: {shown or f'{score:.3f}'}",
+        _row_of_leg("relevance by leg: ", "rank", "score", "worth"),
+        *(_leg(name, ranks.get(name), parts.get(name)) for name in legs),
+    ]
+
+
+def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
+    """
+    Return the part of the explanation that all results share: hits, stages, and dropped candidates.
+
+    Args:
+        trace: The hits and the stages of a receipt, as JSON.
+    """
+    hits = ", ".join(f"{name} {count}" for name, count in trace["hits"].items())
+    rows = [
+        (
+            *(stage["name"], stage["came_in"], stage["went_out"], f"{stage['ms']:.1f}"),
+            "; ".join(
+                [*stage["notes"], *(f"{count} {reason}" for reason, count in stage["dropped"].items())]
+            ),
+        )
+        for stage in trace["stages"]
+    ]
+    return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
+
+
+def plain(value: Any) -> Any:
+    """Return a part of a receipt as JSON."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    return [*map(plain, value)] if isinstance(value, tuple | list) else value
+
+
+def _leg(name: str, ranked: Mapping[str, Any] | None, part: float | None) -> str:
+    rank, score = (str(ranked["rank"]), f"{ranked['score']:.3f}") if ranked else ("", "")
+    return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
+
+
+def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
+    return f"{name:<24}{rank:>5}{score:>9}{worth:>9}".rstrip()

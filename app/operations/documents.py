@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import quote
 
@@ -114,21 +115,12 @@ class Content(Text):
         return [*super().remarks, *backlink_remarks(self.file, self.backlinks, self.backlink_count)]
 
 
-class Failure(Result):
-    """A name without a document, or a document that was left out."""
-
-    name: str
-    code: str
-    message: str
-    suggestions: list[str]
-
-
 class Texts(Result):
     """Several documents; ``errors`` are the names and documents that were left out."""
 
     count: int
     documents: list[Text]
-    errors: list[Failure]
+    errors: list[LookupFailure]
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -189,15 +181,6 @@ def _note_about(services: Services, document: Document) -> Note | None:
     )
 
 
-def _failure(one: LookupFailure) -> Failure:
-    return Failure(
-        name=encodable(one.name),
-        code=one.code,
-        message=encodable(one.message),
-        suggestions=list(one.suggestions),
-    )
-
-
 def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> NotFound:
     error = NotFound(
         "document", pattern, suggestions=[name for failure in missed for name in failure.suggestions]
@@ -210,12 +193,6 @@ def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> NotFound:
 def _heading(one: Text) -> str:
     title = title_to_read(one.title, one.origin)
     return f"{one.file} ({one.docid}), from line {one.start_line} of {one.total_lines}: {title}"
-
-
-def _texts_text(result: Texts) -> str:
-    return "\n".join(
-        with_successor(_heading(document), document.superseded_by) for document in result.documents
-    )
 
 
 def _context_comment(one: Content) -> str:
@@ -278,7 +255,9 @@ def get(
 
 @operation(
     Effect.READS,
-    text=_texts_text,
+    text=lambda result: "\n".join(
+        with_successor(_heading(document), document.superseded_by) for document in result.documents
+    ),
     in_own_process=True,
     route="/documents",
     commands=(Command("get"),),
@@ -307,4 +286,8 @@ def multi_get(
     documents = [
         text_of(Text, excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts
     ]
-    return Texts(count=len(documents), documents=documents, errors=[*map(_failure, found.errors)])
+    errors = [
+        replace(failure, name=encodable(failure.name), message=encodable(failure.message))
+        for failure in found.errors
+    ]
+    return Texts(count=len(documents), documents=documents, errors=errors)

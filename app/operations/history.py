@@ -9,8 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answers import SHOWN_ID, SHOWN_SUMMARY, session_line
-from clawmem.app.operations.explaining import plain, score_lines, trace_parts
+from clawmem.app.operations.answers import (
+    SHOWN_ID,
+    SHOWN_SUMMARY,
+    plain,
+    score_lines,
+    session_line,
+    trace_parts,
+)
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -489,10 +489,6 @@ class Treatment(DocumentReference):
     snoozed_until: str | None = None
 
 
-def _treatment(services: Services, target: Document, **became: Any) -> Treatment:
-    return Treatment(**place_of(services.vault.documents, target), **became)
-
-
 def treatment_text(result: Treatment) -> str:
     """Return one sentence about a note."""
     is_new = result.action == "snoozed"
@@ -529,9 +525,8 @@ def memory_pin(
     target = services.lookup.target(query)
     changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
     is_pinned = target.pins_itself or not unpin
-    return _treatment(
-        services,
-        target,
+    return Treatment(
+        **place_of(services.vault.documents, target),
         action="unpinned" if unpin else "pinned",
         changed=changed,
         pinned=is_pinned,
@@ -565,9 +560,8 @@ def memory_snooze(
     moment = None if until is None else tending.read_until(until)
     target = services.lookup.target(query)
     changed = tending.snooze(target, moment, services.caller, why)
-    return _treatment(
-        services,
-        target,
+    return Treatment(
+        **place_of(services.vault.documents, target),
         action="unsnoozed" if moment is None else "snoozed",
         changed=changed,
         pinned=target.is_pinned,

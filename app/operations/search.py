@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts, answer_text, clauses_of
+from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts, answer_text
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
@@ -202,17 +202,39 @@ def answer_question(
     asked = retrieval_request(services, request)
     found = find(asked)
     report_missing_vectors(services.vault.embeddings, verb, found)
-    recorder = AnswerRecorder(services, found, asked, verb, (perf_counter() - began) * 1000)
+    took_ms = (perf_counter() - began) * 1000
+    explained = None
     if request.explain:
-        receipt = recorder.receipt()
-        kept = recorder.record(lambda: receipt)
-        return answer_of(
-            found, services.settings, more_keys(found), with_bodies=request.body, explained=(receipt, kept)
-        )
-    recorder.record(recorder.receipt)
+        receipt = services.explain(found, asked, AnswerContext(verb, took_ms, VERSION))
+        explained = receipt, record_answer(services, found, asked, verb, took_ms, receipt)
+    else:
+        record_answer(services, found, asked, verb, took_ms)
     return answer_of(
-        found, services.settings, more_keys(found), compact=request.compact, with_bodies=request.body
+        found,
+        services.settings,
+        more_keys(found),
+        compact=request.compact and not request.explain,
+        with_bodies=request.body,
+        explained=explained,
     )
+
+
+def record_answer(
+    services: Services,
+    answer: Answer,
+    request: RetrievalRequest,
+    verb: str,
+    took_ms: float,
+    receipt: Receipt | None = None,
+) -> int | None:
+    """Record an answer with its receipt; return the id of the receipt, or ``None`` if no receipt is stored."""
+
+    def packed() -> bytes:
+        return pack(receipt or services.explain(answer, request, AnswerContext(verb, took_ms, VERSION)))
+
+    recalls = services.recalls
+    number = recalls.record(answer, verb, took_ms, limit=request.limit, receipt=packed)
+    return number if recalls.keeps_receipts else None
 
 
 def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
@@ -255,46 +277,13 @@ def retrieval_request(services: Services, request: Question) -> RetrievalRequest
     )
 
 
-class AnswerRecorder:
-    """Records an answer and its receipt."""
-
-    def __init__(
-        self, services: Services, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float
-    ) -> None:
-        self._services = services
-        self._answer = answer
-        self._request = request
-        self._verb = verb
-        self._took_ms = took_ms
-
-    def receipt(self) -> Receipt:
-        """Return the receipt of the answer."""
-        context = AnswerContext(self._verb, self._took_ms, VERSION)
-        return self._services.explain(self._answer, self._request, context)
-
-    def record(self, receipt: Callable[[], Receipt]) -> int | None:
-        """Record the answer; return the id of the receipt, or ``None`` if no receipt is stored."""
-
-        def packed() -> bytes:
-            return pack(receipt())
-
-        recalls, limit = self._services.recalls, self._request.limit
-        kept = recalls.record(self._answer, self._verb, self._took_ms, limit=limit, receipt=packed)
-        return kept if recalls.keeps_receipts else None
-
-
-def _upper(value: object) -> object:
-    return value.upper() if isinstance(value, str) else value
-
-
-def _lower(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-IntentName = Annotated[Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(_upper)]
+IntentName = Annotated[
+    Literal["WHY", "WHEN", "ENTITY", "WHAT"],
+    BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
+]
 RouteName = Annotated[
     Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
-    BeforeValidator(_lower),
+    BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
 ]
 
 
@@ -377,15 +366,11 @@ def explain(services: Services, request: Retrieval) -> SearchAnswer:
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
-
-    def find(asked: RetrievalRequest) -> Answer:
-        return services.intent_search_of(intent=intent, with_graph=request.graph)(asked)
-
     return answer_question(
         services,
         request,
         "intent_search",
-        find,
+        services.intent_search_of(intent=intent, with_graph=request.graph),
         lambda found: {"intent": found.intent, "confidence": found.confidence},
     )
 
@@ -393,12 +378,8 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
 @search_operation("/plan", query_mode("plan", "Split a question into its topics and merge the answers."))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
-
-    def find(asked: RetrievalRequest) -> Answer:
-        return services.query_plan(asked)
-
     return answer_question(
-        services, request, "query_plan", find, lambda found: {"plan": clauses_of(found.plan)}
+        services, request, "query_plan", services.query_plan, lambda found: {"plan": [*found.plan]}
     )
 
 
@@ -407,7 +388,7 @@ def _keys_of_route(found: Answer) -> dict[str, Any]:
         "intent": found.intent,
         "confidence": found.confidence,
         "clauses": len(found.plan) or None,
-        "plan": clauses_of(found.plan) or None,
+        "plan": [*found.plan] or None,
         "sessions": [*found.sessions] or None,
     }
     return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}

@@ -17,7 +17,7 @@ from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.search import AnswerRecorder
+from clawmem.app.operations.search import record_answer
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
@@ -196,8 +196,7 @@ def known_everywhere(services: Services) -> int:
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
         answer = services.pipeline("query")(request)
-        recorder = AnswerRecorder(services, answer, request, "query", 1.0)
-        assert recorder.record(recorder.receipt)
+        assert record_answer(services, answer, request, "query", 1.0)
     return number
 
 
