@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -17,8 +17,10 @@ from clawmem.app.operations.operation import Command, Effect, Option, Result, op
 from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
+from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
 from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
+from clawmem.domain.briefing.profile import Phrase
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.security.quoting import shown_title, title_to_read
@@ -27,7 +29,6 @@ from clawmem.ports.journal import Run, RunStatus
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.ports.records import Document
     from clawmem.ports.vault import Vault
 
@@ -196,10 +197,6 @@ def _when(one: LaneRun) -> str:
     return one.started_at[:16].replace("T", " ")
 
 
-def _undone_text(result: UndoneMerge) -> str:
-    return f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
-
-
 @operation(Effect.READS, text=_status_text, commands=(Command("maintain"),), is_tool=False)
 def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
     """
@@ -274,7 +271,14 @@ def lanes_run(
         return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
 
 
-@operation(Effect.REPEATABLE, text=_undone_text, commands=(Command("undo", "--merge"),), is_tool=False)
+@operation(
+    Effect.REPEATABLE,
+    text=lambda result: (
+        f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
+    ),
+    commands=(Command("undo", "--merge"),),
+    is_tool=False,
+)
 def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     """
     Undo a merge: serve the original notes again.
@@ -286,13 +290,6 @@ def lanes_undo(services: Services, note: Address) -> UndoneMerge:
     if not restored:
         raise NotFound("merge", note, remark="For the merged notes run: clawmem maintain --journal")
     return UndoneMerge(undone=target.display_path, restored=[document.display_path for document in restored])
-
-
-class RepeatedPhrase(Result):
-    """A text that several decisions contain."""
-
-    text: str
-    times: int
 
 
 class UsedTogether(Result):
@@ -307,7 +304,7 @@ class Reflection(Result):
 
     days: int
     decisions: list[str]
-    phrases: list[RepeatedPhrase]
+    phrases: list[Phrase]
     antipatterns: list[TitledFile]
     together: list[UsedTogether]
 
@@ -364,7 +361,7 @@ def reflect(
     return Reflection(
         days=found.days,
         decisions=[document.display_path for document in found.decisions],
-        phrases=[RepeatedPhrase(**phrase._asdict()) for phrase in found.phrases],
+        phrases=found.phrases,
         antipatterns=[titled_file(document) for document in found.antipatterns],
         together=[
             UsedTogether(files=[pair.one.display_path, pair.other.display_path], count=pair.count)
@@ -443,25 +440,17 @@ class ModelCost(Result):
     took_ms: int
 
 
-class Enriched(Result):
+@dataclass(frozen=True)
+class Enriched(EnrichReport):
     """
     Documents enriched by rules and by a model, and the new or changed records.
 
-    ``waiting`` documents can be enriched later, for ``failed`` ones the model gave no usable answer.
+    ``waiting`` documents can be enriched later, for ``failed`` ones the model gave no usable answer. ``warnings`` are
+    sentences about missing results, ``costs`` those of all runs until now.
     """
 
-    by_rules: int
-    by_model: int
-    notes: int
-    mentions: int
-    links: int
-    triples: int
-    evolved: int
-    failed: int
-    waiting: int
-    stopped: str = Field(description="Why no model was asked any more; empty without a reason.")
-    warnings: list[str] = Field(description="Sentences about missing results.")
-    costs: list[ModelCost] = Field(description="The costs of all runs until now.")
+    warnings: Sequence[str] = ()
+    costs: Sequence[ModelCost] = ()
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -484,7 +473,13 @@ def _warnings(services: Services, report: EnrichReport, *, anew: bool) -> list[s
 
 def enriched_text(result: Enriched) -> str:
     """Return the results of a run, and the costs of the models."""
-    return "\n".join([_run_line(result), *map(_cost_line, result.costs)])
+    lines = [_run_line(result)]
+    for cost in result.costs:
+        failed = f", {cost.failed} failed" if cost.failed else ""
+        tokens = f"{cost.prompt_tokens} + {cost.answer_tokens} tokens"
+        calls = f"{cost.model} for {cost.purpose}: {cost.calls} calls{failed}"
+        lines.append(f"{calls}, {tokens}, {cost.took_ms / 1000:.1f} s")
+    return "\n".join(lines)
 
 
 def _run_line(result: Enriched) -> str:
@@ -505,12 +500,6 @@ def _run_line(result: Enriched) -> str:
     evolved = f", {plural(result.evolved, 'note')} rewritten" if result.evolved else ""
     waiting = f" {result.waiting} wait." if result.waiting else ""
     return f"Enriched: {done}; new or changed: {made}{evolved}.{waiting}"
-
-
-def _cost_line(one: ModelCost) -> str:
-    failed = f", {one.failed} failed" if one.failed else ""
-    tokens = f"{one.prompt_tokens} + {one.answer_tokens} tokens"
-    return f"{one.model} for {one.purpose}: {one.calls} calls{failed}, {tokens}, {one.took_ms / 1000:.1f} s"
 
 
 @operation(
@@ -547,4 +536,5 @@ def enrich(
         ModelCost(**{name: getattr(cost, name) for name in ModelCost.model_fields})
         for cost in services.vault.ledger.totals()
     ]
-    return Enriched(**asdict(report), warnings=_warnings(services, report, anew=all), costs=costs)
+    warnings = _warnings(services, report, anew=all)
+    return Enriched(**asdict(report), warnings=warnings, costs=costs)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,7 +22,8 @@ from clawmem.app.operations.operation import (
     Result,
     operation,
 )
-from clawmem.app.operations.output import Text, Verbatim, plural
+from clawmem.app.operations.output import Verbatim, plural
+from clawmem.app.services.openclaw import AgentSources, MemoryHit
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS
 from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
@@ -31,7 +32,7 @@ from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, Mode
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.openclaw import AgentMemory, MemoryHit
+    from clawmem.app.services.openclaw import AgentMemory
     from clawmem.app.settings.model import Settings
 
 Q = TypeVar("Q", bound=Request)
@@ -70,15 +71,6 @@ class AgentMemorySettings(BaseModel):
     indexed: Chunking | None = None
 
 
-class NoMemory(NotFound):
-    """The agent has no memory yet."""
-
-    def __init__(self, agent: str) -> None:
-        super().__init__("memory of the agent", agent)
-        remedy = f"Run: clawmem openclaw index --agent {agent} --workspace FOLDER"
-        self.args = (f"The agent {agent!r} has no memory here. {remedy}",)
-
-
 class AgentFiles(NamedTuple):
     """The files of the memory of ``agent``: its own vault, and its settings."""
 
@@ -100,31 +92,25 @@ class AgentFiles(NamedTuple):
             ) from error
 
     def known(self) -> AgentMemorySettings:
-        """Return the settings; raise `NoMemory` if there are none."""
-        if found := self.read():
-            return found
-        raise NoMemory(self.agent)
+        """Return the settings; raise `NotFound` if there are none."""
+        if settings := self.read():
+            return settings
+        remedy = f"Run: clawmem openclaw index --agent {self.agent} --workspace FOLDER"
+        raise NotFound("memory of the agent", self.agent, remark=remedy)
 
-    def changed(
-        self,
-        workspace: str,
-        extra: Sequence[str] | None,
-        sessions: bool | None,
-        tokens: int | None,
-        overlap: int | None,
-    ) -> AgentMemorySettings:
+    def changed(self, request: IndexAgent) -> AgentMemorySettings:
         """
-        Return the settings with the values that were given.
+        Return the settings with the values that *request* gives.
 
         Raises:
-            NoMemory: There are no settings, and no workspace is given.
+            NotFound: There are no settings, and no workspace is given.
             InvalidInput: A path does not exist, or the overlap is as large as a chunk.
         """
-        before = (
-            AgentMemorySettings(workspace=Path(workspace)) if workspace and not self.read() else self.known()
-        )
-        tokens = tokens or before.chunking.tokens
-        overlap = before.chunking.overlap if overlap is None else overlap
+        workspace, extra = request.workspace, request.extra
+        is_new = workspace and not self.read()
+        before = AgentMemorySettings(workspace=Path(workspace)) if is_new else self.known()
+        tokens = request.chunk_tokens or before.chunking.tokens
+        overlap = before.chunking.overlap if request.chunk_overlap is None else request.chunk_overlap
         if overlap >= tokens:
             raise InvalidInput(
                 "OUT_OF_BOUNDS",
@@ -133,7 +119,7 @@ class AgentFiles(NamedTuple):
         changes = {
             "workspace": _existing(workspace, is_folder=True) if workspace else before.workspace,
             "extra": before.extra if extra is None else [_existing(text) for text in extra if text],
-            "sessions": before.sessions if sessions is None else sessions,
+            "sessions": before.sessions if request.sessions is None else request.sessions,
             "chunking": Chunking(tokens=tokens, overlap=overlap),
         }
         return before.model_copy(update=changes)
@@ -144,15 +130,15 @@ class AgentFiles(NamedTuple):
         write_whole(self.settings, settings.model_dump_json(indent=2).encode())
 
 
-def state_of_openclaw(env: Mapping[str, str], home: Path) -> Path:
+def state_of_openclaw(settings: Settings) -> Path:
     """Return the folder in which OpenClaw keeps its agents."""
-    chosen = env.get(STATE_VARIABLE)
-    return Path(chosen).expanduser() if chosen else home / ".openclaw"
+    chosen = os.environ.get(STATE_VARIABLE)
+    return Path(chosen).expanduser() if chosen else settings.home / ".openclaw"
 
 
-def files_of_agent(state: Path, agent: str) -> AgentFiles:
+def files_of_agent(settings: Settings, agent: str) -> AgentFiles:
     """Return the files of the memory of *agent*. No two agents share one: an id has no capital letters."""
-    folder = state / "clawmem"
+    folder = state_of_openclaw(settings) / "clawmem"
     return AgentFiles(agent, folder / f"{agent}.sqlite", folder / f"{agent}.json")
 
 
@@ -252,23 +238,10 @@ class SearchAgent(AgentRequest):
     ] = "all"
 
 
-class AgentHit(Result):
-    """Lines of a memory file or session."""
-
-    path: str
-    start_line: int
-    end_line: int
-    score: float
-    snippet: str
-    source: str
-    vector_score: float | None
-    text_score: float | None
-
-
 class AgentAnswer(Result):
     """The best chunks; ``degraded`` names searches that could not take part, with reasons."""
 
-    results: list[AgentHit]
+    results: list[MemoryHit]
     model: str | None
     degraded: dict[str, str]
 
@@ -314,51 +287,27 @@ class AgentStatus(Result):
 
 def settings_of_agent(settings: Settings, request: AgentRequest, caller: str) -> Settings:
     """Return the settings of the vault of the agent; raise `NotFound` if it has no memory and none can be made."""
-    files = _files(settings, request)
+    files = files_of_agent(settings, request.agent)
     if isinstance(request, IndexAgent):
-        _changed(files, request)
+        files.changed(request)
     else:
-        _known(settings, request)
+        files.known()
     return settings.model_copy(update={**UNCHOSEN, "vault": files.vault})
 
 
-def _changed(files: AgentFiles, request: IndexAgent) -> AgentMemorySettings:
-    return files.changed(
-        request.workspace, request.extra, request.sessions, request.chunk_tokens, request.chunk_overlap
-    )
-
-
-def _files(settings: Settings, request: AgentRequest) -> AgentFiles:
-    return files_of_agent(state_of_openclaw(os.environ, settings.home), request.agent)
-
-
-def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, AgentMemorySettings]:
-    files = _files(settings, request)
-    return files, files.known()
-
-
-def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
-    from clawmem.app.services.openclaw import AgentSources
-
-    chunks = settings.chunking
-    sources = AgentSources(
-        settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
-    )
-    state = state_of_openclaw(os.environ, services.settings.home)
-    return services.agent_memory(sources=sources, sessions=services.agent_sessions(str(state), agent))
-
-
 def _synced(
-    services: Services,
-    agent: str,
-    files: AgentFiles,
-    settings: AgentMemorySettings,
-    *,
-    all_sessions: bool = False,
-) -> IndexedAgent:
+    services: Services, files: AgentFiles, settings: AgentMemorySettings, *, all_sessions: bool = False
+) -> tuple[AgentMemory, IndexedAgent]:
     """Index what changed, and make the missing vectors; a model that fails leaves the texts for the next pass."""
+    chunks = settings.chunking
+    memory = services.agent_memory(
+        sources=AgentSources(
+            settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
+        ),
+        sessions=services.agent_sessions(str(state_of_openclaw(services.settings)), files.agent),
+    )
     rebuilt = settings.indexed not in (None, settings.chunking)
-    passes = _memory(services, agent, settings).sync(force=rebuilt, all_sessions=all_sessions)
+    passes = memory.sync(force=rebuilt, all_sessions=all_sessions)
     if settings.indexed != settings.chunking:
         files.write(settings.model_copy(update={"indexed": settings.chunking}))
     warnings, embedded = [problem for report in passes for problem in report.problems], 0
@@ -368,13 +317,13 @@ def _synced(
         warnings += filter(None, [report.error])
     except (EmbeddingError, ModelError) as error:
         warnings.append(str(error))
-    return IndexedAgent(
-        agent=agent,
+    return memory, IndexedAgent(
+        agent=files.agent,
         vault=str(files.vault),
-        added=sum(one.added for one in passes),
-        updated=sum(one.updated for one in passes),
-        unchanged=sum(one.unchanged for one in passes),
-        removed=sum(one.removed for one in passes),
+        added=sum(report.added for report in passes),
+        updated=sum(report.updated for report in passes),
+        unchanged=sum(report.unchanged for report in passes),
+        removed=sum(report.removed for report in passes),
         embedded=embedded,
         rebuilt=rebuilt,
         warnings=warnings,
@@ -383,10 +332,6 @@ def _synced(
 
 def _source(collection: str) -> str:
     return "sessions" if collection == "sessions" else "memory"
-
-
-def _shown(one: MemoryHit) -> AgentHit:
-    return AgentHit(**{**one._asdict(), "score": round(one.score, 4)})
 
 
 def _indexed_text(result: IndexedAgent) -> str:
@@ -404,54 +349,41 @@ def _answer_text(answer: AgentAnswer) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _file_text(file: AgentFile) -> list[Verbatim]:
-    return [Verbatim(file.text)]
-
-
-def _status_text(status: AgentStatus) -> str:
-    files = ", ".join(f"{count} of {name}" for name, count in sorted(status.files.items())) or "none"
-    return (
-        f"Workspace: {status.workspace}\nVault: {status.vault}\nFiles: {files}\n"
-        f"Chunks: {status.chunks}, {status.pending} without vectors\nModel: {status.model or 'none'}"
-    )
-
-
 def _operation_of_agent(
-    word: str, text: Callable[[R], Text]
+    word: str, **spelling: Any
 ) -> Callable[[Callable[[Services, Q], R]], Operation[[Q], R]]:
     """Return a decorator for an operation over the vault of an agent; all but the status index what changed before."""
     is_status = word == "status"
     return operation(
         Effect.READS if is_status else Effect.REPEATABLE,
-        text=text,
         commands=(Command(f"openclaw {word}"),),
         is_tool=False,
         any_vault=False,
         in_own_process=is_status,
         opens=Opening.EXISTING if is_status else Opening.CREATED,
         settings=settings_of_agent,
+        **spelling,
     )
 
 
-@_operation_of_agent("index", _indexed_text)
+@_operation_of_agent("index", text=_indexed_text)
 def index_agent(services: Services, request: IndexAgent) -> IndexedAgent:
     """
     Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
 
     Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
     """
-    files = _files(services.settings, request)
-    settings = _changed(files, request)
+    files = files_of_agent(services.settings, request.agent)
+    settings = files.changed(request)
     files.write(settings)
-    return _synced(services, request.agent, files, settings, all_sessions=request.all_sessions)
+    return _synced(services, files, settings, all_sessions=request.all_sessions)[1]
 
 
-@_operation_of_agent("search", _answer_text)
+@_operation_of_agent("search", text=_answer_text)
 def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
     """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-    files, settings = _known(services.settings, request)
-    synced = _synced(services, request.agent, files, settings)
-    memory = _memory(services, request.agent, settings)
+    files = files_of_agent(services.settings, request.agent)
+    memory, synced = _synced(services, files, files.known())
     names = services.vault.documents.collections()
     wanted = [name for name in names if request.source == "all" or _source(name) == request.source]
     asked = read_request(
@@ -466,16 +398,16 @@ def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
     )
     found = services.openclaw(asked)
     degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
-    hits = [_shown(hit) for hit in memory.hits(found)]
-    return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
+    return AgentAnswer(
+        results=memory.hits(found), model=services.vault.embeddings.fingerprint(), degraded=degraded
+    )
 
 
-@_operation_of_agent("get", _file_text)
+@_operation_of_agent("get", text=lambda file: [Verbatim(file.text)])
 def get_of_agent(services: Services, request: GetOfAgent) -> AgentFile:
     """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-    files, settings = _known(services.settings, request)
-    _synced(services, request.agent, files, settings)
-    memory = _memory(services, request.agent, settings)
+    files = files_of_agent(services.settings, request.agent)
+    memory, _ = _synced(services, files, files.known())
     address = memory.find(request.path).display_path
     excerpt = services.lookup.get(address, from_line=request.from_line, max_lines=request.lines)
     return AgentFile(
@@ -486,10 +418,10 @@ def get_of_agent(services: Services, request: GetOfAgent) -> AgentFile:
     )
 
 
-@_operation_of_agent("status", _status_text)
+@_operation_of_agent("status")
 def status_of_agent(services: Services, request: AgentRequest) -> AgentStatus:
     """Show the sources of the memory of an agent, and the number of indexed files."""
-    _, settings = _known(services.settings, request)
+    settings = files_of_agent(services.settings, request.agent).known()
     files: dict[str, int] = {}
     for name, count in services.vault.documents.collections().items():
         files[_source(name)] = files.get(_source(name), 0) + count

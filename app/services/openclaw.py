@@ -165,7 +165,8 @@ class AgentSources(NamedTuple):
     overlap: int
 
 
-class MemoryHit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MemoryHit:
     """A chunk that was found; a part of the score is ``None`` if that search did not find it."""
 
     path: str
@@ -244,7 +245,7 @@ class AgentMemory:
             self.path_of(one.document),
             one.span.start_line if one.span else one.start_line,
             one.span.end_line if one.span else one.end_line,
-            one.score,
+            round(one.score, 4),
             one.body[start:end][:LONGEST_SNIPPET],
             SESSIONS if one.document.collection == SESSIONS else MEMORY,
             one.legs.get("vector"),
