@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from clawmem.adapters.sqlite.database import PAGE_SIZE, Database, Row, busy_handler
+from clawmem.adapters.sqlite.database import Database, Row, busy_handler
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.vault_file import is_empty, is_text
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
@@ -20,34 +20,7 @@ from clawmem.ports.storage import SalvageReport
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 _LAST = 2**63 - 1  # the largest row number
 _HALVINGS = 12  # of the row numbers between unreadable rows
-_OF_VAULTS = {
-    "content",
-    "documents",
-    "fragments",
-    "meta",
-}  # tables of every vault, in a readable list of them
-
-_LONG_AGO = "1970-01-01T00:00:00.000Z"
-# Places, hashes and times of documents are in indexes, too.
-_INDEXES = (
-    "select id, collection, path from documents indexed by sqlite_autoindex_documents_1 where ? < ? order by 2{0}, 3{0}",
-    "select id, hash from documents indexed by documents_hash where ? < ? order by 2{0}, 1{0}",
-    """
-    select id, authored_at from documents indexed by documents_chronology
-     where inactive is null and ? < ? order by 2{0}, 1{0}
-    """,
-)
-# Until its file is read again, nobody knows who wrote the text.
-_PUT_BACK = """
-insert into documents (id, collection, path, title, hash, source_hash, authored_at, modified_at, indexed_at, content_type,
-    confidence, pinned, body_length, origin, inactive)
-select :id, :collection, :path, :path, hash, '', :at, :at, :at, 'note', .5,
-       coalesce((select act = 'pin' from acts where document_id = :id and act in ('pin', 'unpin') order by id desc), 0),
-       length(body), 'tool_outside',
-       case when exists (select 1 from acts where document_id = :id and act in ('forget', 'purge')) then 'forgotten'
-            when body = '' then 'removed' when not :is_served then 'archived' end
-  from content where hash = :hash
-"""
+_OF_VAULTS = {"content", "documents", "fragments", "meta"}  # tables of every vault
 
 
 def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
@@ -69,7 +42,7 @@ def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL, 0o600))
         with closing(Database(draft)) as new:
             prepare(new)
-            with _reading(vault, draft) as old, new.without_rules(), new.atomic():
+            with _reading(vault) as old, new.without_rules(), new.atomic():
                 kept, lost = _copy(old, new) if old else ({}, {})
                 notes, damaged = mend(new)
         if aside:
@@ -93,57 +66,39 @@ def discard_vault(path: str) -> None:
     """Delete the vault at *path*, which nothing uses, and its log."""
     for end in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{end}").unlink(missing_ok=True)
-        Path(f"{path}.header{end}").unlink(missing_ok=True)
 
 
 @contextmanager
-def _reading(vault: str, draft: str) -> Iterator[apsw.Connection | None]:
-    """Open *vault* without changing it, and keep other writers out for the block; None if it is empty."""
+def _reading(vault: str) -> Iterator[apsw.Connection | None]:
+    """Open *vault* without changing it, and keep other writers out for the block; None if SQLite can read nothing."""
     if is_empty(vault):
         yield None
         return
     if Path(vault).is_dir():
         raise NotAVault(vault, "it is a folder, and a vault is a file")
-    old = apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with closing(apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)) as old:
         old.set_busy_handler(busy_handler())
         old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         with suppress(apsw.Error):  # a damaged list of tables
             tables = {name for (name,) in old.execute("select name from sqlite_schema where type = 'table'")}
             if tables and not tables >= _OF_VAULTS and old.pragma("application_id") != APPLICATION_ID:
                 raise NotAVault(vault, "it is the SQLite database of another program")
-        old.execute("pragma writable_schema = on")  # use the readable part of a damaged schema
         try:
+            old.execute("pragma writable_schema = on")  # use the readable part of a damaged schema
             old.execute("begin immediate; select id from documents limit 0").fetchall()
         except apsw.BusyError as error:
             raise VaultLocked(vault) from error
-        except (apsw.NotADBError, apsw.SQLError):  # a damaged header
-            old.close()
-            old = apsw.Connection(_with_header(vault, draft))
-            old.execute("pragma writable_schema = on")
+        except apsw.NotADBError as error:
+            if is_text(vault):
+                raise NotAVault(vault, "it is a text file") from error
+            yield None
+            return
         except apsw.Error:
             pass  # its damage allows no lock
         with suppress(apsw.Error):
             if application := old.pragma("application_id"):
                 refuse_foreign(vault, application, old.pragma("user_version"))
         yield old
-    finally:
-        with suppress(apsw.Error):
-            old.close()
-
-
-def _with_header(vault: str, draft: str) -> str:
-    """Return the path of a copy of *vault* with the file header of the new vault *draft*."""
-    if is_text(vault):
-        raise NotAVault(vault, "it is a text file")
-    copy = shutil.copyfile(vault, f"{draft}.header")
-    with suppress(FileNotFoundError):
-        shutil.copyfile(f"{vault}-wal", f"{copy}-wal")
-    header = bytearray(Path(draft).read_bytes()[:100])
-    header[28:32] = (os.path.getsize(copy) // PAGE_SIZE).to_bytes(4, "big")  # noqa: PTH202
-    with open(copy, "rb+") as file:  # noqa: PTH123
-        file.write(header)
-    return copy
 
 
 def _copy(old: apsw.Connection, new: Database) -> tuple[dict[str, int], dict[str, int | None]]:
@@ -180,22 +135,7 @@ def _copy(old: apsw.Connection, new: Database) -> tuple[dict[str, int], dict[str
         kept[table] = int(new.value(f"select count(*) from {table}"))
         if count is not None:
             lost[table] = max(0, count - kept[table])
-    if lost["documents"] != 0:
-        _put_back(old, new)
     return {table: count for table, count in kept.items() if count}, {t: n for t, n in lost.items() if n != 0}
-
-
-def _put_back(old: apsw.Connection, new: Database) -> None:
-    """Add a record for each document whose own one is unreadable and whose text is not."""
-    places, hashes, times = ({row[0]: row[1:] for row in _readable(old, sql, halvings=0)} for sql in _INDEXES)
-    for number in (places.keys() & hashes.keys()) - {*new.values("select id from documents")}:
-        place = dict(zip(("collection", "path"), places[number], strict=True))
-        known = {
-            "hash": hashes[number][0],
-            "at": times.get(number, (_LONG_AGO,))[0],
-            "is_served": number in times,
-        }
-        new.write(_PUT_BACK, {"id": number, **place, **known})
 
 
 def _readable(

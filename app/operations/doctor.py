@@ -73,7 +73,7 @@ def doctor(services: Services) -> Examination:
 
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
 _CONTENTS = {
-    "documents": "titles, times and tags of notes, memories and diary entries",
+    "documents": "records of notes, memories and diary entries",
     "acts": "acts such as pins, snoozes and forgetting",
     "forgotten_texts": "fingerprints of forgotten texts",
     "sessions": "sessions of agents",
