@@ -5,7 +5,6 @@ from __future__ import annotations
 import plistlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,16 +13,16 @@ from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5
 STOPS_WITHIN_S = 20  # slightly more than watcher and server need to stop
-SYSTEMD_UNIT = """\
+SYSTEMD_UNIT = f"""\
 [Unit]
-Description={description}
+Description={{description}}
 
 [Service]
 Type=simple
-{environment}ExecStart={command}
+{{environment}}ExecStart={{command}}
 Restart=on-failure
-RestartSec={restart}
-TimeoutStopSec={stop}
+RestartSec={RESTARTS_AFTER_S}
+TimeoutStopSec={STOPS_WITHIN_S}
 
 [Install]
 WantedBy=default.target
@@ -31,33 +30,23 @@ WantedBy=default.target
 
 
 class Service(NamedTuple):
-    """
-    A service: ``name`` is part of its file name, ``command`` the program with its arguments, and ``variables`` its
-    environment variables.
-    """
+    """A service: the program with its arguments, and its environment variables."""
 
-    name: str
     description: str
     command: Sequence[str]
     variables: Mapping[str, str]
 
 
 class Manager(NamedTuple):
-    """
-    The service manager of a system.
-
-    ``file`` is a path below the home folder, where ``{name}`` is the name of the service; ``begin`` and ``end`` are
-    commands, where ``{file}`` is that path.
-    """
+    """The service manager of a system: the unit's path below the home folder, its text, and the commands for it."""
 
     file: str
-    text: Callable[[Service], str]
-    begin: Sequence[str]
-    end: Sequence[str]
+    text: Callable[[str, Service], str]
+    begin: str
+    end: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnitChange:
+class UnitChange(NamedTuple):
     """The change to the file of a service, made or planned: ``text`` is its new content, empty if it is removed."""
 
     file: str
@@ -66,29 +55,26 @@ class UnitChange:
     next: str
 
 
-def systemd_unit(service: Service) -> str:
+def systemd_unit(name: str, service: Service) -> str:
     """Return *service* as a systemd unit."""
 
     def quoted(text: str) -> str:  # a percent sign starts a specifier
         escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
         return f'"{escaped}"'
 
+    assignments = (quoted(f"{variable}={value}") for variable, value in service.variables.items())
     return SYSTEMD_UNIT.format(
         description=service.description,
-        environment="".join(
-            f"Environment={quoted(f'{name}={value}')}\n" for name, value in service.variables.items()
-        ),
+        environment="".join(f"Environment={assignment}\n" for assignment in assignments),
         # A dollar sign starts a variable in commands, but not in Environment.
         command=" ".join(quoted(word.replace("$", "$$")) for word in service.command),
-        restart=RESTARTS_AFTER_S,
-        stop=STOPS_WITHIN_S,
     )
 
 
-def launch_agent(service: Service) -> str:
+def launch_agent(name: str, service: Service) -> str:
     """Return *service* as a launchd agent."""
     agent = {
-        "Label": f"clawmem.{service.name}",
+        "Label": f"clawmem.{name}",
         "ProgramArguments": list(service.command),
         "EnvironmentVariables": dict(service.variables),
         "RunAtLoad": True,
@@ -100,19 +86,18 @@ def launch_agent(service: Service) -> str:
     return plistlib.dumps(agent).decode("utf-8")
 
 
-_UNIT = "clawmem-{name}.service"
 MANAGERS = {
     "linux": Manager(
-        f".config/systemd/user/{_UNIT}",
+        ".config/systemd/user/clawmem-{name}.service",
         systemd_unit,
-        ("systemctl", "--user", "enable", "--now", _UNIT),
-        ("systemctl", "--user", "disable", "--now", _UNIT),
+        "systemctl --user enable --now clawmem-{name}.service",
+        "systemctl --user disable --now clawmem-{name}.service",
     ),
     "darwin": Manager(
         "Library/LaunchAgents/clawmem.{name}.plist",
         launch_agent,
-        ("launchctl", "load", "-w", "{file}"),
-        ("launchctl", "unload", "-w", "{file}"),
+        "launchctl load -w {file}",
+        "launchctl unload -w {file}",
     ),
 }
 
@@ -121,7 +106,7 @@ def change_service(
     platform: str, home: Path, name: str, service: Service | None, *, dry_run: bool = False
 ) -> UnitChange:
     """
-    Write the file of *service* below *home*, or delete that of *name*; repeating either changes nothing.
+    Write the file of the service *name* below *home*, or delete it without a *service*; repeating either changes nothing.
 
     Args:
         platform: A value of `sys.platform`.
@@ -135,7 +120,7 @@ def change_service(
         )
     manager = MANAGERS[platform]
     file = home / manager.file.format(name=name)
-    text = manager.text(service) if service else ""
+    text = manager.text(name, service) if service else ""
     try:
         before = file.read_text("utf-8") if file.exists() else ""
         if before != text and not dry_run:
@@ -147,5 +132,4 @@ def change_service(
     except OSError as error:
         raise ConfigError(f"{file} cannot be changed: {error.strerror}. It is as it was.") from error
     command = manager.begin if service else manager.end
-    following = shlex.join(word.format(file=file, name=name) for word in command)
-    return UnitChange(str(file), text, before != text, following)
+    return UnitChange(str(file), text, before != text, command.format(file=shlex.quote(str(file)), name=name))

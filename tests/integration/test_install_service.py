@@ -22,7 +22,6 @@ from clawmem.app.serve.service_units import (
 )
 
 ODD = Service(
-    "watcher",
     "clawmem: keeps up",
     ("/opt/my python/bin/python", "-I", "-m", "clawmem", "watch", "--vault", '/a "b"/50%/$HOME/c\\d.sqlite'),
     {"XDG_CONFIG_HOME": "/home/me/my %config"},
@@ -40,9 +39,9 @@ def unit(text: str) -> configparser.ConfigParser:
 
 def test_every_system_is_told_the_same() -> None:
     """Whatever stands in a path, the program gets it as it is."""
-    said = unit(systemd_unit(ODD))["Service"]
+    said = unit(systemd_unit("watcher", ODD))["Service"]
     words = shlex.split(said["ExecStart"].replace("%%", "%").replace("$$", "$"))
-    agent = plistlib.loads(launch_agent(ODD).encode())
+    agent = plistlib.loads(launch_agent("watcher", ODD).encode())
 
     assert tuple(words) == tuple(ODD.command) == tuple(agent["ProgramArguments"])
     assert said["Environment"] == '"XDG_CONFIG_HOME=/home/me/my %%config"'

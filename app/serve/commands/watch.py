@@ -85,7 +85,7 @@ def install_service(
         variables = ONE_HEAP | packages | passed_variables(os.environ)
         vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
         command = (*PROGRAM, what, "--vault", vault)
-        service = Service(name, f"clawmem: {description}", command, variables)
+        service = Service(f"clawmem: {description}", command, variables)
     change = change_service(sys.platform, Path.home(), name, service, dry_run=dry_run)
     enables = enable and not (remove or dry_run)
     if enables:
@@ -101,7 +101,7 @@ def install_service(
         text = change.text.rstrip("\n")
     elif not dry_run:
         text += f"\nNext: {change.next}"
-    show_outcome(ctx, {**asdict(change), "enabled": enable, "dry_run": dry_run}, text)
+    show_outcome(ctx, {**change._asdict(), "enabled": enable, "dry_run": dry_run}, text)
 
 
 def _printer(ctx: typer.Context) -> Callable[[WatchEvent], None]:
