@@ -1,14 +1,19 @@
-"""Documents in the order of their writing, sessions, the budget of prompts, and how answers came about."""
+"""The history of a vault: documents in order, sessions and their topics, receipts of answers, and the use of all."""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.app.environment.places import topics_folder
+from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.answers import (
     SHOWN_ID,
     SHOWN_SUMMARY,
@@ -18,16 +23,18 @@ from clawmem.app.operations.answers import (
     trace_parts,
 )
 from clawmem.app.operations.fields import Address, Limit
-from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Part, confidence_text, table
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.output import Part, confidence_text, plural, records_table, table
 from clawmem.app.operations.search import AsOf
 from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
+from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import title_to_read
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall, Receipts
 
@@ -242,3 +249,207 @@ def show_receipt(
 ) -> Receipt:
     """Show how an answer came about."""
     return Receipt(**plain(services.why.find(id)))
+
+
+# -- topics of sessions, and the profile of the user ------------------------------------------------------
+
+
+SessionId = Annotated[str, Field(description="Session; by default the one that runs this command.")]
+
+
+class SessionTopic(Result):
+    """The topic of a session; null if it has none."""
+
+    session_id: str
+    topic: str | None
+
+
+def _topics() -> Topics:
+    return Topics(topics_folder(os.environ))
+
+
+def _session_id(given: str) -> str:
+    known = [given, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
+    if session := next(filter(None, known), ""):
+        return session
+    raise InvalidInput("INVALID_INPUT", "No session is known here. Name it: --session-id ID")
+
+
+def _topic_text(result: SessionTopic) -> str:
+    return result.topic or "This session keeps to no topic."
+
+
+@operation(Effect.REPEATABLE, text=_topic_text, is_tool=False, opens=Opening.NOTHING)
+def focus_set(
+    services: Services,
+    topic: Annotated[
+        str,
+        Field(description="The topic, up to 256 characters."),
+        Option(metavar="TOPIC...", is_argument=True),
+    ],
+    session_id: SessionId = "",
+) -> SessionTopic:
+    """Set the topic of a session: notes about it are ranked first."""
+    session = _session_id(session_id)
+    return SessionTopic(session_id=session, topic=_topics().set(session, topic))
+
+
+@operation(Effect.READS, text=_topic_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
+def focus_show(services: Services, session_id: SessionId = "") -> SessionTopic:
+    """Show the topic of a session."""
+    session = _session_id(session_id)
+    return SessionTopic(session_id=session, topic=_topics().get(session) or None)
+
+
+@operation(Effect.REPEATABLE, text=_topic_text, is_tool=False, opens=Opening.NOTHING)
+def focus_clear(services: Services, session_id: SessionId = "") -> SessionTopic:
+    """Remove the topic of a session."""
+    session = _session_id(session_id)
+    _topics().clear(session)
+    return SessionTopic(session_id=session, topic=None)
+
+
+class UserProfile(Result):
+    """The profile as Markdown; ``text`` is null if there is none."""
+
+    text: str | None = None
+
+
+def _profile_text(result: UserProfile) -> str:
+    empty = "There is no profile yet: the vault has no decision, no preference and no session."
+    return (result.text or "").rstrip() or empty
+
+
+@operation(Effect.READS, text=_profile_text, route="/profile")
+def profile(services: Services) -> UserProfile:
+    """
+    Return the profile of the user.
+
+    It lists the titles and first sentences of current decisions and preferences, and what the last sessions came to.
+    """
+    return UserProfile(text=services.profile.text() or None)
+
+
+# -- the use and the growth of a vault --------------------------------------------------------------------
+
+
+class UsageReport(Result):
+    """The recalls, growth, age of documents and speed of a vault, as tables of records; ``files`` were written."""
+
+    now: str
+    since: str | None
+    documents: int
+    recalls: int
+    top: int
+    tables: dict[str, list[dict[str, Any]]]
+    files: list[str]
+
+
+class Section(NamedTuple):
+    """A table of the report: the question that it answers, its columns, and the condition on its rows."""
+
+    title: str
+    question: str
+    columns: str  # see `records_table`
+    latest: bool = False  # whether a long table shows its last rows instead of its first
+    where: Mapping[str, str] = {}
+
+
+_GROWTH = "month collection documents bytes=size documents_total=in_all bytes_total=size_in_all"
+_SPEED = "recalls unanswered degraded p50_ms p95_ms"
+SECTIONS = (
+    Section(
+        "Recalled most", "most_recalled", "document content_type recalls questions best_rank last_recalled_at"
+    ),
+    Section("Never recalled, oldest first", "never_recalled", "document content_type authored_at age_days"),
+    Section(
+        "By collection and type",
+        "coverage",
+        "collection content_type documents bytes=size pinned unembedded=without_vectors recalled recalls",
+    ),
+    Section("Growth, by the month written", "growth", _GROWTH, latest=True, where={"basis": "authored"}),
+    Section("Growth, by the month indexed", "growth", _GROWTH, latest=True, where={"basis": "indexed"}),
+    Section(
+        "Documents by age in days",
+        "ages",
+        "collection future under_7 under_30 under_90 under_365 older median_days",
+    ),
+    Section("Age by type", "staleness", "content_type documents median_days oldest_days overdue"),
+    Section("No longer served", "inactive", "collection reason documents bytes=size"),
+    Section("Recalls by month", "use", "month collection content_type recalls documents", latest=True),
+    Section("Speed", "speed", f"verb {_SPEED} slowest_ms"),
+    Section("Speed by day", "days", f"day verb {_SPEED}", latest=True),
+    Section("Degraded answers", "degraded", "verb leg recalls share last_at"),
+)
+
+
+def _folder(path: Path) -> str:
+    try:
+        path.expanduser().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error.strerror}.") from error
+    return str(path.expanduser())
+
+
+def _report_text(result: UsageReport) -> Iterator[Part]:
+    period = f"since {result.since}" if result.since else "so far"
+    yield f"{plural(result.documents, 'document')}, {plural(result.recalls, 'recorded question')} {period}."
+    if not result.documents:
+        yield "The vault serves nothing yet. Next: clawmem update"
+    if not result.recalls:
+        yield "Nothing can be said of recalls: questions are recorded as they are asked."
+    for section in SECTIONS:
+        if result.recalls or section.question != "never_recalled":  # else it would list all documents
+            yield from _section(result, section)
+    for path in result.files:
+        yield f"Written: {path}"
+
+
+def _section(result: UsageReport, section: Section) -> Iterator[Part]:
+    records = [
+        record
+        for record in result.tables[section.question]
+        if all(record[column] == value for column, value in section.where.items())
+    ]
+    if not records:
+        return
+    shown = records[-result.top :] if section.latest else records[: result.top]
+    cut = f" ({len(shown)} of {len(records)}; --json has all)" if len(shown) < len(records) else ""
+    yield f"\n{section.title}{cut}"
+    yield from records_table(shown, section.columns)
+
+
+@operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)
+def report(
+    services: Services,
+    since: Annotated[
+        str | None, Field(description="Count questions from then on: a day, or days such as 30d.")
+    ] = None,
+    top: Annotated[
+        int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
+    ] = 10,
+    parquet: Annotated[
+        Path | None,
+        Field(description="Write documents, recalls and hits to this folder, as Parquet."),
+        Option(metavar="DIR"),
+    ] = None,
+    plots: Annotated[
+        Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
+    ] = None,
+    format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png",
+) -> UsageReport:
+    """Report recalls, growth, age of documents and speed."""
+    first = read_since(since, services.clock.now_ms()) if since is not None else None
+    folder = _folder(parquet) if parquet else None
+    with services.progress("Reading") as step:
+        found = services.report(since=first, top=top, export=folder, progress=step)
+    drawn = services.draw_report(found, _folder(plots), format) if plots else []
+    return UsageReport(
+        now=found.now,
+        since=found.since,
+        documents=found.documents,
+        recalls=found.recalls,
+        top=top,
+        tables={question.value: table.records() for question, table in found.tables.items()},
+        files=[*found.files, *drawn],
+    )

@@ -26,6 +26,7 @@ from clawmem.app.services.indexing.file_status import FileState
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
 from clawmem.domain.documents.address import unicode_forms
 from clawmem.domain.documents.identity import display_path, parse_virtual_path
+from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -40,14 +41,6 @@ def _file_or_address(text: str) -> Path:
     return Path(abspath(Path(text).expanduser()))  # noqa: PTH100  resolves no links
 
 
-class Rule(Result):
-    """A rule that excludes files: the file or setting, the line (0 without lines) and the pattern."""
-
-    source: str
-    line: int
-    pattern: str
-
-
 class FileReport(Result):
     """The status of a file, with the reason and the next step."""
 
@@ -56,7 +49,7 @@ class FileReport(Result):
     reason: str
     remedy: str = ""
     collection: str | None = None
-    rule: Rule | None = None
+    rule: Exclusion | None = None
 
 
 def _existing(services: Services, path: Path) -> Path:
@@ -305,5 +298,5 @@ def why_not(
         reason=status.reason,
         remedy=status.remedy,
         collection=status.collection,
-        rule=Rule(**status.rule._asdict()) if status.rule else None,
+        rule=status.rule,
     )

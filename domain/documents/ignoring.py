@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_RULE_LENGTH = 1000  # characters; a longer line is no path
@@ -51,7 +52,8 @@ class IgnoreRule(NamedTuple):
         return match is not None and (not match.groupdict().get("ps_d") or match.end() == len(path))
 
 
-class Exclusion(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Exclusion:
     """The rule that excludes a path: the file or setting, the line (0 without lines), and the pattern as written."""
 
     source: str

@@ -21,16 +21,13 @@ from clawmem.app.operations import (
     indexing,
     knowledge,
     lifecycle,
-    links,
     listing,
     maintaining,
     models,
     openclaw,
     portability,
     remembering,
-    report,
     search,
-    sessions,
     vault,
 )
 from clawmem.app.operations.answers import SearchAnswer
@@ -206,9 +203,9 @@ class Memory:
     multi_get = method(documents.multi_get)
     embed = method(embedding.embed)
     enrich = method(maintaining.enrich)
-    focus_set = method(sessions.focus_set)
-    focus_show = method(sessions.focus_show)
-    focus_clear = method(sessions.focus_clear)
+    focus_set = method(history.focus_set)
+    focus_show = method(history.focus_show)
+    focus_clear = method(history.focus_clear)
     forget = method(lifecycle.memory_forget)
     build_graphs = method(knowledge.build_graphs)
     find_causal_links = method(knowledge.find_causal_links)
@@ -232,8 +229,8 @@ class Memory:
     lifecycle_restore = method(lifecycle.lifecycle_restore)
     lifecycle_log = method(lifecycle.lifecycle_log)
     lifecycle_undo = method(lifecycle.lifecycle_undo)
-    find_similar = method(links.find_similar)
-    links = method(links.find_links)
+    find_similar = method(documents.find_similar)
+    links = method(documents.find_links)
     list_documents = method(listing.list_documents)
     sources = method(importing.sources)
     models_list = method(models.models_list)
@@ -245,10 +242,10 @@ class Memory:
     session_note = method(openclaw.session_note)
     backup = method(portability.backup)
     export = method(portability.export)
-    profile = method(sessions.profile)
+    profile = method(history.profile)
     receipt = method(history.show_receipt)
     remember = method(remembering.memory_remember)
-    report = method(report.report)
+    report = method(history.report)
     restore = method(portability.restore)
     list_tags = method(listing.list_tags)
     status = method(vault.status)
