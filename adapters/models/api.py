@@ -89,8 +89,7 @@ class ApiModel:
             raise ConfigError(
                 f"{api.name} does not rerank. Leave CLAWMEM_RERANK_URL out, or give another server."
             )
-        defaults = {EMBED: api.embed_model, GENERATE: api.generate_model, RERANK: api.rerank_model}
-        name = model or defaults[cls.role]
+        name = model or getattr(api, f"{cls.role}_model")
         return cls(HttpServer(url, clock, api, name, api_key=api_key, sleep=sleep), **options)
 
     def post(self, path: str, body: Json, limits: Limits, read: Callable[[Json], Result]) -> Result:
@@ -199,13 +198,10 @@ class ApiEmbedder(ApiModel):
         first use.
         """
         served = self.server.served(limits)
-        if self._known_space is None:
-            self._known_space = self._describe_space(served, limits)
-        if served != self._known_space.served:
-            raise ModelMismatch(str(self._known_space.served), str(served))
-        return self._known_space
-
-    def _describe_space(self, served: ModelIdentity, limits: Limits) -> EmbeddingSpace:
+        if self._known_space is not None:
+            if served != self._known_space.served:
+                raise ModelMismatch(str(self._known_space.served), str(served))
+            return self._known_space
         provider = self.server.provider
         prompts = prompts_of(served.family) if provider.is_own_server else NO_PROMPTS
         received = served.dimensions
@@ -222,7 +218,8 @@ class ApiEmbedder(ApiModel):
         dimensions = self._dimensions or received
         if dimensions > received:
             raise BadVector(f"the server sent {received} numbers instead of {dimensions}")
-        return EmbeddingSpace(served, received, dimensions, prompts)
+        self._known_space = EmbeddingSpace(served, received, dimensions, prompts)
+        return self._known_space
 
     def _embed(self, texts: Sequence[str], is_query: bool, limits: Limits) -> list[Vector]:
         space = self._space(limits)

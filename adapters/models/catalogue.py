@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
-from clawmem.adapters.models.store import Manifest, ModelFolder, RemoteFile
+from clawmem.adapters.models.store import Manifest, ModelFolder, RemoteFile, require
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
-STATIC_FAMILY = "wordllama:"  # prefix of the fingerprints of the static vectors
 
 
 class PublishedModel(NamedTuple):
@@ -142,7 +141,7 @@ class Model(ModelFolder):
         from clawmem.adapters.models import llama, onnx
 
         is_gguf = self._published.is_gguf
-        (llama.require_llama if is_gguf else onnx.require_onnxruntime)()
+        require(*(llama.REQUIRED if is_gguf else onnx.REQUIRED))
 
         def collect(draft: Path) -> None:
             if source is None:
@@ -243,10 +242,10 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
     """Return the installed embedder whose vectors have this *fingerprint*, or None."""
-    prefixes = {STATIC_FAMILY: STATIC, f"{MINILM}:": MINILM, "llama.cpp:embeddinggemma:": "embeddinggemma"}
-    with suppress(ClawmemError):  # the model or its runtime is not installed
-        for prefix, name in prefixes.items():
-            if fingerprint.startswith(prefix):
-                embedder = embedder_named(name, folder)
-                return embedder if embedder.fingerprint == fingerprint else None
+    for model in known_models(folder):
+        if model.role == EMBED and model.is_there():
+            with suppress(ClawmemError):  # its runtime is not installed
+                embedder = cast("Embedder", model.opened())
+                if embedder.fingerprint == fingerprint:
+                    return embedder
     return None

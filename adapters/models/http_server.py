@@ -92,7 +92,24 @@ class HttpServer:
         self.clock = clock
         self.sleep = sleep
         self._secrets = [secret for secret in (key, *secrets_in(url)) if secret]
-        self._client = _client(url, key)
+        parts = urlsplit(url)
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        try:
+            self._client = httpx2.Client(
+                base_url=parts._replace(query="", fragment="").geturl(),
+                params=parts.query,
+                headers=headers,
+                trust_env=parts.hostname not in _LOOPBACK,  # a server on this machine is behind no proxy
+                # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
+                verify=parts.scheme == "https",
+            )
+        except (ValueError, OSError, httpx2.InvalidURL):  # the text of the error may contain a password
+            raise ConfigError(
+                "The proxy or the certificates that the environment names for model servers cannot be used. "
+                "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from None
         self._blocked_until_ms, self._reason = 0, ""
         self._identity: ModelIdentity | None = None
         self._identified_ms = 0
@@ -249,24 +266,3 @@ def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
     with suppress(ValueError, TypeError):
         return max(0.0, parsedate_to_datetime(text).timestamp() - now_ms / 1000)
     return None
-
-
-def _client(url: str, api_key: str) -> httpx2.Client:
-    parts = urlsplit(url)
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if api_key:
-        headers["Authorization"] = f"Bearer {api_key}"
-    try:
-        return httpx2.Client(
-            base_url=parts._replace(query="", fragment="").geturl(),
-            params=parts.query,
-            headers=headers,
-            trust_env=parts.hostname not in _LOOPBACK,  # a server on this machine is behind no proxy
-            # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
-            verify=parts.scheme == "https",
-        )
-    except (ValueError, OSError, httpx2.InvalidURL):  # the text of the error may contain a password
-        raise ConfigError(
-            "The proxy or the certificates that the environment names for model servers cannot be used. "
-            "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
-        ) from None

@@ -7,7 +7,6 @@ import json
 import weakref
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from threading import Event, Timer
@@ -24,10 +23,11 @@ from clawmem.adapters.models.server import (
     Provider,
     too_long,
 )
-from clawmem.adapters.models.store import ModelFolder
-from clawmem.ports.errors import ConfigError, ExtraMissing, ModelRefused, ModelUnavailable
+from clawmem.adapters.models.store import ModelFolder, require
+from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
 MODEL = "model.gguf"
+REQUIRED = "local", "xllamacpp", "gguf"  # an extra and its packages
 IDLE_S = 120.0
 QUERY_TIMEOUT_S = 10.0  # includes loading the model
 IN_PROCESS = Provider(
@@ -69,7 +69,7 @@ class LlamaServer:
         idle_s: float = IDLE_S,
     ) -> None:
         """Prepare the model without loading it. Raises `ExtraMissing` if llama.cpp is not installed."""
-        require_llama()
+        require(*REQUIRED)
         self.name = folder.name
         self.label = f"{folder.name!r} in {self.location}"
         self._folder = folder
@@ -181,12 +181,6 @@ class LlamaServer:
     def _unavailable(self, reason: str) -> ModelUnavailable:
         """Return the error for a model that cannot answer now; its remedy does not mention a server."""
         return ModelUnavailable(self.label, reason, remedy=_WITHOUT_IT)
-
-
-def require_llama() -> None:
-    """Raise `ExtraMissing` if llama.cpp, or the reader of its files, is not installed."""
-    if not (find_spec("xllamacpp") and find_spec("gguf")):  # finds the packages without importing them
-        raise ExtraMissing("xllamacpp", extra="local")
 
 
 def load(path: Path, role: str, context: int) -> Llama:

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -17,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Encoding, Tokenizer
 
-from clawmem.adapters.models.store import ModelFolder
-from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
+from clawmem.adapters.models.store import ModelFolder, require
+from clawmem.ports.errors import ConfigError, EmbeddingError
 from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import Vector
 
 Floats = npt.NDArray[np.float32]
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+REQUIRED = "minilm", "onnxruntime"  # an extra and its package
 SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
 MAX_TOKENS = 256  # of a text; the rest has no influence
 QUERY_CACHE = 4
@@ -65,7 +65,7 @@ class OnnxEmbedder:
             ConfigError: *folder* contains no model.
             ExtraMissing: onnxruntime is not installed.
         """
-        require_onnxruntime()
+        require(*REQUIRED)
         manifest = folder.manifest()
         self._folder = folder
         self.dimensions = int(manifest.facts["dimensions"])
@@ -158,12 +158,6 @@ def load(folder: Path) -> tuple[Tokenizer, Any]:
     if not {"input_ids"} <= inputs <= _INPUTS or len(outputs[0].shape) != 3:
         raise ValueError(f"{MODEL} is no model that returns a vector for each token")
     return tokenizer, session
-
-
-def require_onnxruntime() -> None:
-    """Raise `ExtraMissing` if onnxruntime is not installed."""
-    if find_spec("onnxruntime") is None:  # finds the package without importing it
-        raise ExtraMissing("onnxruntime", extra="minilm")
 
 
 def collect(source: Path, folder: Path) -> None:

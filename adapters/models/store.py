@@ -120,8 +120,7 @@ class ModelFolder:
             ExtraMissing: huggingface_hub is not installed.
             ConfigError: the file cannot be downloaded, or has another checksum.
         """
-        if find_spec("huggingface_hub") is None:
-            raise ExtraMissing("huggingface-hub", extra="local")
+        require("local", "huggingface_hub")
         from huggingface_hub import hf_hub_download
 
         elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"
@@ -149,6 +148,13 @@ class ModelFolder:
                 f"{remote.repository}/{remote.path} differs from the published file (sha256 {digest[:12]}…, not "
                 f"{remote.sha256[:12]}…). Nothing was installed. Repeat, {elsewhere}"
             )
+
+
+def require(extra: str, *packages: str) -> None:
+    """Raise `ExtraMissing` if one of the *packages* of *extra* is not installed; nothing is imported."""
+    for package in packages:
+        if find_spec(package) is None:
+            raise ExtraMissing(package, extra=extra)
 
 
 def sha256_of(path: Path) -> str:
