@@ -37,8 +37,8 @@ def newest_first(
         undated: Documents dated only by their file, whose time may be that of a copy; they come after those with
             a date of their own.
     """
-    by_date = sorted(dated, key=lambda one: (dated[one], one), reverse=True)
-    return sorted(by_date, key=lambda one: (one in superseded, one in undated))
+    by_date = sorted(dated, key=lambda number: (dated[number], number), reverse=True)
+    return sorted(by_date, key=lambda number: (number in superseded, number in undated))
 
 
 def period_name(named: TimeRange) -> str:

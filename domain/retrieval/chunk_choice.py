@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
@@ -49,7 +49,13 @@ def choose_chunk(
         return body
     first = _window_around(len(body), around, chars) if around else 0
     starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
-    return _best((body[start : start + chars] for start in starts), terms, intent_terms)
+    wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
+
+    def worth(window: str) -> int:
+        lower = window.lower()
+        return _TERM * sum(t in lower for t in wanted) + _INTENT_TERM * sum(t in lower for t in intended)
+
+    return max((body[start : start + chars] for start in starts), key=worth)  # the first of equals
 
 
 def intent_terms(intent: str) -> tuple[str, ...]:
@@ -60,8 +66,7 @@ def intent_terms(intent: str) -> tuple[str, ...]:
     """
     typed = intent.lower().split()
     bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
-    kept = (word for word in bare if len(word) > 1 and word not in STOP_WORDS)
-    return tuple(dict.fromkeys(kept))
+    return tuple(dict.fromkeys(word for word in bare if len(word) > 1 and word not in STOP_WORDS))
 
 
 def _window_around(length: int, around: tuple[int, int], chars: int) -> int:
@@ -69,17 +74,3 @@ def _window_around(length: int, around: tuple[int, int], chars: int) -> int:
     # Centred on the fragment; a fragment longer than a window is read from its beginning.
     wanted = start - max(0, chars - (end - start)) // 2
     return max(0, min(wanted, length - chars))
-
-
-def _best(windows: Iterator[str], terms: Sequence[str], intents: Sequence[str]) -> str:
-    wanted, intended = _distinct(terms), _distinct(intents)
-
-    def worth(window: str) -> int:
-        lower = window.lower()
-        return _TERM * sum(t in lower for t in wanted) + _INTENT_TERM * sum(t in lower for t in intended)
-
-    return max(windows, key=worth)  # max keeps the first of equals
-
-
-def _distinct(terms: Sequence[str]) -> set[str]:
-    return {term.lower() for term in terms if term.strip()}

@@ -80,18 +80,14 @@ def published(signals: Signals, *, recency_intent: bool = False, co_activations:
         + for_confidence * blend_stored(computed, signals.stored_confidence)
     )
     score *= 0.7 + 0.6 * signals.quality
-    score *= length_factor(signals.length)
+    # 1.0 up to 500 characters, then falling with the logarithm of the length.
+    score *= max(LEAST_LENGTH_FACTOR, 1 / (1 + 0.5 * math.log2(max(signals.length / PLAIN_LENGTH, 1))))
     score *= 1 + frequency_boost(signals.revisions, signals.duplicates)
     if not math.isfinite(score):
         return 0.0
     if signals.pinned:
         score = min(1.0, score + PIN)
     return score * (1 + min(max(0, co_activations) / 10, MOST_CO_ACTIVATION))
-
-
-def length_factor(length: int) -> float:
-    """Return 1.0 up to 500 characters, then ``1 / (1 + 0.5 log2(length / 500))``, never below 0.3."""
-    return max(LEAST_LENGTH_FACTOR, 1 / (1 + 0.5 * math.log2(max(length / PLAIN_LENGTH, 1))))
 
 
 def frequency_boost(revisions: int, duplicates: int) -> float:

@@ -46,8 +46,8 @@ def heading_above(body: str, line: int) -> str:
     for heading in Markdown(body, first_line=0).headings:
         if heading.start_line > line:
             break
-        path = [*(one for one in path if one.level < heading.level), heading]
-    return " › ".join(one.label for one in path)
+        path = [*(above for above in path if above.level < heading.level), heading]
+    return " › ".join(heading.label for heading in path)
 
 
 def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place | None:

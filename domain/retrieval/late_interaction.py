@@ -81,11 +81,10 @@ def name_contributions(
         question: Words of the question.
         names: The words of the names of each document that is compared.
     """
-    asked = frozenset(question)
-    named = {document: asked.intersection(some) for document, some in names.items()}
-    held = Counter(word for some in named.values() for word in some)
+    named = {document: frozenset(question).intersection(some) for document, some in names.items()}
+    counts = Counter(word for some in named.values() for word in some)
     others = max(1, len(names) - 1)
-    lent = {word: NAME_SHARE * (1 - (count - 1) / others) for word, count in held.items()}
+    lent = {word: NAME_SHARE * (1 - (count - 1) / others) for word, count in counts.items()}
     rows = {
         document: [lent[word] if word in some else 0.0 for word in question]
         for document, some in named.items()
@@ -144,9 +143,8 @@ def agreement(one: int, other: int, bits: int) -> float:
 
 def nearest_words(question: Rows, line: Rows) -> tuple[float, ...]:
     """Return for each word of the question its similarity to the nearest word of the line, in [0, 1]."""
-    return tuple(_nearest(word, line.words, question.bits) for word in question.words)
-
-
-def _nearest(word: int, others: Sequence[int], bits: int) -> float:
-    differing = min(((word ^ other).bit_count() for other in others), default=bits)
-    return max(0.0, 1.0 - 2.0 * differing / bits)
+    bits = question.bits
+    differing = [
+        min(((word ^ other).bit_count() for other in line.words), default=bits) for word in question.words
+    ]
+    return tuple(max(0.0, 1.0 - 2.0 * count / bits) for count in differing)

@@ -80,7 +80,8 @@ def snippet(
     header = _header(lines, best, max_length // 2)
     end = best + 1 if header else _end(lines, best, max(own.stop, best + 1) if clipped else len(lines))
     text = "\n".join(lines[best:end]).rstrip("\n")
-    text = _cut(text, max_length - len(header), _first_match(lines[best], wanted | intended))
+    matches = map(lines[best].lower().find, wanted | intended)
+    text = _cut(text, max_length - len(header), min((at for at in matches if at >= 0), default=0))
     shown, at = text.count("\n") + 1, first_line + best
     return Snippet(header + text, at, shown, before=at - 1, after=len(lines) - best - shown)
 
@@ -137,7 +138,7 @@ def _distinct(terms: Sequence[str]) -> set[str]:
 
 
 def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> list[int]:
-    """Return the score of each of *lines*."""
+    """Return the scores of *lines*, in which headings and tags pass half of theirs on to the next line of text."""
     lowered = [line.lower() for line in lines]
     worths = [_SOME_TEXT if line.strip() else 0 for line in lines]
     for worth, looked_for in (_TERM, terms), (_INTENT_TERM, intent_terms):
@@ -145,12 +146,7 @@ def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> li
             for place, line in enumerate(lowered):
                 if term in line:
                     worths[place] += worth
-    return worths
-
-
-def _text_worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> list[int]:
-    """Return the scores of *lines*, in which headings and tags pass half of theirs on to the next line of text."""
-    worths, passed = _worths(lines, terms, intent_terms), 0
+    passed = 0
     for place, line in enumerate(lines):
         if _is_bare(line):
             passed, worths[place] = max(passed, worths[place] // 2), 0
@@ -171,7 +167,7 @@ def _is_bare(line: str) -> bool:
 def _best_line(lines: Sequence[str], own: range, terms: set[str], intent_terms: set[str]) -> int:
     # Scores only the regions that are needed: a body may have a hundred thousand lines.
     for region in own, range(len(lines)):
-        worths = _text_worths(lines[region.start : region.stop], terms, intent_terms)
+        worths = _worths(lines[region.start : region.stop], terms, intent_terms)
         if most := max(worths):
             return region.start + worths.index(most)  # the first of equal lines
     return next((place for place, line in enumerate(lines) if line.strip()), 0)
@@ -182,11 +178,6 @@ def _lines_between(body: str, start: int, end: int, count: int) -> range:
     first = body.count("\n", 0, max(0, start))
     last = body.count("\n", 0, max(start, end - 1, 0))
     return range(min(first, count - 1), min(last, count - 1) + 1)
-
-
-def _first_match(line: str, terms: set[str]) -> int:
-    found = [at for at in map(line.lower().find, terms) if at >= 0]
-    return min(found, default=0)
 
 
 def _cut(text: str, max_length: int, match: int) -> str:

@@ -6,7 +6,7 @@ Owners often keep the old note when its subject changes: "energy 2025" beside "e
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from itertools import combinations
 from typing import NamedTuple
@@ -104,17 +104,14 @@ def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
     These are its folder with the first content word of its name ("sensor-sht31", "sensor-sht45"), and with each two
     ("slot-hold-length", "shorter-slot-hold").
     """
-    folder, name = _series_name(path)
-    content = [word for word in name if word not in STOP_WORDS]
+    folder, _, file = path.rpartition("/")
+    name = words(file.rpartition(".")[0].casefold().replace("_", " "))
+    content = [
+        word for word in name if word.isalpha() and word not in STOP_WORDS | _ORDINALS | _VERSION_WORDS
+    ]
     pairs = combinations(sorted({*content}), SHARED)
     first = [(content[0],)] if content and content[0] not in _DECIDING else []
     return frozenset((folder, *subject) for subject in (*first, *pairs))
-
-
-def _series_name(path: str) -> tuple[str, tuple[str, ...]]:
-    folder, _, file = path.rpartition("/")
-    every = words(file.rpartition(".")[0].casefold().replace("_", " "))
-    return folder, tuple(word for word in every if word.isalpha() and word not in _ORDINALS | _VERSION_WORDS)
 
 
 def names_future_year(path: str, now: str) -> bool:
@@ -159,7 +156,9 @@ def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> li
     version is the one directly before the version that the question names, else the best match of all but the current.
     """
     newest = sorted(
-        versions, key=lambda one: (-versions[one].successors, versions[one].written, one), reverse=True
+        versions,
+        key=lambda number: (-versions[number].successors, versions[number].written, number),
+        reverse=True,
     )
     if asked.until is not None:
         known = [number for number in newest if versions[number].written < asked.until]
@@ -167,17 +166,13 @@ def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> li
     if asked.wanted is Wanted.EARLIEST:
         return newest[::-1]
     if asked.wanted is Wanted.CURRENT:
-        return sorted(newest, key=lambda one: versions[one].is_future)
+        return sorted(newest, key=lambda number: versions[number].is_future)
     if asked.wanted is Wanted.ANY:
-        return sorted(versions, key=lambda one: -versions[one].relevance)
-    after = _after_the_event(newest, versions, asked.event)
+        return sorted(versions, key=lambda number: -versions[number].relevance)
+    # After the oldest version that the event names, if an older one exists, else after the newest.
+    named = [place for place, number in enumerate(newest[:-1]) if asked.event & versions[number].names]
+    after = max(named, default=0)
     former = newest[after + 1 :]
     if not asked.event or not any(asked.event & versions[number].names for number in newest):
-        former = sorted(former, key=lambda one: -versions[one].relevance)
+        former = sorted(former, key=lambda number: -versions[number].relevance)
     return [*former, *newest[: after + 1]]
-
-
-def _after_the_event(newest: Sequence[int], versions: Mapping[int, Version], event: frozenset[str]) -> int:
-    """Return the place of the oldest version that *event* names, if an older one exists, else that of the newest."""
-    named = [place for place, number in enumerate(newest[:-1]) if event & versions[number].names]
-    return max(named, default=0)

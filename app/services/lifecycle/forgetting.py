@@ -10,7 +10,7 @@ from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.progress import Progress
-from clawmem.app.services.retrieval.receipts import unpack_if_readable
+from clawmem.app.services.retrieval.receipts import unpack
 from clawmem.domain.documents.identity import DOCID_LENGTH, document_without_file
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.lifecycle.marks import (
@@ -272,7 +272,7 @@ def _failure(step: Callable[[], object]) -> str:
 
 def names_forgotten(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
     """Whether a receipt names one of *ids* or contains one of *marks*; True if it is unreadable."""
-    receipt = unpack_if_readable(content)
+    receipt = unpack(content)
     if receipt is None:
         return True
     named = {item.document_id for item in receipt.items}

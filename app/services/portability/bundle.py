@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clawmem.app.services.maintenance.finding import spread
 from clawmem.app.services.portability.notes import Selection, selected_files
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.receipts import unpack_if_readable
+from clawmem.app.services.retrieval.receipts import unpack
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
@@ -195,7 +195,7 @@ Ask = Callable[[RetrievalRequest], Answer]
 def recorded_questions(documents: DocumentStore, receipts: Receipts | None) -> list[str]:
     """Return up to `QUESTIONS` questions: those of *receipts*, if given, newest first, then the titles of notes."""
     stored = receipts.latest(_RECEIPTS) if receipts else ()
-    answered = [receipt.question for entry in stored if (receipt := unpack_if_readable(entry.content))]
+    answered = [receipt.question for entry in stored if (receipt := unpack(entry.content))]
     notes = spread(sorted(documents.latest(), key=_PLACE), QUESTIONS)
     questions = dict.fromkeys([*answered, *(note.title for note in notes)])
     return [question for question in questions if question.strip() and len(question) <= MAX_QUERY][:QUESTIONS]

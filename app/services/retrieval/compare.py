@@ -61,16 +61,13 @@ def compare(stores: RetrievalStores, late: LateInteraction, embedder: Embedder |
         try:
             sketcher = serving_sketcher(stores.sketches, stores.embeddings, embedder)
             if request.unit is Unit.LINE:
-                return compared_lines(request, work, sketcher)
+                most = SKETCHED_LINES if sketcher else LINES
+                head, tail = work.candidates[:most], work.candidates[most:]
+                return work.with_candidates(_before(refined(request, work, head, sketcher), tail))
             return compared_documents(request, work, sketcher)
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
-
-    def compared_lines(request: RetrievalRequest, work: Work, sketcher: Sketcher | None) -> Work:
-        most = SKETCHED_LINES if sketcher else LINES
-        head, tail = work.candidates[:most], work.candidates[most:]
-        return work.with_candidates(_before(refined(request, work, head, sketcher), tail))
 
     def compared_documents(request: RetrievalRequest, work: Work, sketcher: Sketcher | None) -> Work:
         head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]

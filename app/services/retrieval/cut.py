@@ -23,34 +23,23 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     cause need not share the subject of the question. For the same reason the first `REASONS` results of a question for
     a reason are kept.
     """
-    first = _within_limit(request, work.with_candidates(_spread(request, work)), trace)
-    if work.intent is not None and work.intent.intent in GRAPH_INTENTS:
+    candidates = _diversified(request, work)
+    trace.drop(candidates[request.limit :], "beyond the limit")
+    first = candidates[: request.limit]
+    has_relations = work.intent is not None and work.intent.intent in GRAPH_INTENTS
+    if request.show_all or has_relations:
         return work.with_candidates(first)
     confidences = [c.confidence for c in first]
     if request.question.intent.intent is Intent.WHY:
         confidences[:REASONS] = [
-            none if none is None else max(POSSIBLE, none) for none in confidences[:REASONS]
+            None if number is None else max(POSSIBLE, number) for number in confidences[:REASONS]
         ]
-    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
+    judged = list(zip(first, results_to_show(confidences), strict=True))
+    trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
+    return work.with_candidates(c for c, is_shown in judged if is_shown)
 
 
-def cut_by_note(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-    """
-    Keep the first ``limit`` lines; drop the lines of unlikely notes below a likely note.
-
-    A note has the confidence of its best line, as the line that answers often shares no words with the question, but
-    is next to one that does.
-    """
-    first = _within_limit(request, work, trace)
-    of_note: dict[int, float] = {}
-    for c in first:
-        if c.confidence is not None:
-            of_note[c.document_id] = max(c.confidence, of_note.get(c.document_id, 0.0))
-    confidences = [of_note.get(c.document_id) for c in first]
-    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
-
-
-def _spread(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
+def _diversified(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
     if not request.diverse or request.unit is Unit.LINE or work.by_date.order:
         return work.candidates
     head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
@@ -61,18 +50,3 @@ def _spread(request: RetrievalRequest, work: Work) -> Sequence[Candidate]:
         return f"{title}\n{bodies.get(candidate.document_id, '')[:READ_FOR_DIVERSITY]}"
 
     return [*diversity.diversify(head, beginning, enough=request.limit), *tail]
-
-
-def _within_limit(request: RetrievalRequest, work: Work, trace: Trace) -> Sequence[Candidate]:
-    trace.drop(work.candidates[request.limit :], "beyond the limit")
-    return work.candidates[: request.limit]
-
-
-def _without_unlikely(
-    request: RetrievalRequest, work: Work, confidences: Sequence[float | None], trace: Trace
-) -> Work:
-    if request.show_all:
-        return work
-    judged = list(zip(work.candidates, results_to_show(confidences), strict=True))
-    trace.drop((c for c, is_shown in judged if not is_shown), HIDDEN)
-    return work.with_candidates(c for c, is_shown in judged if is_shown)

@@ -113,7 +113,11 @@ def newest_matches(
     stores: RetrievalStores, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
-    pools = [*pools_of_kind(stores, request, asked), pool_of_candidates(work, asked)]
+    best = max((c.relevance for c in work.candidates), default=0.0)
+    near = [c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best]
+    what = "the question asks for the newest about its topic"
+    last = Pool(work.texts.documents(near), asked.topic or asked.kind_words, what, is_kind=False)
+    pools = [*pools_of_kind(stores, request, asked), last]
     for pool in pools:
         covered = coverage(stores.lexical, request, pool.documents, pool.topic) if pool.documents else {}
         if matched := matching(covered):
@@ -143,14 +147,6 @@ def pools_of_kind(
         }
         topic = tuple(word for word in asked.topic if not is_same_word(word, asked.noun))
         yield Pool(filed, topic, f"the question asks for the newest of {asked.noun!r}")
-
-
-def pool_of_candidates(work: Work, asked: NewestQuestion) -> Pool:
-    """Return the candidates that match about as well as the best one."""
-    best = max((c.relevance for c in work.candidates), default=0.0)
-    near = [c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best]
-    what = "the question asks for the newest about its topic"
-    return Pool(work.texts.documents(near), asked.topic or asked.kind_words, what, is_kind=False)
 
 
 def newest_order(

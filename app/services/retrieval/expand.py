@@ -26,9 +26,9 @@ from clawmem.domain.retrieval.grains import VARIANT_MARK, VECTOR
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
-from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.models import Embedder, Generator, ModelAnswers
-from clawmem.ports.records import Grain, Hit, LexicalQuery
+from clawmem.ports.records import Grain, Hit, LexicalQuery, Scope
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
@@ -64,9 +64,13 @@ def expand(
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.question.forms.words:
             return work
-        if not request.purpose and is_strong_signal(
-            scores_of_best(lexical, request), score=strong_score, gap=strong_gap
-        ):
+        every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
+        try:
+            hits = [] if request.purpose else lexical.search(every, Grain.DOCUMENT, 2, request.scope)
+        except ClawmemError:
+            hits = []  # the retriever will fail too, and report it
+        scores = [lexical_score(hit.score) for hit in hits]
+        if not request.purpose and is_strong_signal(scores, score=strong_score, gap=strong_gap):
             trace.note("found by its words: no reformulations needed")
             return work
         try:
@@ -96,73 +100,48 @@ def expand(
     return stage
 
 
-def scores_of_best(lexical: LexicalIndex, request: RetrievalRequest) -> list[float]:
-    """Return the scores of the two best notes that contain every word of the question."""
-    every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
-    try:
-        hits = lexical.search(every, Grain.DOCUMENT, 2, request.scope)
-    except ClawmemError:
-        return []  # the retriever will fail too, and report it
-    return [lexical_score(hit.score) for hit in hits]
-
-
 def variant_retrievers(stores: RetrievalStores, embedder: Embedder) -> dict[str, Retriever]:
-    """Return both retrievers by their names in ``trace.degraded``."""
-    return {
-        "lexical variants": lexical_variants(stores.lexical),
-        "vector variants": vector_variants(stores.vectors, stores.embeddings, embedder),
-    }
+    """
+    Return both retrievers by their names in ``trace.degraded``.
 
+    The lexical one searches documents and passages for any word of each list of keywords. The other finds the fragments
+    nearest to each rephrasing and to the hypothetical answer. It never compares different embedding spaces: if the
+    vault has vectors of another model it finds nothing, and the retriever of the question itself reports why.
+    """
+    embeddings = stores.embeddings
 
-def lexical_variants(lexical: LexicalIndex) -> Retriever:
-    """Return a retriever for any word of each list of keywords, in documents and passages."""
-
-    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+    def by_keywords(request: RetrievalRequest, work: Work) -> RetrieverResult:
         keywords = [variant for variant in work.variants if variant.kind is VariantKind.LEX]
+        search, scope = stores.lexical.search, request.scope
         return answered(
             {
                 f"{grain.value}{VARIANT_MARK}{number}": partial(
-                    lexical.search,
-                    query_forms(variant.text).relaxed,
-                    grain,
-                    LEXICAL_DEPTH[grain],
-                    request.scope,
+                    search, form, grain, LEXICAL_DEPTH[grain], scope
                 )
-                for number, variant in enumerate(keywords, start=1)
+                for number, form in enumerate((query_forms(v.text).relaxed for v in keywords), start=1)
                 for grain in GRAINS
             }
         )
 
-    return search
-
-
-def vector_variants(vectors: VectorSearch, embeddings: EmbeddingStore, embedder: Embedder) -> Retriever:
-    """
-    Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
-
-    Different embedding spaces are never compared: if the vault has vectors of another model nothing is found, and
-    the retriever of the question itself reports why.
-    """
-
-    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+    def by_vectors(request: RetrievalRequest, work: Work) -> RetrieverResult:
         variants = [variant for variant in work.variants if variant.kind is not VariantKind.LEX]
         if not variants or embeddings.fingerprint() != embedder.fingerprint:
             return RetrieverResult({})
-        found = answered(
+        result = answered(
             {
-                f"{VECTOR}{VARIANT_MARK}{n}": partial(nearest, v, request)
-                for n, v in enumerate(variants, start=1)
+                f"{VECTOR}{VARIANT_MARK}{number}": partial(nearest, variant, request.scope)
+                for number, variant in enumerate(variants, start=1)
             }
         )
         is_of_one_space = embeddings.fingerprint() == embedder.fingerprint  # also after the search
-        return found if is_of_one_space else RetrieverResult({})
+        return result if is_of_one_space else RetrieverResult({})
 
-    def nearest(variant: Variant, request: RetrievalRequest) -> Sequence[Hit]:
+    def nearest(variant: Variant, scope: Scope) -> Sequence[Hit]:
         # A passage is no question: some models embed queries and documents differently.
         is_passage = variant.kind is VariantKind.HYDE
         vector = (
             embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
         )
-        return vectors.search(vector, VECTOR_DEPTH, request.scope)
+        return stores.vectors.search(vector, VECTOR_DEPTH, scope)
 
-    return search
+    return {"lexical variants": by_keywords, "vector variants": by_vectors}

@@ -8,7 +8,7 @@ from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, 
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, VECTOR
-from clawmem.ports.records import FragmentKey, FragmentKind, Span
+from clawmem.ports.records import FragmentKey, FragmentKind
 
 
 def fuse(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -24,7 +24,7 @@ def fuse(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
 
 def nearest(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     """Make candidates from vector hits; relevance is the cosine of the best fragment."""
-    found: dict[FragmentKey | int, Candidate] = {}
+    best: dict[FragmentKey | int, Candidate] = {}
     is_line = request.unit is Unit.LINE
     spans = work.texts.spans(hit.key for hit in work.legs.get(VECTOR, ())) if is_line else {}
     for hit in work.legs.get(VECTOR, ()):
@@ -35,24 +35,20 @@ def nearest(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         candidate = Candidate(
             hit.key.document_id, hit.key, relevance, relevance, {VECTOR: hit.score}, span=span
         )
-        found.setdefault(hit.key if is_line else hit.key.document_id, candidate)
-    return work.with_candidates(found.values())
+        best.setdefault(hit.key if is_line else hit.key.document_id, candidate)
+    return work.with_candidates(best.values())
 
 
-def line_spans(work: Work) -> dict[FragmentKey, Span]:
-    """Return the positions of line hits, of adjacent lines, and of all other hits that are parts of documents."""
+def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
+    """Return the lines that the retrievers found, best first."""
+    weights = grains.with_variants(LINE_WEIGHTS, work.legs)
     wider = (
         hit.key
         for name, hits in work.legs.items()
         if grains.retriever_of(name) in (grains.PASSAGE, grains.PRECISE, VECTOR)
         for hit in hits
     )
-    return work.texts.spans({*grains.neighbours(work.legs.get(grains.LINE, ())), *wider})
-
-
-def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
-    """Return the lines that the retrievers found, best first."""
-    weights, spans = grains.with_variants(LINE_WEIGHTS, work.legs), line_spans(work)
+    spans = work.texts.spans({*grains.neighbours(work.legs.get(grains.LINE, ())), *wider})
     return [
         Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts, span=spans[f.best])
         for f in grains.fuse_lines(work.legs, spans, weights, request.question.speakers)

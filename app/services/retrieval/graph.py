@@ -191,8 +191,7 @@ def related(
     for number, score in scores.items():
         candidate = known.get(number)
         if candidate is None:
-            best = similarity.nearest(number)[1]
-            candidate = Candidate(number, best, -1.0, 0.0)
+            candidate = Candidate(number, similarity.nearest(number)[1], -1.0, 0.0)
         legs = {GRAPH: score} if score > candidate.relevance else {}
         made.append(candidate.with_relevance(score / most, **legs))
     return made

@@ -126,27 +126,12 @@ def _receipt_adapter() -> TypeAdapter[Receipt]:
     return TypeAdapter(Receipt)
 
 
-def unpack(content: bytes) -> Receipt:
-    """
-    Return the receipt that `pack` serialized.
-
-    Raises:
-        ValueError: it is damaged, or was written by a later clawmem.
-    """
-    try:
-        version, fields = json.loads(zlib.decompress(content))
-    except (zlib.error, TypeError) as error:
-        raise ValueError(f"no receipt can be read from these {len(content)} bytes: {error}") from error
-    if version != FORMAT:
-        raise ValueError(f"receipt format {version} is of another clawmem version")
-    return _receipt_adapter().validate_python(fields)
-
-
-def unpack_if_readable(content: bytes) -> Receipt | None:
+def unpack(content: bytes) -> Receipt | None:
     """Return the receipt that `pack` serialized; ``None`` if it is damaged, or of a later clawmem."""
     try:
-        return unpack(content)
-    except ValueError:
+        version, fields = json.loads(zlib.decompress(content))
+        return _receipt_adapter().validate_python(fields) if version == FORMAT else None
+    except (zlib.error, TypeError, ValueError):
         return None
 
 
@@ -273,10 +258,7 @@ class ReceiptReader:
 
     def latest(self, limit: int) -> list[ReceiptEntry]:
         """Return the last receipts, newest first."""
-        return [
-            ReceiptEntry(stored.id, unpack_if_readable(stored.content))
-            for stored in self._receipts.latest(limit)
-        ]
+        return [ReceiptEntry(stored.id, unpack(stored.content)) for stored in self._receipts.latest(limit)]
 
     def find(self, name: str) -> Receipt:
         """
@@ -292,7 +274,7 @@ class ReceiptReader:
         if stored is None:
             suggestions = [str(entry.id) for entry in self._receipts.latest(SUGGESTIONS)]
             raise NotFound("receipt", name, suggestions=suggestions)
-        receipt = unpack_if_readable(stored.content)
+        receipt = unpack(stored.content)
         if receipt is None:
             raise InvalidInput(
                 "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from clawmem.app.services.retrieval.models import AnswerCache, DeadlineExecutor, Left, Models, reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Stage, Trace, Work
+from clawmem.app.services.retrieval.work import RetrievalStores, Stage, Trace, Work
 from clawmem.domain.retrieval import chunk_choice, fusion
 from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
 from clawmem.ports.clock import Clock
@@ -49,27 +49,23 @@ def choose_chunk(reranker: Reranker) -> Stage:
         is_document = request.unit is Unit.DOCUMENT
         chars = min(reranker.max_document_chars, CHUNK_CHARS if is_document else LINE_CHARS)
         wanted = intent_terms(request.purpose) if is_document else ()
-        words = request.question.forms.words
-        work.texts.bodies(c.document_id for c in head)
-        chosen = [c._replace(chunk=chunk_of(work.texts, c, words, wanted, chars=chars)) for c in head]
+        bodies = work.texts.bodies(c.document_id for c in head)
+        spans = work.texts.spans(c.best for c in head if c.span is None)
+        chosen = []
+        for candidate in head:
+            span = candidate.span or spans.get(candidate.best)
+            chunk = chunk_choice.choose_chunk(
+                bodies.get(candidate.document_id, ""),
+                request.question.forms.words,
+                wanted,
+                around=(span.start, span.end) if span and span.end > span.start else None,
+                chars=chars,
+                overlap=min(OVERLAP_CHARS, chars // 2),
+            )
+            chosen.append(candidate._replace(chunk=chunk))
         return work.with_candidates([*chosen, *tail])
 
     return stage
-
-
-def chunk_of(
-    texts: LoadedTexts, candidate: Candidate, words: Sequence[str], wanted: Sequence[str] = (), *, chars: int
-) -> str:
-    """Return at most *chars* characters of the document of *candidate*, see `chunk_choice.choose_chunk`."""
-    span = candidate.span or texts.spans([candidate.best]).get(candidate.best)
-    return chunk_choice.choose_chunk(
-        texts.bodies([candidate.document_id]).get(candidate.document_id, ""),
-        words,
-        wanted,
-        around=(span.start, span.end) if span and span.end > span.start else None,
-        chars=chars,
-        overlap=min(OVERLAP_CHARS, chars // 2),
-    )
 
 
 def rerank(
@@ -88,7 +84,8 @@ def rerank(
         texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
         if not texts:
             return work
-        question = rerank_question(request.question.text, request.purpose)
+        purpose = request.purpose.strip()
+        question = f"{purpose}\n\n{request.question.text}" if purpose else request.question.text
         try:
             scores = in_time(lambda left: scored(question, texts, left))
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
@@ -124,11 +121,6 @@ def rerank(
             return reranker.rerank(question, short, timeout_s=left())
 
     return stage
-
-
-def rerank_question(query: str, intent: str = "") -> str:
-    """Return the query for a reranker: the intent, if given, an empty line, and the question."""
-    return f"{intent.strip()}\n\n{query}" if intent.strip() else query
 
 
 def _number(text: str | None) -> float | None:

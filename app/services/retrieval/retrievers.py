@@ -61,16 +61,16 @@ def _lines_of_many(lexical: LexicalIndex, query: LexicalQuery, scope: Scope) -> 
     """Return the best lines, at most `MOST_LINES` of each document."""
     depth = LEXICAL_DEPTH[Grain.LINE]
     hits = lexical.search(query, Grain.LINE, depth, scope)
-    held = Counter(hit.key.document_id for hit in hits)
-    if max(held.values(), default=0) <= MOST_LINES:
+    counts = Counter(hit.key.document_id for hit in hits)
+    if max(counts.values(), default=0) <= MOST_LINES:
         return hits
     places: Counter[int] = Counter()
-    kept = []
+    lines = []
     for hit in lexical.search(query, Grain.LINE, CROWDED_DEPTH, scope):
         places[hit.key.document_id] += 1
         if places[hit.key.document_id] <= MOST_LINES:
-            kept.append(hit)
-    return kept[:depth]
+            lines.append(hit)
+    return lines[:depth]
 
 
 def vector_retriever(

@@ -21,7 +21,7 @@ from clawmem.domain.retrieval.versions import (
     subject_name,
 )
 from clawmem.domain.text.words import words
-from clawmem.ports.documents import DocumentStore, Succession, SuccessionStore
+from clawmem.ports.documents import Succession
 from clawmem.ports.records import Document, FragmentKey, Scope
 
 SUCCESSION, VERSION = "succession", "version"  # names of terms in the score
@@ -202,28 +202,3 @@ def _version(candidate: Candidate, now: str, superseded_by: int) -> Version:
     names = frozenset(word for name in document_names(document) for word in words(name))
     is_future = names_future_year(document.path, now)
     return Version(document.authored_at, names, candidate.relevance, is_future, superseded_by)
-
-
-def successors_above(documents: DocumentStore, successions: SuccessionStore) -> Stage:
-    """
-    Return a stage that moves candidates of superseded notes below the first candidate of each successor.
-
-    Questions about the past are left unchanged.
-    """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        known = {c.document_id for c in work.candidates}
-        pairs = known_by(documents, successions_from(successions, known), request.as_of)
-        if not pairs or request.question.time_intent is TimeIntent.HISTORY:
-            return work
-        newer = {older: those & known for older, those in successors(pairs).items()}
-        placed: list[Candidate] = []
-        waiting = list(work.candidates)
-        while waiting:  # each only after all of its successors
-            missing = {c.document_id for c in waiting} - {c.document_id for c in placed}
-            chosen = next(c for c in waiting if missing.isdisjoint(newer.get(c.document_id, ())))
-            waiting.remove(chosen)
-            placed.append(chosen)
-        return work.with_candidates(placed)
-
-    return stage

@@ -210,7 +210,6 @@ class Work(NamedTuple):
     loaded: LoadedTexts | None = None
     by_date: DateOrder = DateOrder()
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
-    is_only_topic: bool = False  # whether no candidate seems to state what the question asks for
 
     @property
     def texts(self) -> LoadedTexts:

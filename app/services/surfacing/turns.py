@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.retrieval.receipts import query_hash, unpack_if_readable
+from clawmem.app.services.retrieval.receipts import query_hash, unpack
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.gate import LOOK_BACK, MOST_MINUTES
 from clawmem.ports.telemetry import Recall, Receipts, Telemetry
@@ -93,4 +93,4 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
 def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
     """Return the receipt of a turn; ``None`` if it was deleted, is damaged, or of a later clawmem."""
     stored = receipts.get(row.id)
-    return unpack_if_readable(stored.content) if stored else None
+    return unpack(stored.content) if stored else None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
-from clawmem.app.services.retrieval.cut import cut, cut_by_note
+from clawmem.app.services.retrieval.cut import cut
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
+from clawmem.app.services.retrieval.work import Candidate, StageTrace, Trace, Work
 from clawmem.ports.records import FragmentKey
 
 Line = tuple[int, float | None]
@@ -20,40 +18,30 @@ def request(limit: int = 10, *, show_all: bool = False) -> RetrievalRequest:
     return read_request("who moors the ferry", now_ms=0, limit=limit, show_all=show_all, diverse=False)
 
 
-def shown(stage: Stage, lines: Sequence[Line], asked: RetrievalRequest) -> list[Line]:
-    """Return the lines that *stage* keeps."""
-    found = tuple(
+def shown(lines: Sequence[Line], request: RetrievalRequest) -> list[Line]:
+    """Return the lines that the stage keeps."""
+    candidates = tuple(
         Candidate(note, FragmentKey(note, at), 0.0, 0.0, confidence=confidence)
         for at, (note, confidence) in enumerate(lines)
     )
-    trace = Trace([StageTrace("cut", len(found), 0, 0.0)])
-    kept = stage(asked, Work(candidates=found), trace).candidates
-    return [(one.document_id, one.confidence) for one in kept]
+    trace = Trace([StageTrace("cut", len(candidates), 0, 0.0)])
+    remaining = cut(request, Work(candidates=candidates), trace).candidates
+    return [(candidate.document_id, candidate.confidence) for candidate in remaining]
 
 
-@pytest.mark.parametrize("stage", [cut, cut_by_note])
-class TestBoth:
-    """What both stages do."""
-
-    def test_the_limit(self, stage: Stage) -> None:
-        """No more results than the limit are kept."""
-        assert shown(stage, [(1, 0.9), (2, 0.8), (3, 0.7)], request(2)) == [(1, 0.9), (2, 0.8)]
-
-    def test_unlikely_below_likely(self, stage: Stage) -> None:
-        """An unlikely note below a likely one is hidden, a possible one is not."""
-        lines: list[Line] = [(1, 0.9), (2, 0.05), (3, 0.2)]
-        assert shown(stage, lines, request()) == [(1, 0.9), (3, 0.2)]
-        assert shown(stage, lines, request(show_all=True)) == lines
-
-    def test_nothing_likely_and_nothing_judged(self, stage: Stage) -> None:
-        """Without a likely result, or without confidences, nothing is hidden."""
-        for lines in ([(1, 0.3), (2, 0.05)], [(1, None), (2, None)]):
-            assert shown(stage, lines, request()) == lines
+def test_the_limit() -> None:
+    """No more results than the limit are kept."""
+    assert shown([(1, 0.9), (2, 0.8), (3, 0.7)], request(2)) == [(1, 0.9), (2, 0.8)]
 
 
-def test_a_line_of_a_likely_note() -> None:
-    """A prompt receives an unlikely line of a likely note; a search by line hides it."""
-    lines: list[Line] = [(1, 0.9), (1, 0.05), (2, 0.05)]
+def test_unlikely_below_likely() -> None:
+    """An unlikely result below a likely one is hidden, a possible one is not."""
+    lines: list[Line] = [(1, 0.9), (2, 0.05), (1, 0.05), (3, 0.2)]
+    assert shown(lines, request()) == [(1, 0.9), (3, 0.2)]
+    assert shown(lines, request(show_all=True)) == lines
 
-    assert shown(cut_by_note, lines, request()) == [(1, 0.9), (1, 0.05)]
-    assert shown(cut, lines, request()) == [(1, 0.9)]
+
+def test_nothing_likely_and_nothing_judged() -> None:
+    """Without a likely result, or without confidences, nothing is hidden."""
+    for lines in ([(1, 0.3), (2, 0.05)], [(1, None), (2, None)]):
+        assert shown(lines, request()) == lines
