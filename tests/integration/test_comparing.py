@@ -95,12 +95,20 @@ class Broken:
         raise self._error
 
 
+class Mixed:
+    """Late interaction that answers for another number of texts."""
+
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
+        return WordSimilarities((1.0,), ((1.0,),) * (len(texts) + 1))
+
+
 @pytest.mark.parametrize("unit", list(Unit))
 @pytest.mark.parametrize(
     ("broken", "reason"),
     [
         (Broken(EmbeddingError("The vectors cannot be loaded.")), "The vectors cannot be loaded."),
         (Broken(ZeroDivisionError()), "ZeroDivisionError"),
+        (Mixed(), "ValueError"),
     ],
 )
 def test_a_comparison_that_fails(vault: Vault, unit: Unit, broken: LateInteraction, reason: str) -> None:

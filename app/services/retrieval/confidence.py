@@ -185,18 +185,18 @@ def passages_of(
         return equal_words._replace(specificity=0.0, by_meaning=late is not None)
     if late is None:
         return equal_words
+    in_phrases = frozenset(chain.from_iterable(question.phrases))
     try:
         similarities = late.compare(asked, [words(text) for text in texts.values()])
+        missing = {
+            key: [
+                weight * (1 - (0.0 if word in absent[key] & in_phrases else near))
+                for word, weight, near in zip(asked, similarities.weights, row, strict=True)
+            ]
+            for key, row in zip(texts, similarities.nearest, strict=True)
+        }
     except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
         return equal_words._replace(failure=reason_of(error))
-    in_phrases = frozenset(chain.from_iterable(question.phrases))
-    missing = {
-        key: [
-            weight * (1 - (0.0 if word in absent[key] & in_phrases else near))
-            for word, weight, near in zip(asked, similarities.weights, row, strict=True)
-        ]
-        for key, row in zip(texts, similarities.nearest, strict=True)
-    }
     return Passages(
         {key: 1 - math.fsum(rest) for key, rest in missing.items()},
         shared,
