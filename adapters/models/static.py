@@ -21,7 +21,7 @@ from clawmem.ports.records import Vector
 Floats = npt.NDArray[np.float32]
 
 ROWS, DIMENSIONS = 32_000, 256
-MOST_WORDS = 12_000  # words whose vectors are cached, 12 MB
+MOST_WORDS = 12_000  # words whose vectors are cached, about 16 MB
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
