@@ -219,15 +219,6 @@ def _note_about(services: Services, document: Document) -> Note | None:
     )
 
 
-def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> NotFound:
-    error = NotFound(
-        "document", pattern, suggestions=[name for failure in missed for name in failure.suggestions]
-    )
-    if missed:
-        error.args = (" ".join(map(str, missed)),)
-    return error
-
-
 def _heading(one: Text) -> str:
     title = title_to_read(one.title, one.origin)
     return f"{one.file} ({one.docid}), from line {one.start_line} of {one.total_lines}: {title}"
@@ -320,7 +311,12 @@ def multi_get(
         pattern = pattern[0]
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
     if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
-        raise _nothing_found(pattern if isinstance(pattern, str) else ", ".join(pattern), found.errors)
+        suggestions = [name for failure in found.errors for name in failure.suggestions]
+        names = pattern if isinstance(pattern, str) else ", ".join(pattern)
+        error = NotFound("document", names, suggestions=suggestions)
+        if found.errors:
+            error.args = (" ".join(map(str, found.errors)),)
+        raise error
     documents = [
         text_of(Text, excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts
     ]

@@ -170,21 +170,11 @@ def _paths(request: Mine) -> list[str]:
     return paths
 
 
-def _imported(services: Services, paths: Sequence[str], options: MiningOptions) -> MiningReport:
-    try:
-        with services.progress("Importing") as step:
-            return services.mining(paths, options, step)
-    except MiningInterrupted as stopped:
-        lines = mined_text(Mined(**_counts(stopped.report)))
-        stopped.add_note("\n".join([*lines, "Not finished. Run the same command again to continue."]))
-        raise
-
-
 def _counts(report: MiningReport) -> dict[str, Any]:
     return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
-def mined_text(result: Mined) -> Iterator[str]:
+def _mined_text(result: Mined) -> Iterator[str]:
     """Yield a line for each source, faults, and the next step."""
     if result.forgotten:
         yield from forgotten_source_text(result.forgotten)
@@ -231,7 +221,7 @@ def _first(sentences: Sequence[str]) -> list[str]:
 
 @operation(
     Effect.DESTROYS,
-    text=mined_text,
+    text=_mined_text,
     commands=(Command("mine", repeats=True),),
     is_tool=False,
     opens=Opening.CREATED,
@@ -250,7 +240,14 @@ def mine(services: Services, request: Mine) -> Mined:
         confirm = request.confirm
         return Mined(forgotten=forget_source(services, request.forget, request.collection, confirm=confirm))
     options = _options(services.settings, request)
-    mined = Mined(dry_run=request.dry_run, **_counts(_imported(services, _paths(request), options)))
+    try:
+        with services.progress("Importing") as step:
+            report = services.mining(_paths(request), options, step)
+    except MiningInterrupted as stopped:
+        lines = _mined_text(Mined(**_counts(stopped.report)))
+        stopped.add_note("\n".join([*lines, "Not finished. Run the same command again to continue."]))
+        raise
+    mined = Mined(dry_run=request.dry_run, **_counts(report))
     if request.dry_run:
         return mined
     if request.synthesize:

@@ -19,6 +19,7 @@ from clawmem.app.operations.embedding import (
     model_failed,
     pending_texts,
 )
+from clawmem.app.operations.fields import listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
@@ -61,10 +62,6 @@ def _existing(services: Services, path: Path) -> Path:
     name, *rest = relative.parts or ("",)
     root = services.settings.roots.get(name)
     return Path(root, *rest) if root and rest else path
-
-
-def _text(report: FileReport) -> str:
-    return "\n".join(filter(None, [f"{report.path}: {report.reason}", report.remedy]))
 
 
 INCOMPLETE = 1  # exit code
@@ -141,8 +138,7 @@ def read_folders(
 
 
 def _folders(services: Services, names: str | list[str]) -> list[Folder]:
-    several = names.split(",") if isinstance(names, str) else names
-    wanted = {name.strip() for name in several} - {""}
+    wanted = set(listed(names))
     known = [folder.name for folder in services.folders]
     if strangers := sorted(wanted.difference(known)):
         raise NotFound("collection", strangers[0], suggestions=known)
@@ -153,12 +149,10 @@ def _pulled(services: Services) -> dict[str, str]:
     """Run the update commands of the collections; return the reason for each collection whose command failed."""
     if services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
-    commands = {
-        name: collection for name, collection in services.settings.collections.items() if collection.update
-    }
     outcomes = {
-        name: services.run_command(str(collection.update), collection.path)
-        for name, collection in commands.items()
+        name: services.run_command(collection.update, collection.path)
+        for name, collection in services.settings.collections.items()
+        if collection.update
     }
     return {name: reason for name, reason in outcomes.items() if reason}
 
@@ -262,15 +256,12 @@ def reindex(
     """
     Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
     """
-    folders = _folders(services, collection)
-    passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
-    embedded = embed_after(services, [folder.name for folder in folders])
-    return Reading(**sums_of(services, passes), embed=embedded)
+    return update(services, collection, force=force, allow_empty=allow_empty)
 
 
 @operation(
     Effect.READS,
-    text=_text,
+    text=lambda report: "\n".join(filter(None, [f"{report.path}: {report.reason}", report.remedy])),
     commands=(Command("doctor"),),
     is_tool=False,
     in_own_process=True,

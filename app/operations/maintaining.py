@@ -19,7 +19,7 @@ from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
 from clawmem.app.services.lifecycle.curator import CuratorReport
-from clawmem.app.services.maintenance.lanes import LaneTick, summarize_run
+from clawmem.app.services.maintenance.lanes import summarize_run
 from clawmem.domain.briefing.profile import Phrase
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
@@ -106,11 +106,6 @@ class UndoneMerge(Result):
     restored: list[str]
 
 
-def report_of(services: Services, ticked: LaneTick, *, dry_run: bool = False) -> LaneReport:
-    """Return one attempt of a lane as a result."""
-    return LaneReport(lane=ticked.lane, dry_run=dry_run, runs=runs_of(services.vault, ticked.runs))
-
-
 def runs_of(vault: Vault, runs: Sequence[Run]) -> list[LaneRun]:
     """Return *runs* with the notes of their decisions; a forgotten note appears as its id."""
     decisions = [value for run in runs for value in run.metrics.get("decisions", ())]
@@ -128,27 +123,21 @@ def runs_of(vault: Vault, runs: Sequence[Run]) -> list[LaneRun]:
     ]
 
 
-def _decision(one: Mapping[str, Any], known: Mapping[int, Document]) -> dict[str, Any]:
-    notes = [_place(number, known) for number in one["documents"]]
-    named = (shown_title(known[n]) if n in known else f"number {n}" for n in one["documents"])
-    made = f", now {_place(one['made'], known)}" if "made" in one else ""
-    titles = " | ".join(dict.fromkeys(named))
+def _decision(decision: Mapping[str, Any], known: Mapping[int, Document]) -> dict[str, Any]:
+    """Return a decision with its notes, and as a sentence: its reason, figures and number of records it produced."""
+    numbers = decision["documents"]
+    places = {number: known[number].display_path for number in known}
+    titles = dict.fromkeys(shown_title(known[n]) if n in known else f"number {n}" for n in numbers)
+    figures = [f"{name} {decision[name]}" for name in _FIGURES if name in decision]
+    figures += [f"{name} {count}" for name, count in decision.get("yields", {}).items()]
+    why = f"{decision['why']} ({', '.join(figures)})" if figures else decision["why"]
+    made = f", now {places.get(decision['made'], decision['made'])}" if "made" in decision else ""
+    does = f"{_DOES[decision['verdict']]}, {plural(len(numbers), 'note')}"
     return {
-        **one,
-        "notes": notes,
-        "text": f"{titles}: {_DOES[one['verdict']]}, {plural(len(notes), 'note')}, {_why(one)}{made}",
+        **decision,
+        "notes": [places.get(number, number) for number in numbers],
+        "text": f"{' | '.join(titles)}: {does}, {why}{made}",
     }
-
-
-def _place(number: int, known: Mapping[int, Document]) -> str | int:
-    return known[number].display_path if number in known else number
-
-
-def _why(one: Mapping[str, Any]) -> str:
-    """Return the reason of a decision with its figures and the number of records it produced."""
-    said = [f"{name} {one[name]}" for name in _FIGURES if name in one]
-    said += [f"{name} {count}" for name, count in one.get("yields", {}).items()]
-    return f"{one['why']} ({', '.join(said)})" if said else one["why"]
 
 
 def _status_text(result: LaneStatus) -> Iterator[Part]:
@@ -264,11 +253,11 @@ def lanes_run(
     A dry run works on a temporary copy of the vault, by rules alone.
     """
     if not dry_run:
-        return report_of(services, services.lanes.tick(lane, now=now))
+        return LaneReport(lane=lane, runs=runs_of(services.vault, services.lanes.tick(lane, now=now).runs))
     with open_copy(services.settings) as copied:
         ticked = copied.lanes.tick(lane, now=now)
-        marked = (replace(run, metrics={**run.metrics, "dry_run": True}) for run in ticked.runs)
-        return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
+        marked = [replace(run, metrics={**run.metrics, "dry_run": True}) for run in ticked.runs]
+        return LaneReport(lane=lane, dry_run=True, runs=runs_of(copied.vault, marked))
 
 
 @operation(

@@ -83,19 +83,12 @@ class PrunedContext(Result):
     characters_after: int
 
 
-def _plan_text(plan: FlushPlan) -> str:
-    state = "due now" if plan.is_due else f"due from {plan.threshold_tokens} tokens on"
-    return f"A flush to {plan.relative_path} is {state}."
-
-
-def _pruned_text(pruned: PrunedContext) -> str:
-    count = plural(len(pruned.changed), "result")
-    return f"{count} shortened: {pruned.characters_before} characters became {pruned.characters_after}."
-
-
 @operation(
     Effect.READS,
-    text=_plan_text,
+    text=lambda plan: (
+        f"A flush to {plan.relative_path} is due "
+        + ("now." if plan.is_due else f"from {plan.threshold_tokens} tokens on.")
+    ),
     route="/openclaw/flush-plan",
     commands=(Command("openclaw flush-plan"),),
     is_tool=False,
@@ -169,7 +162,10 @@ def session_note(
 
 @operation(
     Effect.READS,
-    text=_pruned_text,
+    text=lambda pruned: (
+        f"{plural(len(pruned.changed), 'result')} shortened: {pruned.characters_before} characters became "
+        f"{pruned.characters_after}."
+    ),
     route="/context/prune",
     by_post=True,
     is_tool=False,

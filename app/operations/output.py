@@ -89,24 +89,16 @@ def dim(text: str) -> Styled:
 
 def parts_of(text: Text) -> list[Part]:
     """Return *text* as parts without terminal escapes."""
-    if isinstance(text, str):
-        return [_shown(text)] if text else []
-    return [_shown(part) for part in text]
-
-
-def _shown(part: Part) -> Part:
-    return part if isinstance(part, Styled) or not isinstance(part, str) else printable(part)
+    parts = filter(None, [text]) if isinstance(text, str) else text
+    return [part if isinstance(part, Styled | Table | Verbatim) else printable(part) for part in parts]
 
 
 def as_lines(text: Text) -> str:
     """Return *text* as lines, the columns of tables aligned with blanks."""
-    return "\n".join(line for part in parts_of(text) for line in _lines(part))
-
-
-def _lines(part: Part) -> Iterable[str]:
-    if isinstance(part, Table):
-        return part.lines()
-    return [part if isinstance(part, str) else part.text]
+    lines: list[str] = []
+    for part in parts_of(text):
+        lines += part.lines() if isinstance(part, Table) else [part if isinstance(part, str) else part.text]
+    return "\n".join(lines)
 
 
 def age(days: float) -> str:

@@ -39,14 +39,11 @@ def refusal_of_errors(
     errors: Sequence[ErrorDetails], spelling: Callable[[str], str] = str, hint: str = ""
 ) -> InvalidInput:
     """Return the error that names the wrong parameters of *errors*, which are pydantic's."""
-    message = " ".join(filter(None, (f"{'; '.join(_faults(errors, spelling))}.", hint)))
-    return InvalidInput(CODES.get(errors[0]["type"], "INVALID_INPUT"), message)
-
-
-def _faults(errors: Sequence[ErrorDetails], spelling: Callable[[str], str]) -> list[str]:
-    return [
+    faults = (
         f"{spelling('.'.join(map(str, error['loc']))[:SHOWN])} {fault_of(error)}".strip() for error in errors
-    ]
+    )
+    message = " ".join(filter(None, (f"{'; '.join(faults)}.", hint)))
+    return InvalidInput(CODES.get(errors[0]["type"], "INVALID_INPUT"), message)
 
 
 def error_record(error: ClawmemError) -> dict[str, Any]:

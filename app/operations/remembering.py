@@ -15,18 +15,12 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Option, R
 from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.app.services.documents.records import DocumentReference, place_of
+from clawmem.domain.security.secrets import find_secrets
 from clawmem.ports.records import Origin
 
 NOTHING_WRITTEN = 1  # exit code
 SECRET_REMARK = "A secret seems to stand in the text, which was saved as written. Keep secrets in a password manager, and note where."
 TYPED = Option(metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin.")
-
-
-def has_secret(*texts: str) -> bool:
-    """Whether a secret seems to stand in *texts*."""
-    from clawmem.domain.security.secrets import find_secrets
-
-    return bool(find_secrets("\n".join(texts)))
 
 
 class SavedNote(DocumentReference):
@@ -104,7 +98,7 @@ def memory_remember(
         return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(
         action="saved",
-        has_secret=has_secret(text, title, *note.tags),
+        has_secret=bool(find_secrets("\n".join([text, title, *note.tags]))),
         supersedes=saved.superseded.display_path if saved.superseded else None,
         not_embedded=embed_new(services),
         **place,
@@ -150,7 +144,7 @@ def diary_write(
     """
     document = services.diary.write(entry, topic, agent)
     embed_new(services)
-    return WrittenEntry(id=document.id, file=document.display_path, has_secret=has_secret(entry))
+    return WrittenEntry(id=document.id, file=document.display_path, has_secret=bool(find_secrets(entry)))
 
 
 @operation(

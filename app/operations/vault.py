@@ -14,14 +14,7 @@ from clawmem.app.environment.private_files import make_folder
 from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.embedding import embed_after
 from clawmem.app.operations.indexing import PERSON, AllowEmpty, Embed, Reading, reading_text, sums_of
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    Opening,
-    Option,
-    Result,
-    operation,
-)
+from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import Statistics
@@ -32,7 +25,6 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.knowledge import NoteCounts
-from clawmem.ports.models import ModelFailure
 from clawmem.ports.storage import VaultInfo
 
 if TYPE_CHECKING:
@@ -74,10 +66,6 @@ class VaultPath(Result):
     config: str
 
 
-def _status_text(result: VaultStatus) -> list[Table]:
-    return [table(("what", "value"), [*_status_rows(result), *_role_rows(result)])]
-
-
 def _status_rows(result: VaultStatus) -> Iterator[tuple[str, object]]:
     info, counts = result.info, result.embeddings
     size = f"{info.backend}, schema {info.schema}, {info.size_bytes / 1e6:.1f} MB"
@@ -92,47 +80,31 @@ def _status_rows(result: VaultStatus) -> Iterator[tuple[str, object]]:
     yield "vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"
     if wants_lancedb(counts.stored, info.backend):
         yield "advice", LANCEDB_ADVICE
-    yield "model", _model_text(result)
-    yield "enriched", _notes_text(result.notes)
+    model, building, notes = result.model or "none yet; run: clawmem embed", result.building, result.notes
+    if building:
+        share = f"{building.fingerprint} is {building.share:.0%} made"
+        model = f"{model}, until the next one is complete: {share}; run: clawmem embed"
+    yield "model", model
+    failed = f", {notes.given_up} that a model failed on" if notes.given_up else ""
+    waiting = f", {notes.waiting} wait; run: clawmem maintain enrich" if notes.waiting else ""
+    yield "enriched", f"{notes.notes} documents, {notes.by_model} by a model{failed}{waiting}"
     yield "relations", _counted(result.relations)
-    kept = f"{result.receipts} receipts ({result.receipt_bytes / 1e3:.1f} kB)"
-    yield "questions", f"{result.recalls} recorded, {kept}"
+    receipts = f"{result.receipts} receipts ({result.receipt_bytes / 1e3:.1f} kB)"
+    yield "questions", f"{result.recalls} recorded, {receipts}"
+    for provider in result.roles:
+        yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
+        yield from (("  passed over", reason) for reason in provider.passed_over)
+        if failure := provider.last_failure:
+            since = " It has answered since." if failure.answered_at else ""
+            when = f"{failure.model}, {_ago(failure.failed_at, result.at)}"
+            yield "  last failure", f"{when}: {failure.reason}; {WITHOUT[failure.role]}.{since}"
 
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items()) or "none"
 
 
-def _notes_text(counts: NoteCounts) -> str:
-    given_up = f", {counts.given_up} that a model failed on" if counts.given_up else ""
-    waiting = f", {counts.waiting} wait; run: clawmem maintain enrich" if counts.waiting else ""
-    return f"{counts.notes} documents, {counts.by_model} by a model{given_up}{waiting}"
-
-
-def _model_text(result: VaultStatus) -> str:
-    serving = result.model or "none yet; run: clawmem embed"
-    if result.building is None:
-        return serving
-    new = f"{result.building.fingerprint} is {result.building.share:.0%} made"
-    return f"{serving}, until the next one is complete: {new}; run: clawmem embed"
-
-
-def _role_rows(result: VaultStatus) -> Iterator[tuple[str, str]]:
-    """Yield a row for each role with its model and the reason, then the models passed over and the last failure."""
-    for provider in result.roles:
-        yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
-        yield from (("  passed over", reason) for reason in provider.passed_over)
-        if provider.last_failure:
-            yield "  last failure", failure_line(provider.last_failure, result.at)
-
-
-def failure_line(failure: ModelFailure, now: str) -> str:
-    """Return a line with the time and reason of a failure of a model, and what answers lacked because of it."""
-    line = f"{failure.model}, {ago(failure.failed_at, now)}: {failure.reason}; {WITHOUT[failure.role]}"
-    return f"{line}. It has answered since." if failure.answered_at else f"{line}."
-
-
-def ago(moment: str, now: str) -> str:
+def _ago(moment: str, now: str) -> str:
     """Return the time from *moment* to *now* in its largest unit; ``just now`` for a time in the future."""
     seconds = max(0, (parse_iso(now) or 0) - (parse_iso(moment) or 0)) // 1000
     for unit, length in UNITS:
@@ -143,12 +115,9 @@ def ago(moment: str, now: str) -> str:
 
 def _statistics_text(result: Statistics) -> list[Table]:
     sessions = ", ".join(session.id[:8] for session in result.recent_sessions)
-    rows = {**asdict(result), "recent_sessions": sessions}.items()
-    return [
-        table(
-            ("what", "value"), [(name, _counted(row) if isinstance(row, dict) else row) for name, row in rows]
-        )
-    ]
+    values = {**asdict(result), "recent_sessions": sessions}.items()
+    rows = [(name, _counted(value) if isinstance(value, dict) else value) for name, value in values]
+    return [table(("what", "value"), rows)]
 
 
 NO_NAMES = "No vault has a name. Make one: clawmem vault sync NAME FOLDER"
@@ -204,7 +173,12 @@ def _synced_text(result: Synced) -> str:
     return f"{reading_text(result, result.vault)}{made}"
 
 
-@operation(Effect.READS, text=_status_text, route="/status", opens=Opening.CURRENT)
+@operation(
+    Effect.READS,
+    text=lambda result: [table(("what", "value"), _status_rows(result))],
+    route="/status",
+    opens=Opening.CURRENT,
+)
 def status(services: Services) -> VaultStatus:
     """Show the content of the vault and the state of its vectors."""
     report, now = services.status(), iso_utc(services.clock.now_ms())
