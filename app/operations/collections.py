@@ -99,34 +99,6 @@ def list_collections(services: Services) -> list[Collection]:
     return listed
 
 
-def _breadth_warning(folder: Path, home: Path) -> str:
-    """Return a warning if *folder* is the home folder or contains it."""
-    if not home.is_relative_to(folder):
-        return ""
-    what = "is your home folder" if folder == home else "contains your home folder"
-    return (
-        f"{folder} {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
-        "programs included. A narrower folder is usually meant."
-    )
-
-
-def _unconfirmed_removal(name: str, served: int, lost_folder: Path | None) -> ConfirmationMissing:
-    """Return the error that says what would no longer be found without the collection."""
-    documents, advice, again = plural(served, "document"), "Its files stay.", ""
-    line = f"Collection {name} would be removed; {documents} would no longer be found."
-    if lost_folder:
-        line = f"{lost_folder} does not exist: the vault has the only copy of the {documents} of {name}."
-        advice, again = "To keep them, first run: clawmem export", " all the same"
-    return ConfirmationMissing(
-        f"Nothing was removed. {line} {advice}",
-        {"name": name, "documents": served},
-        remedy="To remove it, repeat with confirm: true.",
-        preview=[line, advice],
-        question=f"Remove the collection{again}?",
-        confirmed={"confirm": True},
-    )
-
-
 @operation(
     Effect.READS,
     name="collections",
@@ -173,7 +145,13 @@ def collection_add(
         other: (collection.path, collection.pattern) for other, collection in settings.collections.items()
     }
     name = name_for(folder, pattern, name, known, moved=move)
-    warning = _breadth_warning(folder, settings.home.resolve())
+    home, warning = settings.home.resolve(), ""
+    if home.is_relative_to(folder):
+        what = "is your home folder" if folder == home else "contains your home folder"
+        warning = (
+            f"{folder} {what}. Every Markdown file in it becomes searchable and may be put into prompts, those of other "
+            "programs included. A narrower folder is usually meant."
+        )
     if (warning and confirm is not True) or confirm is False:
         files = count_files(services.files, str(folder), pattern)
         parts = ", ".join(f"{part} ({count:,})" for part, count in files.largest)
@@ -217,8 +195,20 @@ def collection_remove(services: Services, name: Name, confirm: Confirm = None) -
     if confirm is not True:
         served = services.vault.documents.collections().get(name, 0) if services.is_open else 0
         lost_folder = folder.path if folder and served and not folder.path.is_dir() else None
+        documents, advice, again = plural(served, "document"), "Its files stay.", ""
+        line = f"Collection {name} would be removed; {documents} would no longer be found."
+        if lost_folder:
+            line = f"{lost_folder} does not exist: the vault has the only copy of the {documents} of {name}."
+            advice, again = "To keep them, first run: clawmem export", " all the same"
         if lost_folder or confirm is False:
-            raise _unconfirmed_removal(name, served, lost_folder)
+            raise ConfirmationMissing(
+                f"Nothing was removed. {line} {advice}",
+                {"name": name, "documents": served},
+                remedy="To remove it, repeat with confirm: true.",
+                preview=[line, advice],
+                question=f"Remove the collection{again}?",
+                confirmed={"confirm": True},
+            )
     if folder:
         remove_value(services.settings.config_file, ("collections", name))
     withdrawn = 0

@@ -12,10 +12,10 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.answers import FoundDocument, found_document, result_parts, result_text
 from clawmem.app.operations.fields import (
-    ADDRESS,
     Address,
     Limit,
     Names,
+    OptionalAddress,
     named_collections,
     properties_to_read,
 )
@@ -405,9 +405,7 @@ def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[
 @operation(Effect.READS, name="links", text=_links_text, route="/links")
 def find_links(
     services: Services,
-    file: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
-    ] = "",
+    file: OptionalAddress = "",
     broken: Annotated[
         bool, Field(description="Only links that lead to no note, or to no place of one.")
     ] = False,

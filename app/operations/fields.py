@@ -23,6 +23,9 @@ Address = Annotated[
     Field(min_length=1, description=ADDRESS),
     Option(metavar="NOTE", is_argument=True, is_address=True),
 ]
+OptionalAddress = Annotated[
+    str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
+]
 Docid = Annotated[
     str,
     Field(min_length=1, description="The docid of the document, such as #a1b2c3; no path or title."),
@@ -33,6 +36,7 @@ Confirm = Annotated[
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act.")]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
+LongLimit = Annotated[int, Field(ge=1, le=10_000, description="Maximum number."), Option(("-n", "--limit"))]
 
 
 Names = str | list[str]  # one name, several names, or several names separated by commas

@@ -22,7 +22,7 @@ from clawmem.app.operations.answers import (
     session_line,
     trace_parts,
 )
-from clawmem.app.operations.fields import Address, Limit
+from clawmem.app.operations.fields import Address, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import Part, confidence_text, plural, records_table, table
 from clawmem.app.operations.search import AsOf
@@ -36,9 +36,8 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
-from clawmem.ports.telemetry import Recall, Receipts
+from clawmem.ports.telemetry import Recall
 
-MAX_LISTED = 10_000
 NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
 
 
@@ -87,11 +86,7 @@ def timeline(
 )
 def session_log(
     services: Services,
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MAX_LISTED, description="Maximum number."),
-        Option(("-n", "--limit")),
-    ] = 10,
+    limit: LongLimit = 10,
     as_of: AsOf = "",
 ) -> list[Session]:
     """List the latest sessions and their results."""
@@ -116,22 +111,6 @@ class SessionUse(Result):
     share_referenced: float = Field(description="The share of these, 0 to 1.")
 
 
-def _use_of(session_id: str, recalls: list[Recall], receipts: Receipts) -> SessionUse:
-    hits = [hit for recall in recalls for hit in recall.hits]
-    known = (receipt_of(receipts, recall) for recall in recalls if recall.hits)
-    referenced = sum(hit.was_referenced for hit in hits)
-    return SessionUse(
-        session_id=session_id,
-        last_asked=recalls[-1].asked_at,
-        prompts=len(recalls),
-        blocks=sum(bool(recall.hits) for recall in recalls),
-        tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in known if receipt),
-        given=len(hits),
-        referenced=referenced,
-        share_referenced=referenced / len(hits) if hits else 0.0,
-    )
-
-
 @operation(
     Effect.READS,
     columns="session_id last_asked prompts blocks=with_a_block tokens given=documents share_referenced=of_use",
@@ -151,7 +130,22 @@ def budget(
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
         if recall.verb == CONTEXT_SURFACING and recall.session_id:
             sessions[recall.session_id].append(recall)
-    uses = [_use_of(name, recalls, services.vault.receipts) for name, recalls in sessions.items()]
+    uses = []
+    for name, recalls in sessions.items():
+        hits = [hit for recall in recalls for hit in recall.hits]
+        receipts = (receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits)
+        referenced = sum(hit.was_referenced for hit in hits)
+        use = SessionUse(
+            session_id=name,
+            last_asked=recalls[-1].asked_at,
+            prompts=len(recalls),
+            blocks=sum(bool(recall.hits) for recall in recalls),
+            tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
+            given=len(hits),
+            referenced=referenced,
+            share_referenced=referenced / len(hits) if hits else 0.0,
+        )
+        uses.append(use)
     return sorted(uses, key=lambda use: use.last_asked, reverse=True)[:limit]
 
 
@@ -399,24 +393,19 @@ def _report_text(result: UsageReport) -> Iterator[Part]:
     if not result.recalls:
         yield "Nothing can be said of recalls: questions are recorded as they are asked."
     for section in SECTIONS:
-        if result.recalls or section.question != "never_recalled":  # else it would list all documents
-            yield from _section(result, section)
+        records = [
+            record
+            for record in result.tables[section.question]
+            if all(record[column] == value for column, value in section.where.items())
+        ]
+        # without recalls never_recalled would list all documents
+        if records and (result.recalls or section.question != "never_recalled"):
+            rows = records[-result.top :] if section.latest else records[: result.top]
+            cut = f" ({len(rows)} of {len(records)}; --json has all)" if len(rows) < len(records) else ""
+            yield f"\n{section.title}{cut}"
+            yield from records_table(rows, section.columns)
     for path in result.files:
         yield f"Written: {path}"
-
-
-def _section(result: UsageReport, section: Section) -> Iterator[Part]:
-    records = [
-        record
-        for record in result.tables[section.question]
-        if all(record[column] == value for column, value in section.where.items())
-    ]
-    if not records:
-        return
-    shown = records[-result.top :] if section.latest else records[: result.top]
-    cut = f" ({len(shown)} of {len(records)}; --json has all)" if len(shown) < len(records) else ""
-    yield f"\n{section.title}{cut}"
-    yield from records_table(shown, section.columns)
 
 
 @operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import ADDRESS, Address, Confirm, Docid, Limit, Why
+from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
 from clawmem.app.operations.output import Text, age, few, plural
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
@@ -22,7 +22,7 @@ from clawmem.app.services.documents.records import (
 )
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
-from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -192,9 +192,7 @@ def lifecycle_search(
 @operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore", commands=(Command("restore"),))
 def lifecycle_restore(
     services: Services,
-    query: Annotated[
-        str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
-    ] = "",
+    query: OptionalAddress = "",
     collection: Annotated[
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
     ] = "",
@@ -293,13 +291,20 @@ def _confirmed(services: Services, query: str, confirm: bool | None) -> Document
     if confirm is True and digits and note.hash.startswith(normalise_docid(digits)):
         return note
     preview = services.forgetting.preview(note)
-    lines = _preview_lines(preview)
+    derived = preview.derived
+    were = "was" if len(derived) == 1 else "were"
+    memories = f"{plural(len(derived), 'memory')} {were} derived from it: {few(files_of(derived))}."
+    lines = [
+        f"{note.display_path} (#{preview.docid}): {shown_title(note).rstrip('.')}.",
+        f"Written {age(preview.age_days)} ({note.authored_at[:10]}), {preview.size:,} bytes.",
+        memories if derived else "No memories were derived from it.",
+    ]
     would_forget = WouldForget(
         **place_of(services.vault.documents, note),
         authored_at=note.authored_at,
         bytes=preview.size,
-        derived=len(preview.derived),
-        derived_files=files_of(preview.derived),
+        derived=len(derived),
+        derived_files=files_of(derived),
     )
     raise ConfirmationMissing(
         f"Nothing was forgotten. This would forget {' '.join(lines)}",
@@ -320,17 +325,6 @@ def _folder_without_file(services: Services, note: Document) -> Folder | None:
         if folder.name == note.collection and root.is_dir() and not (root / note.path).is_file():
             return folder
     return None
-
-
-def _preview_lines(preview: ForgetPreview) -> list[str]:
-    document, derived = preview.document, preview.derived
-    were = "was" if len(derived) == 1 else "were"
-    memories = f"{plural(len(derived), 'memory')} {were} derived from it: {few(files_of(derived))}."
-    return [
-        f"{document.display_path} (#{preview.docid}): {shown_title(document).rstrip('.')}.",
-        f"Written {age(preview.age_days)} ({document.authored_at[:10]}), {preview.size:,} bytes.",
-        memories if derived else "No memories were derived from it.",
-    ]
 
 
 def _forgotten_text(result: Forgotten) -> Iterator[str]:

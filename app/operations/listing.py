@@ -11,6 +11,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
+    LongLimit,
     TagNames,
     conditions_in,
     listed,
@@ -28,7 +29,6 @@ from clawmem.ports.documents import TAGS, Property
 from clawmem.ports.records import Document, Origin, Scope
 from clawmem.ports.vault import Vault
 
-MAX_LISTED = 10_000
 NO_DOCUMENTS = "No documents yet. Run: clawmem update"
 NONE_MATCHES = "No document meets these conditions."
 MOST_VALUES = 8  # that are named if no document meets the conditions
@@ -123,9 +123,7 @@ def _listing_text(result: Listing) -> list[Part]:
 )
 def list_documents(
     services: Services,
-    limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
-    ] = 10,
+    limit: LongLimit = 10,
     collection: CollectionNames = "",
     tag: TagNames = "",
     where: Conditions = "",
@@ -193,9 +191,7 @@ def list_tags(
         Option(metavar="TAG", is_argument=True),
     ] = "",
     collection: CollectionNames = "",
-    limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
-    ] = 1000,
+    limit: LongLimit = 1000,
 ) -> Tags:
     """List the tags of notes, most used first; a note with a/b counts for a, too."""
     scope = Scope(frozenset(named_collections(services, collection)))

@@ -13,6 +13,7 @@ from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
+    Limit,
     Names,
     TagNames,
     conditions_in,
@@ -54,11 +55,7 @@ class Question(Request):
         Field(min_length=1, max_length=MAX_QUERY, description="The question, as a person would put it."),
         Option(metavar="QUESTION...", is_argument=True),
     ]
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MAX_LIMIT, description="Maximum number of results."),
-        Option(("-n", "--limit")),
-    ] = 10
+    limit: Limit = 10
     collection: CollectionNames = ""
     since: Annotated[
         str, Field(description="Only documents written on this day or later, such as 2026-03-31.")
@@ -345,11 +342,7 @@ def any_search(services: Services, request: AnySearch) -> SearchAnswer:
 
 
 def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
-    route = None if request.mode == "auto" else Route(request.mode)
-
-    def find(asked: RetrievalRequest) -> Answer:
-        return services.memory_retrieve(asked, route)
-
+    find = partial(services.memory_retrieve, mode=None if request.mode == "auto" else Route(request.mode))
     return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
 
 
