@@ -47,7 +47,11 @@ def choose_chunk(
         raise ValueError(f"around must be (start, end) with 0 <= start <= end, not {around}")
     if len(body) <= chars:
         return body
-    first = _window_around(len(body), around, chars) if around else 0
+    first = 0
+    if around:
+        start, end = (min(place, len(body)) for place in around)
+        # Centred on the fragment; a fragment longer than a window is read from its beginning.
+        first = max(0, min(start - max(0, chars - (end - start)) // 2, len(body) - chars))
     starts = [first, *range(0, len(body) - overlap, chars - overlap)] if intent_terms else [first]
     wanted, intended = ({term.lower() for term in some if term.strip()} for some in (terms, intent_terms))
 
@@ -67,10 +71,3 @@ def intent_terms(intent: str) -> tuple[str, ...]:
     typed = intent.lower().split()
     bare = ("".join(sign for sign in word if sign.isalnum() or sign == "-") for word in typed)
     return tuple(dict.fromkeys(word for word in bare if len(word) > 1 and word not in STOP_WORDS))
-
-
-def _window_around(length: int, around: tuple[int, int], chars: int) -> int:
-    start, end = (min(place, length) for place in around)
-    # Centred on the fragment; a fragment longer than a window is read from its beginning.
-    wanted = start - max(0, chars - (end - start)) // 2
-    return max(0, min(wanted, length - chars))

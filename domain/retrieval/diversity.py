@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -12,8 +11,8 @@ LIKENESS = 0.6
 MIN_WORD = 4  # shorter words are mostly function words and do not indicate similarity alone
 
 # Kana and Han are written without spaces: each character counts as a word, so that their bigrams are compared.
-_FIRST_UNSPACED, _UNSPACED = "\u3040", "\u3040-\u30ff\u3400-\u9fff"
-_SPACED_WORD = re.compile(r"\w+")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
 
 Item = TypeVar("Item")
 Features = frozenset[str | tuple[str, str]]
@@ -79,15 +78,8 @@ def _separated(
 
 def _features(text: str) -> Features:
     """Return the word pairs of *text* and its longer words."""
-    lower = text.lower()
-    is_spaced = lower.isascii() or max(lower) < _FIRST_UNSPACED
-    words = (_SPACED_WORD if is_spaced else _word()).findall(lower)
+    words = _WORD.findall(text.lower())
     return frozenset([*pairwise(words), *(word for word in words if len(word) >= MIN_WORD)])
-
-
-@cache  # compiling these ranges takes as long as comparing a hundred texts
-def _word() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]|[^\\W{_UNSPACED}]+")
 
 
 def _is_alike(left: Features, right: Features, threshold: float) -> bool:

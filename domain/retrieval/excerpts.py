@@ -4,8 +4,8 @@ Sections of a note, and the one that its excerpt shows for the time that a quest
 Places are character offsets of the body, from start up to end.
 """
 
-from collections.abc import Sequence
 from datetime import tzinfo
+from itertools import accumulate
 from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import Block, Markdown
@@ -30,7 +30,7 @@ class Section(NamedTuple):
 def sections(body: str) -> list[Section]:
     """Return the sections of *body* in order; their texts begin after the line of the heading."""
     lines = body.split("\n")
-    starts, end = _starts(lines), len(body)
+    starts, end = [0, *accumulate(len(line) + 1 for line in lines)], len(body)
     made: list[Section] = []
     ends: dict[int, int] = {}  # by level: the beginning of the next heading of that level or a higher one
     for heading in reversed(Markdown(body, first_line=0).headings):
@@ -67,11 +67,3 @@ def _is_part(dated: TimeRange, named: TimeRange) -> bool:
         return False
     begins = named.authored_from is None or named.authored_from <= dated.authored_from
     return begins and (named.authored_until is None or dated.authored_until <= named.authored_until)
-
-
-def _starts(lines: Sequence[str]) -> list[int]:
-    """Return the offset at which each line begins, and one past the last."""
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    return starts

@@ -174,28 +174,17 @@ def classify_intent(query: str, *, names_time: bool = False) -> Classification:
     return Classification(best if scores[best] else Intent.WHAT, confidence, MappingProxyType(scores))
 
 
-class RetrieverWeights(NamedTuple):
-    """Factors by which the weights of the lexical and vector retrievers are multiplied."""
-
-    words: float
-    meaning: float
-
-
-# A time is found by its words; a reason is often expressed in other words than the question.
-RETRIEVER_WEIGHTS: Mapping[Intent, RetrieverWeights] = MappingProxyType(
-    {
-        Intent.WHY: RetrieverWeights(words=1.0, meaning=1.5),
-        Intent.WHEN: RetrieverWeights(words=1.5, meaning=1.0),
-        Intent.ENTITY: RetrieverWeights(words=1.0, meaning=1.0),
-        Intent.WHAT: RetrieverWeights(words=1.0, meaning=1.0),
-    }
-)
+FACTOR = 1.5
 
 
 def weights_for_intent(weights: Mapping[str, float], intent: Intent, meaning: str) -> dict[str, float]:
-    """Return *weights* of fusion adjusted to *intent*; *meaning* is the name of the vector retriever."""
-    factors = RETRIEVER_WEIGHTS[intent]
+    """
+    Return *weights* of fusion adjusted to *intent*; *meaning* is the name of the vector retriever.
+
+    A time is found by its words; a reason is often expressed in other words than the question.
+    """
+    for_words = FACTOR if intent is Intent.WHEN else 1.0
+    for_meaning = FACTOR if intent is Intent.WHY else 1.0
     return {
-        name: weight * (factors.meaning if name == meaning else factors.words)
-        for name, weight in weights.items()
+        name: weight * (for_meaning if name == meaning else for_words) for name, weight in weights.items()
     }

@@ -89,56 +89,41 @@ class Result(ResultFields):
         return heading_above(self.body, line - self.document.body_line)
 
     def snippet(self) -> Snippet:
-        """Return the lines that answer. They are extracted on each call, as not every interface shows them."""
-        return self.in_short(self.shown_length)
+        """
+        Return the lines that answer, extracted on first use, as not every interface shows them.
 
-    def in_short(self, max_length: int) -> Snippet:
-        """Return the snippet with at most *max_length* characters; `LEFT_OUT` replaces instructions by others."""
-        found = self._shown if max_length == self.shown_length else self._found(max_length)
-        return found._replace(text=LEFT_OUT) if self._is_ordered(found) else found
-
-    def _is_ordered(self, found: Snippet) -> bool:
-        """Whether *found* is part of instructions in an unverified document; neighbouring lines are checked as well."""
-        if is_verified(self.document.origin):
-            return False
-        return injection_within(self.body, *self._place(found))
+        `LEFT_OUT` replaces instructions in an unverified document; neighbouring lines are checked as well.
+        """
+        shown = self._shown
+        if is_verified(self.document.origin) or not injection_within(self.body, *self._place(shown)):
+            return shown
+        return shown._replace(text=LEFT_OUT)
 
     @cached_property
     def _shown(self) -> Snippet:
-        return self._found(self.shown_length)
-
-    def _found(self, max_length: int) -> Snippet:
-        """Return the lines that answer: of a question in a conversation the reply."""
-        found = self._best_lines(max_length)
-        if self.unit is Unit.LINE:
-            return found
-        if self.document.content_type == CONVERSATION and (replied := self._with_reply(found, max_length)):
-            return replied
-        return found
-
-    def _with_reply(self, found: Snippet, max_length: int) -> Snippet | None:
-        """Return the reply to a question with which *found* begins, after the question if there is room for both."""
-        start, _ = self._place(found)
-        if found.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
-            return None
-        if reply[1] - start <= max_length:
+        """The lines that answer: of a question in a conversation the reply, after the question if both have room."""
+        best = self._best_lines()
+        if self.unit is Unit.LINE or self.document.content_type != CONVERSATION:
+            return best
+        start, _ = self._place(best)
+        if best.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
+            return best
+        if reply[1] - start <= self.shown_length:
             return whole_lines(self.body, (start, reply[1]), self.document.body_line)
-        return self._cut(reply, max_length, clipped=True)
+        return self._cut(reply, clipped=True)
 
-    def _best_lines(self, max_length: int) -> Snippet:
-        asked = self.question
-        if self.unit is Unit.LINE or asked is None:
-            return self._cut(self._offsets(), max_length)
-        named = asked.named_time
-        if named and (entry := entry_of(self.body, named, now_ms=asked.now_ms, zone=asked.zone)):
-            return self._cut(entry, max_length, clipped=True)
-        found = self._cut(None if self.purpose else self._offsets(), max_length)
-        own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
-        if not holds_any(own, self.words):
-            elsewhere = self._cut(None, max_length)
-            is_elsewhere = holds_any(elsewhere.text, self.words)
-            found = elsewhere if is_elsewhere else self._in_front_matter(max_length) or found
-        return found
+    def _best_lines(self) -> Snippet:
+        question, offsets = self.question, self._offsets()
+        if self.unit is Unit.LINE or question is None:
+            return self._cut(offsets)
+        named = question.named_time
+        if named and (entry := entry_of(self.body, named, now_ms=question.now_ms, zone=question.zone)):
+            return self._cut(entry, clipped=True)
+        best = self._cut(None if self.purpose else offsets)
+        if holds_any(self.body[slice(*offsets)] if offsets else best.text, self.words):
+            return best
+        elsewhere = self._cut(None)
+        return elsewhere if holds_any(elsewhere.text, self.words) else self._in_front_matter() or best
 
     @cached_property
     def _unnamed(self) -> list[str]:
@@ -146,20 +131,20 @@ class Result(ResultFields):
         names = " ".join(document_names(self.document)).lower()
         return [word for word in self.words if word not in names]
 
-    def _place(self, found: Snippet) -> Place:
-        """Return the offsets of the lines of *found* in the body."""
+    def _place(self, shown: Snippet) -> Place:
+        """Return the offsets of the lines of *shown* in the body."""
         lines = self.body.split("\n")
-        first = max(0, found.start_line - self.document.body_line)
+        first = max(0, shown.start_line - self.document.body_line)
         start = sum(len(line) + 1 for line in lines[:first])
-        return start, start + sum(len(line) + 1 for line in lines[first : first + found.line_count])
+        return start, start + sum(len(line) + 1 for line in lines[first : first + shown.line_count])
 
-    def _cut(self, around: Place | None, max_length: int, *, clipped: bool = False) -> Snippet:
+    def _cut(self, around: Place | None, *, clipped: bool = False) -> Snippet:
         return snippet(
             self.body,
             self.words,
             intent_terms=self.purpose,
             around=around,
-            max_length=max_length,
+            max_length=self.shown_length,
             first_line=self.document.body_line,
             clipped=clipped or self.unit is Unit.LINE,
         )
@@ -168,7 +153,7 @@ class Result(ResultFields):
         span = self.span
         return (span.start, span.end) if span and span.end > span.start else None
 
-    def _in_front_matter(self, max_length: int) -> Snippet | None:
+    def _in_front_matter(self) -> Snippet | None:
         """
         Return the front-matter line with most words of the question, except lines of technical properties.
 
@@ -182,7 +167,7 @@ class Result(ResultFields):
         head = without_properties(self.document.front_matter, ignored)
         if not holds_any(head, self._unnamed):
             return None
-        return single_line(head, self._unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
+        return single_line(head, self._unnamed, max_length=self.shown_length, first_line=FRONT_MATTER_LINE)
 
 
 @dataclass

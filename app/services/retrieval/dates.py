@@ -72,7 +72,14 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             if pool.is_kind and (is_line or not pool.topic):
                 confidence = dict.fromkeys(order, POSSIBLE) | {order[0]: OF_ITS_KIND}
             by_date, most = DateOrder(tuple(order[:MOST_BROUGHT]), confidence), 1
-        elif (question.named_time or is_narrowed(request)) and not question.topic:
+        elif not question.topic and (
+            question.named_time
+            or request.scope.authored_from
+            or request.scope.authored_until not in (None, request.as_of)
+            or request.content_types
+            or request.tags
+            or request.where
+        ):
             matching_notes = written_in(stores, request, work)
             undated = {number for number, document in matching_notes.items() if has_time_of_file(document)}
             if is_line:
@@ -202,13 +209,6 @@ def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -
             n for n, b in bodies.items() if entry_of(b, named, now_ms=question.now_ms, zone=question.zone)
         }
     return {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
-
-
-def is_narrowed(request: RetrievalRequest) -> bool:
-    """Whether a request is restricted to days, a type, a tag or a property."""
-    scope = request.scope
-    has_until = scope.authored_until not in (None, request.as_of)
-    return bool(scope.authored_from or has_until or request.content_types or request.tags or request.where)
 
 
 def has_time_of_file(document: Document) -> bool:

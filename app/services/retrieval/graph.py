@@ -113,10 +113,6 @@ class QuestionSimilarity:
             )
         return self._nearest[document_id]
 
-    def cosine(self, document_id: int) -> float:
-        """Return the cosine in [-1, 1]; 0 for a document without vectors."""
-        return self.nearest(document_id)[0]
-
 
 @dataclass(frozen=True, slots=True)
 class VisibleEdges:
@@ -155,9 +151,15 @@ def follow_relations(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        similarity = QuestionSimilarity(stores.embeddings, question_vector(request, trace))
+        vector = None  # stays so if it is not comparable with the stored ones
+        try:
+            if stores.embeddings.fingerprint() == embedder.fingerprint:
+                vector = embedder.embed_query(request.question.text)
+        except ClawmemError as error:
+            trace.degraded.setdefault("vector", str(error))
+        similarity = QuestionSimilarity(stores.embeddings, vector)
         edges = VisibleEdges(stores.relations, request.scope)
-        traversed = traverse(seeds, intent, edges, similarity.cosine, bounds)
+        traversed = traverse(seeds, intent, edges, lambda number: similarity.nearest(number)[0], bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
         scores: Mapping[int, float] = {c.document_id: c.relevance for c in work.candidates}
         scores = merge(scores, scaled(traversed, intent), TRAVERSED)
@@ -168,15 +170,6 @@ def follow_relations(
             scores = with_companions(scores, companions)
         candidates = related(work.candidates, scores, similarity)
         return work.with_candidates(work.ranked(candidates).candidates[:MAX_LIMIT])
-
-    def question_vector(request: RetrievalRequest, trace: Trace) -> Vector | None:
-        """Return the question's vector if it is comparable with the stored ones."""
-        try:
-            is_comparable = stores.embeddings.fingerprint() == embedder.fingerprint
-            return embedder.embed_query(request.question.text) if is_comparable else None
-        except ClawmemError as error:
-            trace.degraded.setdefault("vector", str(error))
-            return None
 
     return stage
 
