@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
-_OF_TABLE = "(name = :name or tbl_name = :name or tbl_name glob :name || '_*')"
+_FORGET_TABLE = "delete from sqlite_schema where :name in (name, tbl_name) or tbl_name glob :name || '_*'"
 
 
 @contextmanager
@@ -37,19 +37,33 @@ def empty_fts_table(db: Database, name: str) -> None:
 
 
 def drop_virtual_table(db: Database, name: str) -> None:
-    """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
+    """
+    Drop the virtual table *name*. Call this inside a transaction.
+
+    A damaged one is removed from the schema, and none of its pages is read. They stay unreferenced in the file until the
+    next vacuum, which `Database.has_lost_pages` requests.
+    """
     # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
-    if broken_tables(db, [name]):
-        _abandon(db, name)
-    else:
+    if not broken_tables(db, [name]):
         db.write(f"drop table {name}")
+        return
+    version = int(db.write("pragma schema_version")[0][0])
+    db.write("pragma writable_schema = on")
+    try:
+        db.write(_FORGET_TABLE, {"name": name})
+        db.write(f"pragma schema_version = {version + 1}")
+    finally:
+        db.write("pragma writable_schema = reset")
+    db.has_lost_pages = True
 
 
 def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
     """Return the tables among *names*, and among the shadow tables of *names*, that fail SQLite's integrity check."""
     sql = "select name from sqlite_schema where type = 'table' and (name = ? or name glob ? || '_*')"
     broken = []
-    with _committed(db) as reader:
+    # An error in a query of the state that was last committed does not affect the writer.
+    is_alone = db.path == MEMORY
+    with nullcontext(db) if is_alone else closing(Database(db.path, read_only=True)) as reader:
         for (part,) in [row for name in names for row in db.rows(sql, (name, name))]:
             try:
                 is_sound = reader.rows(f"pragma integrity_check({part})") == [("ok",)]
@@ -58,29 +72,3 @@ def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
             if not is_sound:
                 broken.append(part)
     return broken
-
-
-@contextmanager
-def _committed(db: Database) -> Iterator[Database]:
-    """Open the state that was last committed. An error in a query of it does not affect the writer."""
-    if db.path == MEMORY:
-        yield db
-        return
-    with closing(Database(db.path, read_only=True)) as reader:
-        yield reader
-
-
-def _abandon(db: Database, name: str) -> None:
-    """
-    Remove the virtual table *name* from the schema without reading any of its pages.
-
-    The pages stay unreferenced in the file until the next vacuum, which `Database.has_lost_pages` requests.
-    """
-    version = int(db.write("pragma schema_version")[0][0])
-    db.write("pragma writable_schema = on")
-    try:
-        db.write(f"delete from sqlite_schema where {_OF_TABLE}", {"name": name})
-        db.write(f"pragma schema_version = {version + 1}")
-    finally:
-        db.write("pragma writable_schema = reset")
-    db.has_lost_pages = True

@@ -50,7 +50,12 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     """
     refuse_empty(path)
     if not read_only and path != MEMORY:
-        _make_folder(path)
+        try:
+            Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise VaultError(path, f"{Path(path).parent} is a file; choose another --vault.") from error
+        except OSError as error:
+            raise VaultReadOnly(path) from error
     db = Database(path, read_only=read_only)
     try:
         prepare(db)
@@ -129,11 +134,12 @@ class SqliteStorage:
         self._vectors = vectors
 
     def info(self) -> VaultInfo:
+        files = (Path(self._db.path), Path(f"{self._db.path}-wal"))
         return VaultInfo(
             backend="sqlite",
             location=self._db.path,
             schema=version(self._db),
-            size_bytes=_size(self._db.path),
+            size_bytes=sum(file.stat().st_size for file in files if file.exists()),
             read_only=self._db.read_only,
             lexical_method=self._lexical.method,
             vector_method=self._vectors.method,
@@ -174,16 +180,3 @@ class SqliteStorage:
 
     def close(self) -> None:
         self._db.close()
-
-
-def _make_folder(path: str) -> None:
-    try:
-        Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise VaultError(path, f"{Path(path).parent} is a file; choose another --vault.") from error
-    except OSError as error:
-        raise VaultReadOnly(path) from error
-
-
-def _size(path: str) -> int:
-    return sum(part.stat().st_size for part in map(Path, (path, f"{path}-wal")) if part.exists())
