@@ -6,7 +6,6 @@ import sys
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from io import StringIO
-from logging import getLogger
 from pathlib import Path
 from stat import S_ISREG
 
@@ -39,15 +38,12 @@ def complete(env: MutableMapping[str, str]) -> None:
     Raises:
         ConfigError: The file is no text. A line that is no assignment is reported as a warning.
     """
-    file = config_folder(env) / ".env"
-    if text := config_text(file):
-        from dotenv.parser import parse_stream
+    if text := config_text(config_folder(env) / ".env"):
+        from dotenv import dotenv_values
 
-        for binding in parse_stream(StringIO(text)):
-            if binding.error or "\0" in f"{binding.key}{binding.value}":
-                getLogger(__name__).warning("%s, line %d is not NAME=VALUE.", file, binding.original.line)
-            elif binding.key and binding.value is not None:
-                env.setdefault(binding.key, binding.value)
+        for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
+            if value is not None and "\0" not in name + value:
+                env.setdefault(name, value)
 
 
 def config_text(file: Path) -> str:

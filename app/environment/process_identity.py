@@ -19,16 +19,12 @@ def is_gone(holder: str) -> bool:
     containers share a host name, the result can be wrong; the token of a lease makes that harmless.
     """
     host, _, rest = holder.rpartition(":")[0].rpartition(":")
-    return host == gethostname() and rest.isdecimal() and not _is_running(int(rest))
-
-
-def _is_running(pid: int) -> bool:
-    if os.name == "nt":  # on Windows, signal 0 would terminate the process
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+    if host != gethostname() or not rest.isdecimal() or os.name == "nt":  # there signal 0 would terminate it
         return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
     except (OSError, OverflowError):
         pass
-    return True
+    return False

@@ -42,8 +42,6 @@ from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
 from clawmem.ports.errors import ConfigError, InvalidInput
 
-Environment = Mapping[str, str]
-
 _EMBED, _LLM, _RERANK = "embed_server", "llm_server", "rerank_server"
 # Environment variables, and the fields of the settings that they set.
 VARIABLES: Mapping[str, tuple[str, ...]] = {
@@ -84,14 +82,6 @@ _SERVERS = (_EMBED, _LLM, _RERANK)
 _SECRET = frozenset({*_SERVERS, "backend_options"})  # no message has their values
 MOST_DAYS = 36_500  # of a retention: a hundred years
 MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times
-
-
-def _parted(patterns: object) -> object:
-    return tuple(filter(None, patterns.split(","))) if isinstance(patterns, str) else patterns
-
-
-def _lower(text: object) -> object:
-    return text.lower() if isinstance(text, str) else text
 
 
 def _absolute(path: Path) -> Path:
@@ -294,9 +284,11 @@ class Settings(BaseModel):
     # Tokens of a block, instead of the profile's.
     token_budget: int | None = Field(default=None, ge=LEAST_BUDGET, le=MOST_BUDGET)
     # Threshold of the confidence of notes in a block.
-    threshold_mode: Annotated[ThresholdMode, BeforeValidator(_lower)] = ThresholdMode.ADAPTIVE
+    threshold_mode: Annotated[ThresholdMode, BeforeValidator(lambda mode: str(mode).lower())] = (
+        ThresholdMode.ADAPTIVE
+    )
     # Further patterns of heartbeat prompts.
-    heartbeat_patterns: Annotated[tuple[str, ...], BeforeValidator(_parted)] = ()
+    heartbeat_patterns: tuple[str, ...] = ()
     with_heartbeats: bool = False  # whether heartbeat prompts get a block
     # Time within which a repeated prompt of a session gets no block.
     dedupe_seconds: float = Field(default=600.0, ge=-MOST_NUMBER, le=MOST_NUMBER)
@@ -310,6 +302,11 @@ class Settings(BaseModel):
     def archive_policy(self) -> ArchivePolicy | None:
         """The policy of the section ``lifecycle``; ``None`` without one."""
         return self.lifecycle.policy if self.lifecycle else None
+
+    @field_validator("heartbeat_patterns", mode="before")
+    @classmethod
+    def _parts(cls, patterns: Any) -> Any:
+        return tuple(filter(None, patterns.split(","))) if isinstance(patterns, str) else patterns
 
     @field_validator("lifecycle", mode="before")
     @classmethod
@@ -373,7 +370,7 @@ def load_settings(
     *,
     vault: Path | None = None,
     backend: str | None = None,
-    environ: Environment | None = None,
+    environ: Mapping[str, str] | None = None,
     lenient: Lenient = False,
 ) -> Settings:
     """
@@ -454,7 +451,7 @@ def of_file(settings: Settings, vault: Path) -> Settings:
     return settings.model_copy(update={"collections": {}, "global_context": "", **changes})
 
 
-def _message(error: ValidationError, path: Path, env: Environment) -> str:
+def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     """Return the first fault with its place, the value if it is no secret, and the known keys of its section."""
     fault = error.errors()[0]
     field = str(fault["loc"][0])
