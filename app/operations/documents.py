@@ -234,21 +234,12 @@ def _attachment(one: Text, comment: str = "") -> Attachment:
     return Attachment(f"clawmem://{quote(one.file)}", text, "text/markdown")
 
 
-def _block(one: Text) -> Part:
-    head = ", ".join([f"{one.file} ({one.docid})", *one.marks])
-    return verbatim(f"==> {head} <==\n{one.verbatim}\n")
-
-
-def _is_one(words: Sequence[str]) -> bool:
-    return len(words) == 1 and not {"*", "?"}.intersection(words[0])
-
-
 @operation(
     Effect.READS,
     text=_heading,
     in_own_process=True,
     route="/documents/{file:path}",
-    commands=(Command("get", fits=_is_one),),
+    commands=(Command("get", fits=lambda words: len(words) == 1 and not {"*", "?"} & {*words[0]}),),
     terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
     attachments=lambda result: [_attachment(result, _context_comment(result))],
 )
@@ -290,7 +281,10 @@ def get(
     in_own_process=True,
     route="/documents",
     commands=(Command("get"),),
-    terminal=lambda result: [*map(_block, result.documents)],
+    terminal=lambda result: [
+        verbatim(f"==> {', '.join([f'{text.file} ({text.docid})', *text.marks])} <==\n{text.verbatim}\n")
+        for text in result.documents
+    ],
     attachments=lambda result: [*map(_attachment, result.documents)],
 )
 def multi_get(

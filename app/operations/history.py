@@ -309,12 +309,10 @@ class UserProfile(Result):
     text: str | None = None
 
 
-def _profile_text(result: UserProfile) -> str:
-    empty = "There is no profile yet: the vault has no decision, no preference and no session."
-    return (result.text or "").rstrip() or empty
+NO_PROFILE = "There is no profile yet: the vault has no decision, no preference and no session."
 
 
-@operation(Effect.READS, text=_profile_text, route="/profile")
+@operation(Effect.READS, text=lambda result: (result.text or NO_PROFILE).rstrip(), route="/profile")
 def profile(services: Services) -> UserProfile:
     """
     Return the profile of the user.

@@ -417,7 +417,27 @@ def forget_source(
         remark = f"Only the collection {collection} was searched." if collection else ""
         raise NotFound("source", source, suggestions=sorted(known), remark=remark)
     if confirm is not True:
-        raise _unconfirmed_source(source, documents)
+        size = sum(document.body_length for document in documents)
+        days = sorted(document.authored_at[:10] for document in documents)
+        states = {
+            "pinned": sum(document.is_pinned for document in documents),
+            "not served": sum(document.inactive is not None for document in documents),
+        }
+        counted = "".join(f", {count:,} of them {state}" for state, count in states.items() if count)
+        line = (
+            f"{plural(len(documents), 'document')} from {source} in "
+            f"{' and '.join(sorted({document.collection for document in documents}))}{counted}, {size:,} characters, "
+            f"written {days[0]} to {days[-1]}, and every memory derived from that. It is for good, and a later import "
+            "does not bring them back."
+        )
+        raise ConfirmationMissing(
+            f"Nothing was forgotten. This would forget {line}",
+            {"source": source, "documents": len(documents), "characters": size},
+            remedy="To forget it, repeat with confirm: true.",
+            preview=[line],
+            question="Forget this for good?",
+            confirmed={"confirm": True},
+        )
     with services.progress("Forgetting") as step:
         try:
             done = services.forgetting(documents, services.caller, f"source {source}", progress=step)
@@ -432,31 +452,6 @@ def forget_source(
         derived=len(done.documents) - len(documents),
         left=done.left,
         probes=probes,
-    )
-
-
-def _unconfirmed_source(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
-    """Return the error that names what would be forgotten."""
-    size = sum(document.body_length for document in documents)
-    days = sorted(document.authored_at[:10] for document in documents)
-    states = {
-        "pinned": sum(document.is_pinned for document in documents),
-        "not served": sum(document.inactive is not None for document in documents),
-    }
-    counted = "".join(f", {count:,} of them {state}" for state, count in states.items() if count)
-    line = (
-        f"{plural(len(documents), 'document')} from {source} in "
-        f"{' and '.join(sorted({document.collection for document in documents}))}{counted}, {size:,} characters, "
-        f"written {days[0]} to {days[-1]}, and every memory derived from that. It is for good, and a later import "
-        "does not bring them back."
-    )
-    return ConfirmationMissing(
-        f"Nothing was forgotten. This would forget {line}",
-        {"source": source, "documents": len(documents), "characters": size},
-        remedy="To forget it, repeat with confirm: true.",
-        preview=[line],
-        question="Forget this for good?",
-        confirmed={"confirm": True},
     )
 
 

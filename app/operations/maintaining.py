@@ -14,7 +14,7 @@ from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Part, Table, plural, table
+from clawmem.app.operations.output import Part, plural, records_table
 from clawmem.app.services.capture.profile import reflect as reflection_of
 from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.knowledge.enriching import EnrichReport
@@ -148,22 +148,15 @@ def _status_text(result: LaneStatus) -> Iterator[Part]:
     if result.trends:
         yield f"notes that stand for others: {', '.join(f'{n} {name}' for name, n in result.trends.items())}"
     if result.runs:
-        yield _runs_table(result.runs)
-
-
-def _runs_table(runs: Sequence[LaneRun]) -> Table:
-    rows = [
-        (_when(run), run.lane, run.phase, run.status, run.reason, run.selected, run.created, run.rejected)
-        for run in runs
-    ]
-    return table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
+        columns = "started_at=when lane phase status reason selected=seen created=made rejected=refused"
+        yield from records_table(result.runs, columns)
 
 
 def _journal_text(result: Journal) -> Iterator[str]:
     if not result.runs:
         yield "No lane has run yet."
     for run in result.runs:
-        yield f"{_when(run)} {run.lane} {run.summary}"
+        yield f"{run.started_at[:16].replace('T', ' ')} {run.lane} {run.summary}"
         yield from _decision_lines(run)
 
 
@@ -180,10 +173,6 @@ def _decision_lines(one: LaneRun) -> Iterator[str]:
     yield from (f"  {decision['text']}" for decision in one.decisions)
     if stopped := one.metrics.get("stopped"):
         yield f"  no model was asked any more: {stopped}"
-
-
-def _when(one: LaneRun) -> str:
-    return one.started_at[:16].replace("T", " ")
 
 
 @operation(Effect.READS, text=_status_text, commands=(Command("maintain"),), is_tool=False)

@@ -74,13 +74,6 @@ class Export(Result):
     )
 
 
-def _moment(since: str) -> str:
-    moment = parse_iso(since) if since else 0
-    if moment is None:
-        raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
-    return iso_utc(moment) if since else ""
-
-
 def _export_folder(services: Services, chosen: Selection, target: Path, *, force: bool) -> dict[str, str]:
     """
     Write Markdown files to the folder *target*, and return their names by the places of their notes.
@@ -224,12 +217,16 @@ def export(
     """
     if receipts and form != "bundle":
         raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
-    chosen = Selection(frozenset(named_collections(services, collection)), _moment(since))
+    first = parse_iso(since) if since else 0
+    if first is None:
+        raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
+    names = frozenset(named_collections(services, collection))
+    chosen = Selection(names, iso_utc(first) if since else "")
     target = free_target(services, output or Path(_NAMES[form]), force=force, is_folder=form == "markdown")
     renamed: dict[str, str] = {}
     if form == "markdown":
-        names = _export_folder(services, chosen, target, force=force)
-        documents, renamed = len(names), {place: name for place, name in names.items() if place != name}
+        files = _export_folder(services, chosen, target, force=force)
+        documents, renamed = len(files), {place: name for place, name in files.items() if place != name}
     elif form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=receipts)
     else:
