@@ -29,13 +29,6 @@ def blame_index(db: Database, faults: Callable[[], Sequence[str]]) -> Iterator[N
         raise IndexDamaged(db.path, "one of its tables is broken") from error
 
 
-def empty_fts_table(db: Database, name: str) -> None:
-    """Make the FTS5 table *name* anew without rows, even if it is damaged. Call this inside a transaction."""
-    definition = str(db.write("select sql from sqlite_schema where name = ?", (name,))[0][0])
-    drop_virtual_table(db, name)
-    db.write(definition)
-
-
 def drop_virtual_table(db: Database, name: str) -> None:
     """
     Drop the virtual table *name*. Call this inside a transaction.

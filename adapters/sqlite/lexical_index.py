@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import apsw
 
-from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, empty_fts_table
+from clawmem.adapters.sqlite.abandoning import blame_index, broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.store import Store, documents_in, pack, span, unpack
 from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord
@@ -146,7 +146,10 @@ class SqliteLexicalIndex(Store):
     def clear(self) -> None:
         with self._db.atomic():
             for table in TABLES.values():
-                empty_fts_table(self._db, table)
+                sql = "select sql from sqlite_schema where name = ?"
+                definition = str(self._db.write(sql, (table,))[0][0])
+                drop_virtual_table(self._db, table)
+                self._db.write(definition)
             self._db.write("delete from meta where name = ?", (_MARKER,))
 
     def optimize(self) -> None:

@@ -1,4 +1,4 @@
-"""Topics of sessions, one file each, so that no vault has to be opened."""
+"""Projects in which sessions run, and their topics, one file each, so that no vault has to be opened."""
 
 from __future__ import annotations
 
@@ -49,3 +49,24 @@ class Topics:
 
     def _file(self, session_id: str) -> Path:
         return self._folder / topic_file(session_id)
+
+
+def project_of(folder: str) -> str:
+    """
+    Return the root of the git repository that contains *folder*, else *folder* itself; empty for a relative path.
+
+    The work trees of a repository are one project, that of its main work tree.
+    """
+    if "\0" in folder or not Path(folder).is_absolute():
+        return ""
+    start = Path(folder).resolve()
+    for root in (start, *start.parents):
+        with suppress(OSError, UnicodeDecodeError):
+            if (root / ".git").is_dir():
+                return str(root)
+            git = root / (root / ".git").read_text("utf-8").removeprefix("gitdir:").strip()
+            repository = git.resolve().parent.parent
+            is_linked = git.parent.name == "worktrees"  # not a submodule
+            main = repository.parent if repository.name == ".git" else repository
+            return str(main if is_linked else root)
+    return str(start)

@@ -8,7 +8,7 @@ from pathlib import Path
 from command_line import Invoke
 from hook_process import ask, transcript
 
-from clawmem.app.environment.projects import project_of
+from clawmem.app.environment.session_topics import project_of
 
 RULE = "Always use tabs in this repository."
 TASTE = "I prefer short commit messages."

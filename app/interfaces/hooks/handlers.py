@@ -81,8 +81,7 @@ def context_surfacing(event: HookEvent, context: HookContext) -> str:
     is_skipped = why_skip(event.prompt) not in (None, Skip.HEARTBEAT)
     if is_skipped or event.in_subagent or not event.prompted_by_person:
         return ""  # before anything is imported that a search needs
-    from clawmem.app.environment.projects import project_of
-    from clawmem.app.environment.session_topics import Topics
+    from clawmem.app.environment.session_topics import Topics, project_of
     from clawmem.app.services.capture.visibility import applying_elsewhere
     from clawmem.app.services.surfacing.steps import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of

@@ -15,7 +15,7 @@ from clawmem.app.bootstrap.lazy import lazy
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.environment.private_files import write_whole
-from clawmem.app.environment.projects import project_of
+from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import InjectedFingerprints, Job, JobsFailed, Spool
