@@ -81,8 +81,8 @@ def computed_confidence(
         never_accessed: The recorded access is not a real one (`was_never_accessed`), so attention is ignored.
     """
     reinforcement = min(MOST_REINFORCEMENT, 1 + 0.1 * math.log2(1 + max(0, access_count)))
-    kept = 1.0 if never_accessed else attention(content_type, days_since_access)
-    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * kept)
+    remaining = 1.0 if never_accessed else attention(content_type, days_since_access)
+    return min(1.0, baseline(content_type) * recency(content_type, age_days) * reinforcement * remaining)
 
 
 def blend_stored(computed: float, stored: float) -> float:

@@ -57,13 +57,9 @@ def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place
     for section in sections(body)[:MOST_HEADINGS]:
         if _YEAR.compiled.search(section.heading.label) and body[section.start : section.end].strip():
             dated = temporal_range(section.heading.label, now_ms=now_ms, zone=zone)
-            if dated and _is_part(dated, named):
+            if dated is None or dated.authored_from is None or dated.authored_until is None:
+                continue
+            begins = named.authored_from is None or named.authored_from <= dated.authored_from
+            if begins and (named.authored_until is None or dated.authored_until <= named.authored_until):
                 return section.start, section.end
     return None
-
-
-def _is_part(dated: TimeRange, named: TimeRange) -> bool:
-    if dated.authored_from is None or dated.authored_until is None:
-        return False
-    begins = named.authored_from is None or named.authored_from <= dated.authored_from
-    return begins and (named.authored_until is None or dated.authored_until <= named.authored_until)

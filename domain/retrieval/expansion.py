@@ -80,7 +80,7 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
     Returns:
         Variants in order; empty if none is left, so that only the query itself is used.
     """
-    asked = query_forms(query).words
+    query_words = query_forms(query).words
     known = {(kind, tuple(words(query))) for kind in VariantKind}
     left, variants = dict(LIMITS), list[Variant]()
     for line in answer[:MAX_ANSWER_CHARS].rpartition(_END_OF_THOUGHTS)[2].splitlines():
@@ -88,7 +88,7 @@ def read_expansion(answer: str, query: str) -> tuple[Variant, ...]:
             kind, text = VariantKind(match[1].lower()), match[2].strip(_WRAPPING)[:MAX_VARIANT_CHARS].strip()
             key, lower = (kind, tuple(words(text))), normalise(text).lower()
             # By substring, so that "sessions" matches "session".
-            if left[kind] and key not in known and any(word in lower for word in asked):
+            if left[kind] and key not in known and any(word in lower for word in query_words):
                 known.add(key)
                 left[kind] -= 1
                 variants.append(Variant(kind, text))

@@ -103,8 +103,8 @@ def spread(lines: Mapping[FragmentKey, float], share: float) -> Scores:
     """
     spread_out = dict(lines)
     for (document_id, seq), score in lines.items():
-        for beside in (FragmentKey(document_id, seq - 1), FragmentKey(document_id, seq + 1)):
-            spread_out[beside] = spread_out.get(beside, 0.0) + share * score
+        for neighbour in (FragmentKey(document_id, seq - 1), FragmentKey(document_id, seq + 1)):
+            spread_out[neighbour] = spread_out.get(neighbour, 0.0) + share * score
     return spread_out
 
 
@@ -137,8 +137,8 @@ def fuse_documents(
         for key, score in ((hit.key, hit.score) for hit in hits):
             number, seq = key
             if name == LINE:  # plain tuples are cheaper to create than keys
-                beside = lines.get((number, seq - 1), 0.0) + lines.get((number, seq + 1), 0.0)
-                score += DOCUMENT_NEIGHBOUR_SHARE * beside
+                nearby = lines.get((number, seq - 1), 0.0) + lines.get((number, seq + 1), 0.0)
+                score += DOCUMENT_NEIGHBOUR_SHARE * nearby
                 score *= 1 + SPEAKER_LIFT if _says(labels.get(key, ""), speakers) else 1.0
             elif retriever_of(name) == VECTOR:
                 score -= CHANCE * math.log1p(lengths.get(number, 0) / CHANCE_LENGTH)

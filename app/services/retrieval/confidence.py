@@ -168,15 +168,15 @@ def passages_of(
 ) -> Passages:
     """Compare the passages around the lines of the first candidates with the question."""
     question, rarities = request.question, word_rarities(lexical, request)
-    asked = question.forms.words[: len(rarities)]
+    terms = question.forms.words[: len(rarities)]
     texts = _texts_of(request, work)
     absent = {
         key: {
-            word for word, has in zip(asked, has_words(asked, text, question.phrases), strict=True) if not has
+            word for word, has in zip(terms, has_words(terms, text, question.phrases), strict=True) if not has
         }
         for key, text in texts.items()
     }
-    weights, total = dict(zip(asked, rarities, strict=True)), math.fsum(rarities)
+    weights, total = dict(zip(terms, rarities, strict=True)), math.fsum(rarities)
     lost = {key: [weights[word] for word in lacking] for key, lacking in absent.items()}
     shared = {key: 1 - math.fsum(rest) / (total or 1.0) for key, rest in lost.items()}
     least_miss = min((max(rest, default=0.0) for rest in lost.values()), default=math.inf)
@@ -187,11 +187,11 @@ def passages_of(
         return equal_words
     in_phrases = frozenset(chain.from_iterable(question.phrases))
     try:
-        similarities = late.compare(asked, [words(text) for text in texts.values()])
+        similarities = late.compare(terms, [words(text) for text in texts.values()])
         missing = {
             key: [
                 weight * (1 - (0.0 if word in absent[key] & in_phrases else near))
-                for word, weight, near in zip(asked, similarities.weights, row, strict=True)
+                for word, weight, near in zip(terms, similarities.weights, row, strict=True)
             ]
             for key, row in zip(texts, similarities.nearest, strict=True)
         }

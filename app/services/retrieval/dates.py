@@ -117,14 +117,14 @@ def select_by_date(stores: RetrievalStores) -> Stage:
 
 
 def newest_matches(
-    stores: RetrievalStores, request: RetrievalRequest, work: Work, asked: NewestQuestion
+    stores: RetrievalStores, request: RetrievalRequest, work: Work, newest: NewestQuestion
 ) -> tuple[Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     best = max((c.relevance for c in work.candidates), default=0.0)
     near = [c.document_id for c in work.candidates if c.relevance >= COMPARABLE * best]
     what = "the question asks for the newest about its topic"
-    last = Pool(work.texts.documents(near), asked.topic or asked.kind_words, what, is_kind=False)
-    pools = [*pools_of_kind(stores, request, asked), last]
+    last = Pool(work.texts.documents(near), newest.topic or newest.kind_words, what, is_kind=False)
+    pools = [*pools_of_kind(stores, request, newest), last]
     for pool in pools:
         covered = coverage(stores.lexical, request, pool.documents, pool.topic) if pool.documents else {}
         if matched := matching(covered):
@@ -133,35 +133,35 @@ def newest_matches(
 
 
 def pools_of_kind(
-    stores: RetrievalStores, request: RetrievalRequest, asked: NewestQuestion
+    stores: RetrievalStores, request: RetrievalRequest, newest: NewestQuestion
 ) -> Iterable[Pool]:
     """Yield the notes of the kind that is asked for, then those in a folder or with a tag of that name."""
-    if asked.kind == ANY_KIND:
-        every = {} if asked.topic else {d.id: d for d in stores.documents.latest(request.scope)}
+    if newest.kind == ANY_KIND:
+        every = {} if newest.topic else {d.id: d for d in stores.documents.latest(request.scope)}
         yield Pool(every, (), "the question asks for the newest note")
-    elif asked.kind:
-        ids = stores.documents.ids(request.scope, content_types={asked.kind})
+    elif newest.kind:
+        ids = stores.documents.ids(request.scope, content_types={newest.kind})
         documents = stores.documents.many(ids) if ids else {}
-        yield Pool(documents, asked.topic, f"the question asks for the newest {asked.kind}")
-    if asked.noun:
+        yield Pool(documents, newest.topic, f"the question asks for the newest {newest.kind}")
+    if newest.noun:
         filed = {
             document.id: document
             for document in stores.documents.latest(request.scope)
             if any(
-                is_same_word(asked.noun, name.casefold())
+                is_same_word(newest.noun, name.casefold())
                 for name in (*document.path.split("/")[:-1], *document.tags)
             )
         }
-        topic = tuple(word for word in asked.topic if not is_same_word(word, asked.noun))
-        yield Pool(filed, topic, f"the question asks for the newest of {asked.noun!r}")
+        topic = tuple(word for word in newest.topic if not is_same_word(word, newest.noun))
+        yield Pool(filed, topic, f"the question asks for the newest of {newest.noun!r}")
 
 
 def newest_order(
     stores: RetrievalStores, request: RetrievalRequest, documents: Mapping[int, Document]
 ) -> tuple[list[int], set[int]]:
     """Return *documents* with the newest first, and those of them that are drafts, copies or overviews."""
-    asked = request.question.forms.words
-    aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, asked) < FULL}
+    terms = request.question.forms.words
+    aside = {n for n, d in documents.items() if standing(d.path, d.tags, d.content_type, terms) < FULL}
     pairs = known_by(stores.documents, successions_from(stores.successions, documents), request.as_of)
     superseded = {older for older, newer in successors(pairs).items() if newer}
     undated = {number for number, document in documents.items() if has_time_of_file(document)}

@@ -49,9 +49,9 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.unit is Unit.LINE and not of_lines:
             return work
-        asked, is_past = request.question.version, request.question.time_intent is TimeIntent.HISTORY
+        version, is_past = request.question.version, request.question.time_intent is TimeIntent.HISTORY
         candidates = [*work.candidates]
-        if asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
+        if version.wanted in (Wanted.FORMER, Wanted.EARLIEST):
             candidates = with_predecessors(stores, request, candidates)
         pairs = known_by(
             stores.documents,
@@ -70,13 +70,13 @@ def supersede(stores: RetrievalStores, *, of_lines: bool = False) -> Stage:
                     listed, number, [older for older in listed if number in newer.get(older, ())], SUCCESSION
                 )
             trace.note(*_notes(listed, pairs))
-        families = _by_subject(listed, of_decisions=asked.wanted is not Wanted.ANY)
-        if asked.wanted in (Wanted.FORMER, Wanted.EARLIEST) or asked.until is not None:
+        families = _by_subject(listed, of_decisions=version.wanted is not Wanted.ANY)
+        if version.wanted in (Wanted.FORMER, Wanted.EARLIEST) or version.until is not None:
             families += _by_succession(listed, newer)
         now = iso_utc(request.question.now_ms)
         for family in families:
             versions = {n: _version(listed[n], now, len(newer.get(n, ()))) for n in family}
-            order = in_wanted_order(versions, asked) if len(family) > 1 else []
+            order = in_wanted_order(versions, version) if len(family) > 1 else []
             for place in range(len(order) - 2, -1, -1):
                 _lift(listed, order[place], order[place + 1 :], VERSION)
         arranged = [listed.pop(c.document_id, c) for c in candidates]
