@@ -292,7 +292,10 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     last = f"-{result.end_line}" if (result.end_line or 0) > result.start_line else ""
     facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
     yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
-    yield f"  {_headline(result)}"
+    # the headings above the place; the first one is left out if it repeats the title
+    below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
+    title = without_orders(f"{result.title} › {below}" if below else result.title, result.origin)
+    yield f"  {one_line(title_to_read(title, result.origin))}"
     if result.superseded_by:
         yield f"  {successor_mark(result.superseded_by)}"
     shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
@@ -301,13 +304,6 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
         explained = score_lines(result.score, result.terms or {}, result.legs or {}, result.ranks)
         yield from (f"    {line}" for line in explained)
     yield ""
-
-
-def _headline(result: FoundDocument) -> str:
-    """Return the title and the headings above the place; the first heading is left out if it repeats the title."""
-    below = (result.heading or "").removeprefix(result.title).removeprefix(" › ")
-    title = f"{result.title} › {below}" if below else result.title
-    return one_line(title_to_read(without_orders(title, result.origin), result.origin))
 
 
 # -- the explanation of an answer ------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
-    Fact,
     NoteVersion,
     entities_like,
     entity_facts,
@@ -45,17 +44,14 @@ class Evolution(Result):
 
 
 def _facts_text(result: EntityFacts) -> str:
-    lines = [line for fact in result.facts for line in lines_to_read(_fact_line(fact), fact.origin)]
+    lines: list[str] = []
+    for fact in result.facts:  # as [outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%] notes/a.md
+        since = f" (since {fact.valid_from})" if fact.valid_from else ""
+        until = f"{'current' if fact.current else f'ended {fact.valid_to}'}, {fact.confidence:.0%}"
+        statement = f"{fact.subject} → {fact.predicate} → {fact.object}"
+        lines += lines_to_read(f"[{fact.direction}] {statement}{since} [{until}] {fact.file}", fact.origin)
     counts = f"All entities: {result.stats.current_facts} facts hold, {result.stats.expired_facts} ended."
     return "\n".join([*(lines or [f"No facts about {result.entity.name} are known."]), counts])
-
-
-def _fact_line(fact: Fact) -> str:
-    """Return a fact as ``[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%] notes/a.md``."""
-    since = f" (since {fact.valid_from})" if fact.valid_from else ""
-    until = "current" if fact.current else f"ended {fact.valid_to}"
-    statement = f"{fact.subject} → {fact.predicate} → {fact.object}"
-    return f"[{fact.direction}] {statement}{since} [{until}, {fact.confidence:.0%}] {fact.file}"
 
 
 def _evolution_text(result: Evolution) -> str:
