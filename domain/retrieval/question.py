@@ -34,6 +34,7 @@ _KIND_WORDS = {
     "milestone": "milestone meilenstein meilensteine jalon hito",
     "problem": "problem broke broken failed crashed incident outage probleme störung problème panne problema",
     "preference": "preference vorliebe préférence preferencia",
+    "meeting": "meeting besprechung besprechungen termin termine treffen réunion reunión reuniones",
     ANY_KIND: "note entry entries document file page notiz eintrag einträge dokument dokumente fichier documento nota entrada",
 }
 # Words by which a question names a content type, or any note, in the singular and the plural.

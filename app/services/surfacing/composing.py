@@ -175,7 +175,7 @@ def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
     first, body, span = together[0], together[0].body, together[0].span
     is_replaceable = first.text and not first.head.lead and not any(passage.header for passage in together)
     for start, end in (text_range(body), _section(body, span.start)) if span and is_replaceable else ():
-        inside = [p for p in together if p.span and start <= p.span.start < end]
+        inside = [p for p in together if p.span and _is_within(body, p.span, start, end)]
         length = sum(p.span.end - p.span.start for p in inside if p.span)
         if (
             span
@@ -186,6 +186,12 @@ def _longer(together: Sequence[_Passage]) -> Iterator[list[_Passage]]:
             whole = first._replace(span=span._replace(start=start, end=end, start_line=line))
             yield [whole, *(p for p in together if p not in inside)]
     yield [*together]
+
+
+def _is_within(body: str, span: Span, start: int, end: int) -> bool:
+    """Whether the text of *span* overlaps that from *start* to *end*, and does not go on after it."""
+    last = span.start + len(body[span.start : span.end].rstrip())
+    return span.start < end and start < last <= end
 
 
 def text_range(body: str) -> tuple[int, int]:
