@@ -135,7 +135,7 @@ def newest_question(query: str) -> NewestQuestion | None:
         " " if any(first <= place < end for first, end in spans) else sign for place, sign in enumerate(query)
     )
     about = content_words(rest)
-    topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or about
+    topic = tuple(word for word in about if KINDS.get(word) != ANY_KIND) or (() if kind else about)
     return (
         NewestQuestion(kind, nouns[-1] if nouns else "", topic, content_words(kind_word))
         if kind or topic
