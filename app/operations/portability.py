@@ -366,7 +366,7 @@ def _refuse_content(services: Services, bundle: Path) -> None:
             if count := len(documents.latest()) + len(documents.latest(active=False)):
                 reason = (
                     f"{vault} has {count} documents, and a bundle never replaces notes. Nothing was changed. Restore "
-                    f"to another file: clawmem --vault NEW_FILE restore {bundle}"
+                    f"to another file: clawmem --vault new.sqlite import bundle {bundle}"
                 )
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 

@@ -23,7 +23,7 @@ def advice_about(file: str, head: bytes | None, names: Collection[str] = ()) -> 
     if names:
         return _of_archive(file, names)
     if head.startswith(_SQLITE) and int.from_bytes(head[_ID_AT], "big") == VAULT_ID:
-        ask, place = f"clawmem --vault {file} search WORDS", f"clawmem --vault {file} backup NEW_FILE"
+        ask, place = f"clawmem --vault {file} search WORDS", f"clawmem --vault {file} backup new.sqlite"
         what = "it is a vault, such as a copy that clawmem backup made"
         return what, f"Ask it with: {ask}  (Make it the vault at another place with: {place})"
     if head.startswith(_SQLITE):

@@ -34,6 +34,18 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert "claude.ai" in unknown.stderr
 
 
+def test_a_forgotten_conversation_stays_forgotten_under_another_source(invoke: Invoke, tmp_path: Path) -> None:
+    """Its text is recognised."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat)
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+
+    report = ask_json(invoke, "mine", boat, "--source", "elsewhere")
+
+    assert report["sources"]["elsewhere"]["forgotten"] == 1
+    assert not documents(invoke)
+
+
 def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
     """Messages of another day become a document of their own; those of a forgotten document do not return."""
     mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))

@@ -231,7 +231,7 @@ def _typed_vault(text: str) -> Path:
 
 @cli.callback(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; "
+    epilog="Exit codes: 0 done; 1 something failed; 2 bad input or no such command; "
     "3 not found, or not named exactly; "
     "4 configuration; 5 vault; 6 embedding; 7 verify or conformance found differences, "
     "or forget something that is left; 130 interrupted; 141 the reader of a pipe went away.",

@@ -328,7 +328,7 @@ class _Import:
             times = [message.at_ms for message in unit.messages]
             title = change.title or unit_title("", 1, change.texts[0])
             body = change.begins + unit_body(speakers, change.texts, times)
-        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body_hash(body)):
+        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body):
             if change.known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
                 empty = document_without_file(self._options.collection, change.path, "", "", at, now)
                 number = self._stores.documents.save(empty, "", ())
