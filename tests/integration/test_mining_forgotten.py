@@ -34,7 +34,9 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert "claude.ai" in unknown.stderr
 
 
-def test_a_forgotten_conversation_stays_forgotten_under_another_source(invoke: Invoke, tmp_path: Path) -> None:
+def test_a_forgotten_conversation_stays_forgotten_under_another_source(
+    invoke: Invoke, tmp_path: Path
+) -> None:
     """Its text is recognised."""
     boat = write_export(tmp_path / "export", "chatgpt", BOAT)
     mined(invoke, boat)

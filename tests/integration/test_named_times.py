@@ -20,6 +20,7 @@ from clawmem.app.services.retrieval.pipelines import intent_search, query, searc
 from clawmem.app.services.retrieval.plan import MemoryRetrieve, QueryPlan
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.domain.retrieval.grains import TIME
+from clawmem.domain.retrieval.relevance import LIKELY
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.models import LateInteraction
 from clawmem.ports.vault import Vault
@@ -56,6 +57,20 @@ class TestNamedTime:
         f"2026-{day}-meeting.md": f"# Meeting {n}\n\nWe talked about the boat, for the {n}. time.\n"
         for n, day in enumerate(("05-04", "05-20", "06-10", "06-16"), start=1)
     }
+
+    def test_notes_of_the_named_kind_come_first(self, vault: Vault) -> None:
+        """A note of a folder called meetings is one; other notes of that time are not likely."""
+        notes = {
+            "meetings/2026-05-04-boat.md": "# Boat\n\nWe talked about the boat.\n",
+            "home/2026-05-20-worktop.md": "# Worktop\n\nIt is stainless steel.\n",
+        }
+        filled(vault, notes)
+
+        answer = pipelines(vault)["query"](asked("meetings in May 2026"))
+
+        assert paths(answer) == [*notes]
+        first, second = (result.confidence or 0.0 for result in answer.results)
+        assert first >= LIKELY > second
 
     def test_a_note_of_the_time_is_lifted(self, vault: Vault) -> None:
         """What was written when the question says comes first; the others are still there."""
