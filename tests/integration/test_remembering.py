@@ -241,5 +241,6 @@ def test_a_secret_is_reported_and_saved_as_written(remembered: Invoke, notes: Pa
     [file] = saved_files(notes)
     assert done.exit_code == 0
     assert "A secret seems to stand in the text" in done.stderr
+    assert "redacted" in file.name
     assert text in file.read_text("utf-8")
     assert "secret" not in remembered("remember", "The gate code is 4711.").stderr

@@ -22,6 +22,7 @@ from clawmem.domain.capture.remembering import (
 )
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
+from clawmem.domain.security.redaction import redact
 from clawmem.domain.text.likeness import is_longer_note, restating_line
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore, SuccessionStore
@@ -91,7 +92,7 @@ class Remember:
             FileNotCreated, VaultError: Nothing was saved.
         """
         text = checked_text(note.text)
-        title = checked_name("title", note.title) if note.title else title_of(text)
+        title = checked_name("title", note.title) if note.title else title_of(redact(text))
         tags = [checked_name("tag", tag.lstrip("#")) for tag in note.tags]
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
@@ -104,7 +105,7 @@ class Remember:
         created = datetime.fromtimestamp(self.clock.now_ms() / 1000, UTC).astimezone(self.clock.zone())
         supersedes = past and (past.path if past.collection == folder.name else past.display_path)
         content = note_text(text, title, tags, created, supersedes)
-        names = file_names(title, f"{created:%Y-%m-%d}")
+        names = file_names(redact(title), f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
         free = (name for name in names if self.documents.at(folder.name, f"{inbox}/{name}") is None)
         path = self.new_files.create(folder.root, inbox, free, content)
