@@ -34,7 +34,6 @@ _KIND_WORDS = {
     "milestone": "milestone meilenstein meilensteine jalon hito",
     "problem": "problem broke broken failed crashed incident outage probleme störung problème panne problema",
     "preference": "preference vorliebe préférence preferencia",
-    "meeting": "meeting besprechung besprechungen termin termine treffen réunion reunión reuniones",
     ANY_KIND: "note entry entries document file page notiz eintrag einträge dokument dokumente fichier documento nota entrada",
 }
 # Words by which a question names a content type, or any note, in the singular and the plural.
@@ -74,7 +73,7 @@ NEAR = 3  # words after "latest" among which the kind is named
 # Words of generic questions about a time or about where work stopped; none of them names a topic.
 _ANYTHING = frozenset(
     """
-    anything something everything nothing stuff thing things meeting meetings
+    anything something everything nothing stuff thing things
     happen happens happened happening occur occurred occurs event events
     try tried trying go going goes gone went been doing done did worked working work
     wrote written write writing noted recorded entry entries note notes diary journal

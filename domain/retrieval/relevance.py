@@ -28,7 +28,7 @@ POSSIBLE = 0.07
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
 
 # Verbs that open a request to make or change something. The work in progress answers it more often than a note. Of the
-# biologist's questions 7 of 100 more are answered at the same silence.
+# biologist's 40 prompts off the topic .825 are silent with them and .525 without, at .893 of the answered questions.
 _TASK_VERBS = frozenset(
     """
     add adjust amend append apply build bump catch center centre change check cherry clean clear code commit compare
@@ -44,7 +44,7 @@ _TASK_VERBS = frozenset(
 _TASK_OPENINGS = frozenset(
     "please now then and so also but ok okay well hey just can could would you let s lets".split()
 )
-# Openings of questions for general knowledge: of the biologist's prompts off the topic 2 of 100 more get no block.
+# Openings of questions for general knowledge: with them .85 of these prompts are silent (area .947 to .954).
 _GENERAL = tuple(
     f"{opening.strip()} "
     for opening in """

@@ -58,8 +58,8 @@ class TestNamedTime:
         for n, day in enumerate(("05-04", "05-20", "06-10", "06-16"), start=1)
     }
 
-    def test_notes_of_the_named_kind_come_first(self, vault: Vault) -> None:
-        """A note of a folder called meetings is one; other notes of that time are not likely."""
+    def test_meetings_of_a_time_are_found_by_their_folder(self, vault: Vault) -> None:
+        """The word is a topic like any other: other notes of that time are not likely."""
         notes = {
             "meetings/2026-05-04-boat.md": "# Boat\n\nWe talked about the boat.\n",
             "home/2026-05-20-worktop.md": "# Worktop\n\nIt is stainless steel.\n",

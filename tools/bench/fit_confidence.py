@@ -67,10 +67,10 @@ SEED = 20261128
 SAMPLE = (
     0.6  # the power of its size that a group counts with: a hundred questions more than ten, not ten times
 )
-# What a question counts besides. An unrelated block disturbs the work on code; many of the unanswerable questions are about
-# notes that a reader would want to see.
 # Added to the fitted biases: a result is called likely where it answers more often than not among near questions too.
 LENIENCY = -0.2
+# What a question counts besides. An unrelated block disturbs the work on code; many of the unanswerable questions are about
+# notes that a reader would want to see.
 COUNTS = {"coding without": 8.0, "unanswerable without": 0.75, "judged with": 2.0}
 
 

@@ -22,7 +22,7 @@ from clawmem.domain.retrieval.by_date import (
     period_name,
 )
 from clawmem.domain.retrieval.excerpts import entry_of
-from clawmem.domain.retrieval.question import ANY_KIND, KINDS, NewestQuestion
+from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
@@ -89,21 +89,14 @@ def select_by_date(stores: RetrievalStores) -> Stage:
             dates = {number: document.authored_at for number, document in matching_notes.items()}
             diary = period_name(question.named_time) if question.named_time else ""
 
-            def is_of_kind(number: int) -> bool:
-                document = matching_notes[number]
-                filed = (*document.path.split("/")[:-1], *document.tags)
-                names = {document.content_type, *(KINDS.get(name.casefold(), "") for name in filed)}
-                return not question.kinds.isdisjoint(names)
-
             def place(number: int) -> tuple[bool, bool]:
-                return not is_of_kind(number), file_name(matching_notes[number].path) != diary
+                document = matching_notes[number]
+                return document.content_type not in question.kinds, file_name(document.path) != diary
 
             order = sorted(newest_first(dates, (), undated), key=place)
             most = LINES_OF_TIME
             trace.note(f"no topic: all {len(order)} notes of the time, newest first")
             confidence = dict.fromkeys(order, IN_ITS_TIME) | dict.fromkeys(undated, BY_TIME_OF_FILE)
-            if any(map(is_of_kind, order)):
-                confidence |= dict.fromkeys((n for n in order if not is_of_kind(n)), POSSIBLE)
             if is_line:
                 confidence = dict.fromkeys(order, POSSIBLE) | dict.fromkeys(order[:most], IN_ITS_TIME)
             by_date = DateOrder(tuple(order[:MOST_BROUGHT]), confidence, 1.0 if is_line else OUT_OF_ITS_TIME)
