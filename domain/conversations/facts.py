@@ -127,7 +127,7 @@ def facts_by_rules(body: str, at: str) -> list[ImportedFact]:
 
 def messages_of(body: str, at: str) -> list[TranscriptMessage]:
     """Return the messages in the text of a unit, see `clawmem.domain.conversations.units.unit_body`."""
-    _, *parts = TURN.compiled.split(body)
+    _, *parts = TURN.split(body)
     turns = zip(parts[::2], parts[1::2], strict=True)
     return [
         TranscriptMessage(

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from clawmem.domain.conversations.messages import ROLES, CleanMessage
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.sessions import Speaker
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
@@ -27,7 +26,7 @@ TITLE_CHARS = 80
 _DAY = len("2026-03-31")
 
 # A paragraph that `unit_body` wrote: its speaker, and the day in brackets.
-TURN = Pattern(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
+TURN = re.compile(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +146,7 @@ def reply_to(body: str, at: int) -> tuple[int, int] | None:
     Places are offsets of *body*, which `unit_body` wrote, up to the end of the reply.
     """
     line = body[at:].partition("\n")[0]
-    turns = list(TURN.compiled.finditer(body))
+    turns = list(TURN.finditer(body))
     asking = next((place for place in reversed(range(len(turns))) if turns[place].start() <= at), None)
     if "?" not in line or asking is None or asking + 1 == len(turns):
         return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.words import words
 
 VAULT = "default"  # prefix of the entity ids of a vault
@@ -16,14 +16,12 @@ Entity = TypeVar("Entity")
 
 # With letters and digits alone, C++ and C# would have the same id.
 _SIGNS = {"++": " plus plus ", "#": " sharp "}
-_SIGN = Pattern(r"(?<=[^\W_])(?:\+\+|#)(?![^\W_])", "++|#")
+_SIGN = re.compile(r"(?<=[^\W_])(?:\+\+|#)(?![^\W_])")
 
 
 def name_words(text: str) -> list[str]:
     """Return the words of *text*; the signs of names such as ``C++`` are spelled out as words."""
-    if _SIGN.may_match(text):
-        text = _SIGN.compiled.sub(lambda sign: _SIGNS[sign[0]], text)
-    return words(text)
+    return words(_SIGN.sub(lambda sign: _SIGNS[sign[0]], text))
 
 
 def entity_id(name: str, kind: str) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from posixpath import commonprefix
 
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.names import names_in
 from clawmem.domain.knowledge.triples import LITERAL, Statement
-from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 LEAST_STEM = 3  # letters of the common prefix of two forms of a word
 LEAST_VERB = 4  # the same for verb endings, which names may also have by chance
 _PLURALS = ({"", "s"}, {"", "es"}, {"y", "ies"})
 _VERBS = [set(pair.split("/")) for pair in "/n /en /d /ed /ing e/ing es/ing ed/ing y/ied".split()]
-_PRONOUN = AnyCase(r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b")
+_PRONOUN = re.compile(
+    r"^\W*(?:it|they|he|she|we|this|that|i|es|er|sie|wir|ich|das)(?:['’]\w+)?\b", re.IGNORECASE
+)
 _USER = ["user"]  # the name that models use for the speaker of "I"
 
 

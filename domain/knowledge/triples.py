@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.llm_answer import is_placeholder
 from clawmem.domain.security.escaping import unescape
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.vocabulary import STOP_WORDS
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
@@ -91,8 +90,10 @@ MOST = 5  # triples of one observation
 SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
 MOST_DEPTH = 4  # nesting of lists
 
-_ELEMENT = Pattern(r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE)
-_PART = Pattern(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
+_ELEMENT = re.compile(
+    r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE
+)
+_PART = re.compile(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
 
 
 def read_triples(answer: Any) -> list[Statement]:
@@ -110,8 +111,8 @@ def read_triples(answer: Any) -> list[Statement]:
 def _offered(answer: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
     """Yield the three parts of everything that looks like a triple."""
     if isinstance(answer, str):
-        for element in _ELEMENT.compiled.finditer(answer):
-            named = {name.lower(): text for name, text in _PART.compiled.findall(element[1])}
+        for element in _ELEMENT.finditer(answer):
+            named = {name.lower(): text for name, text in _PART.findall(element[1])}
             if named.keys() >= set(Statement._fields):
                 yield named["subject"], named["predicate"], named["object"]
     elif isinstance(answer, list) and len(answer) == len(Statement._fields) and all(map(_is_bare, answer)):

@@ -4,17 +4,17 @@ Sections of a note, and the one that its excerpt shows for the time that a quest
 Places are character offsets of the body, from start up to end.
 """
 
+import re
 from datetime import tzinfo
 from itertools import accumulate
 from typing import NamedTuple
 
 from clawmem.domain.documents.markdown import Block, Markdown
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.dates import TimeRange, temporal_range
 
 Place = tuple[int, int]
 
-_YEAR = Pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LOWEST_LEVEL = 6
 MOST_HEADINGS = 500  # headings whose dates are read
 
@@ -52,10 +52,10 @@ def heading_above(body: str, line: int) -> str:
 
 def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place | None:
     """Return the first section of *body* whose heading has a date, with its year, in the *named* time."""
-    if _YEAR.compiled.search(body) is None:
+    if _YEAR.search(body) is None:
         return None
     for section in sections(body)[:MOST_HEADINGS]:
-        if _YEAR.compiled.search(section.heading.label) and body[section.start : section.end].strip():
+        if _YEAR.search(section.heading.label) and body[section.start : section.end].strip():
             dated = temporal_range(section.heading.label, now_ms=now_ms, zone=zone)
             if dated is None or dated.authored_from is None or dated.authored_until is None:
                 continue

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
 from clawmem.domain.retrieval.query_forms import content_words
-from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.text.vocabulary import FORMER, MONTHS, ORDINALS, STOP_WORDS, any_of
 from clawmem.domain.text.words import words
 
@@ -35,19 +34,19 @@ _DECIDING = frozenset(
 )
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
 _FROM_ON = re.compile(rf"\b(?:from|since|until|ab|seit|bis)\s+(?:{any_of(MONTHS)})\b")
-_EARLIEST = AnyCase(
+_EARLIEST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|in\s+the\s+beginning|to\s+begin\s+with|first\W*\Z"
     r"|when\s+(?:we|i|they|it)\s+(?:start|began|open)\w*"
     r"|(?:the|my|our|your|her|his|its|at|very)\s+first)\b",
-    "original|initial|beginning|begin|first|start|began|open",
+    re.IGNORECASE,
 )
 _BEGINS = re.compile(r"\b(?:from|since|starting|as\s+of|ab|seit|depuis|desde)(?:\s+the)?\s*\Z", re.IGNORECASE)
 _BEFORE = re.compile(
     r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
 )
 _FORMER = re.compile(rf"\b(?:{any_of(FORMER)}|used?\s+to|back\s+then|in\s+the\s+past)\b", re.IGNORECASE)
-_WHY = AnyCase(r"\A\W*why\b", "why")
-_PAST_TENSE = AnyCase(r"\b(?:was|were|did|had)\b", "was|were|did|had")
+_WHY = re.compile(r"\A\W*why\b", re.IGNORECASE)
+_PAST_TENSE = re.compile(r"\b(?:was|were|did|had)\b", re.IGNORECASE)
 
 
 class Wanted(StrEnum):

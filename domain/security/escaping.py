@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from clawmem.domain.security.disguise import BIDI, SELECTORS, TAGS, ZERO_WIDTH, unmask
-from clawmem.domain.security.patterns import Pattern
 
 _JOINERS = "\u200c\u200d"  # used in Persian and Indic words and in emoji sequences
-_ANSI = Pattern(
+_ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[PX^_][^\x1b\n]*(?:\x1b\\)?|[@-Z\\-_])"
 )
-_LINE_ENDS = Pattern("\r\n|[\r\x85\u2028\u2029\x0b\x0c]")
-_UNWANTED = Pattern(
+_LINE_ENDS = re.compile("\r\n|[\r\x85\u2028\u2029\x0b\x0c]")
+_UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
     + f"{BIDI}{TAGS}{SELECTORS}{ZERO_WIDTH}]"
@@ -21,11 +20,11 @@ _WIDE = "＜＞﹤﹥"
 _WIDE_BRACKETS = str.maketrans(_WIDE, "<><>")
 _LOOKALIKE_OPEN = "‹〈〈⟨˂ᐸ❮❰《«≺⧼⟪"
 _BRACKETS = frozenset(_WIDE + _LOOKALIKE_OPEN)
-_LOOKALIKE_TAG = Pattern(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
+_LOOKALIKE_TAG = re.compile(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
 _OUR_TAGS = ("vault", "instruction", "facts", "relationships")
 _ROLES = ("system", "assistant", "user", "human", "tool", "function", "antml")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
-_ENTITY = Pattern("&(?:amp|lt|gt|quot|apos);")
+_ENTITY = re.compile("&(?:amp|lt|gt|quot|apos);")
 
 
 def clean(text: str) -> str:
@@ -38,10 +37,10 @@ def clean(text: str) -> str:
     imitation of a clawmem tag or of a speaker's tag.
     """
     if not (text.isascii() and text.isprintable()):
-        text = _ANSI.compiled.sub("", text)
-        text = _LINE_ENDS.compiled.sub("\n", text)
-        text = _UNWANTED.compiled.sub(_joiner_or_nothing, text).translate(_WIDE_BRACKETS)
-        text = _LOOKALIKE_TAG.compiled.sub(_plain_bracket, text)
+        text = _ANSI.sub("", text)
+        text = _LINE_ENDS.sub("\n", text)
+        text = _UNWANTED.sub(_joiner_or_nothing, text).translate(_WIDE_BRACKETS)
+        text = _LOOKALIKE_TAG.sub(_plain_bracket, text)
     return text
 
 
@@ -55,7 +54,7 @@ def _joiner_or_nothing(match: re.Match[str]) -> str:
 
 def _may_join(character: str) -> bool:
     # A bracket may become a plain one, which joins nothing.
-    return character > "\u02ff" and character not in _BRACKETS and not _UNWANTED.compiled.match(character)
+    return character > "\u02ff" and character not in _BRACKETS and not _UNWANTED.match(character)
 
 
 def _plain_bracket(match: re.Match[str]) -> str:
@@ -70,4 +69,4 @@ def escape(text: str) -> str:
 
 def unescape(text: str) -> str:
     """Return *text* with its entities decoded: ``unescape(escape(text)) == clean(text)``."""
-    return _ENTITY.compiled.sub(lambda match: _ENTITIES[match[0]], text)
+    return _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)

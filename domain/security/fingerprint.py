@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from hashlib import blake2b
 
 from clawmem.domain.security.escaping import unescape
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.words import words
 
 SHINGLE = (
@@ -15,8 +14,8 @@ SHINGLE = (
 )
 ECHO = 0.5
 _HASH_BYTES = 8
-_TAG = Pattern(r"</?[a-z][a-z0-9-]*(?:\s[^<>\n]*)?>")
-_LIST_MARKER = Pattern(
+_TAG = re.compile(r"</?[a-z][a-z0-9-]*(?:\s[^<>\n]*)?>")
+_LIST_MARKER = re.compile(
     r"^(?:[ \t]*(?:[>*+•–—-]|#{1,6}|\d{1,3}[.)]|\[[ xX]\])(?=\s|>|$))+", flags=re.MULTILINE
 )
 
@@ -72,7 +71,7 @@ def from_bytes(packed: bytes) -> frozenset[int]:
 
 
 def _without_markers(text: str) -> str:
-    return _LIST_MARKER.compiled.sub("", unescape(_TAG.compiled.sub("\n", text)))
+    return _LIST_MARKER.sub("", unescape(_TAG.sub("\n", text)))
 
 
 def _shingles(spoken: list[str]) -> Iterator[list[str]]:

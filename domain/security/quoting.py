@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from clawmem.domain.security.injections import find_injections
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
-from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.records import Origin, one_line
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Signs that could end the quotation of a name, or begin markup, and harmless ones that look alike.
 _PLAIN = str.maketrans({**dict.fromkeys('"“”„‟«»″‶❝❞〝〞〟＂`´', "’"), "*": "∗", "＊": "∗"})
-_RULE = Pattern(r"-{3,}")
+_RULE = re.compile(r"-{3,}")
 
 LEFT_OUT = "[left out: an order to an assistant]"
 
@@ -31,7 +31,7 @@ def quoted_title(title: str) -> str:
 
 def plain_name(name: str) -> str:
     """Return *name*, which others chose, on one line, without quotation marks, emphasis, code marks and rules."""
-    return _RULE.compiled.sub("—", one_line(name).translate(_PLAIN))
+    return _RULE.sub("—", one_line(name).translate(_PLAIN))
 
 
 def lines_to_read(text: str, origin: Origin) -> list[str]:

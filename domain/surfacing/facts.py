@@ -1,20 +1,20 @@
 """Extraction of possible entity names from a prompt, and rendering of facts as lines."""
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.triples import Statement
-from clawmem.domain.security.patterns import Pattern
 
 MOST_NAMES = 500  # looked up together
 MOST_ENTITIES = 100
 TRIPLES_EACH = 10
 LONGEST_NAME = 3  # words
 
-_ID = Pattern(r"(?<![\w:])[a-z][\w-]*:[a-z_]+:[\w.-]*\w", ":")
-_NAME = Pattern(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)*|[A-Z]{2}[A-Z0-9]*+)(?:\s+(?:[A-Z][a-z]+|[A-Z]{2,}))*\b")
+_ID = re.compile(r"(?<![\w:])[a-z][\w-]*:[a-z_]+:[\w.-]*\w")
+_NAME = re.compile(r"\b(?:[A-Z][a-z]+(?:[A-Z][a-z]*)*|[A-Z]{2}[A-Z0-9]*+)(?:\s+(?:[A-Z][a-z]+|[A-Z]{2,}))*\b")
 
 
 class Seeds(NamedTuple):
@@ -32,9 +32,8 @@ class Seeds(NamedTuple):
 
 def seeds_of(prompt: str) -> Seeds:
     """Return the seeds of *prompt*; surfaced text is never used as a seed, to avoid feedback."""
-    names = [part for found in _NAME.compiled.findall(prompt) for part in _and_its_words(found)]
-    ids = _ID.compiled.findall(prompt) if _ID.may_match(prompt) else ()
-    return Seeds(_distinct(ids), _distinct(names), _grams(name_words(prompt)))
+    names = [part for found in _NAME.findall(prompt) for part in _and_its_words(found)]
+    return Seeds(_distinct(_ID.findall(prompt)), _distinct(names), _grams(name_words(prompt)))
 
 
 def triple_line(statement: Statement) -> str:

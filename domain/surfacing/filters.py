@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from clawmem.domain.security.patterns import AnyCase
 from clawmem.domain.surfacing.packing import HOT_ABOVE
 from clawmem.ports.sessions import session_key
 
@@ -17,10 +17,10 @@ SETTLED = frozenset({"decision", "preference", "antipattern", "problem"})
 LEAST_TEXT = 10  # characters
 
 # Statements of an assistant that it knows nothing: once stored, they would be repeated in every later session.
-_DENIAL = AnyCase(
+_DENIAL = re.compile(
     r"(?:don't|do not) have any (?:information|data|memory|memories|records?)|\bnot sure about\b"
     r"|(?:don't|do not) (?:recall|remember)\b|no relevant memories found|(?:don't|do not) have access to",
-    "don't |do not |not sure about|no relevant memories found & have |recall|remember|sure|found",
+    re.IGNORECASE,
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.domain.security.patterns import AnyCase
+import re
+
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 
 # Tool → (equivalent command, trigger words). Both are named, because a hook cannot see whether the tools are set up.
@@ -23,7 +24,9 @@ _TOOLS = {
         "similar|related|like this|what else|discover|explore|anything about",
     ),
 }
-_WANTED = {tool: AnyCase(rf"(?<!\w)(?:{words})(?!\w)", words) for tool, (_, words) in _TOOLS.items()}
+_WANTED = {
+    tool: re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE) for tool, (_, words) in _TOOLS.items()
+}
 
 
 def routing_hint(prompt: str) -> str:

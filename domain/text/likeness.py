@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 
 from rapidfuzz.distance import Levenshtein
 
-from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.text.words import normalise, plain, words
 
 LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
@@ -47,12 +46,12 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
 # Share of three-word phrases: one other word in a sentence of fifteen words, which is often the news, is below it.
 _LEAST_RESTATED = 0.85
 # Signs that change what a text states: "C++", "-5 degrees", "50 €", "x < 5", "#3".
-_SIGN = Pattern(r"[+<>=%&@€$£¥°±×÷^]|#(?=\w)|(?<!\w)[-−](?=\d)")
-_QUOTE_MARK = Pattern(r"^[ \t]*>[ \t>]*|^[ \t]*\+[ \t]", flags=re.MULTILINE)  # of a quotation or a list
+_SIGN = re.compile(r"[+<>=%&@€$£¥°±×÷^]|#(?=\w)|(?<!\w)[-−](?=\d)")
+_QUOTE_MARK = re.compile(r"^[ \t]*>[ \t>]*|^[ \t]*\+[ \t]", flags=re.MULTILINE)  # of a quotation or a list
 _MOST_LONGER = 2  # a part of more than twice the length states more
-_SENTENCE = Pattern(r"[^\s.!?。！？][^.!?。！？]*(?:[.!?。！？](?=\S)[^.!?。！？]*)*")
+_SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？]*(?:[.!?。！？](?=\S)[^.!?。！？]*)*")
 _LEAST_SENTENCE = 3  # words; a shorter sentence says little without those around it
-_HEADING = Pattern(r"\A\s*#{1,6}[ \t][^\n]*")
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*")
 
 
 def restating_line(text: str, body: str) -> int | None:
@@ -82,7 +81,7 @@ def restating_line(text: str, body: str) -> int | None:
 
 def is_longer_note(text: str, body: str) -> bool:
     """Whether *body* states more than *text*; its first heading does not count."""
-    return likeness(text, _HEADING.compiled.sub("", body)) < _LEAST_RESTATED
+    return likeness(text, _HEADING.sub("", body)) < _LEAST_RESTATED
 
 
 def _line_of_sentences(text: str, asked: list[str], part: str) -> int | None:
@@ -90,8 +89,8 @@ def _line_of_sentences(text: str, asked: list[str], part: str) -> int | None:
     lower = normalise(part).lower()
     if len(asked) < _LEAST_SENTENCE or not all(word in lower for word in asked):
         return None  # spares the division of nearly every part
-    count = sum(1 for _ in _SENTENCE.compiled.finditer(text))
-    found = list(_SENTENCE.compiled.finditer(part))
+    count = sum(1 for _ in _SENTENCE.finditer(text))
+    found = list(_SENTENCE.finditer(part))
     for first, last in zip(found, found[count - 1 :], strict=False):
         passage = part[first.start() : last.end()]
         if words(passage) == asked and _signs(passage) == _signs(text):
@@ -117,7 +116,7 @@ def _numbers(found: list[str]) -> list[str]:
 
 
 def _signs(text: str) -> list[str]:
-    return sorted(_SIGN.compiled.findall(_QUOTE_MARK.compiled.sub("", text)))
+    return sorted(_SIGN.findall(_QUOTE_MARK.sub("", text)))
 
 
 STEM = 4  # letters that two forms of a word share at least

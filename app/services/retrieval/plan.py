@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,7 +41,6 @@ from clawmem.domain.retrieval.planning import (
     read_clauses,
 )
 from clawmem.domain.retrieval.routing import Route, route
-from clawmem.domain.security.patterns import AnyCase
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.models import Embedder, Generator
@@ -72,8 +72,8 @@ NOTHING_NEAR = "no vector is near enough; found by words"
 NO_SESSIONS = "no session is recorded; the results are documents"
 
 _NEXT = r"(?:next|to-?do|still\s+open|open|left|remaining|pending|follow-?ups?|offen|nächste\w*|siguientes?|pendientes?)"
-_ABOUT_NEXT = AnyCase(rf"\b{_NEXT}\b")
-_SAYS_NEXT = AnyCase(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:")
+_ABOUT_NEXT = re.compile(rf"\b{_NEXT}\b", re.IGNORECASE)
+_SAYS_NEXT = re.compile(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:", re.IGNORECASE)
 
 
 class Plan(NamedTuple):
