@@ -193,13 +193,11 @@ def _mined_text(result: Mined) -> Iterator[str]:
     if not result.sources and not result.skipped:
         yield "No conversations were found."
     if facts := result.synthesis:
-        links = facts.linksResolved + facts.linksUnresolved
         ended = f" It ended early: {facts.stopped}" if facts.stopped else ""
         yield (
             f"Facts: {facts.factsSaved} saved of {facts.factsExtracted} found in "
             f"{plural(facts.docsScanned, 'document')} ({facts.docsWithNoFacts} without any, "
-            f"{plural(facts.llmFailures, 'failure')}); "
-            f"{facts.linksResolved} of {plural(links, 'link')} resolved.{ended}"
+            f"{plural(facts.llmFailures, 'failure')}).{ended}"
         )
     if result.embed:
         yield embed_line(result.embed)

@@ -91,7 +91,7 @@ SHORTEST = 4  # letters of a significant word
 LEAST, MOST = 3, 20  # texts with a phrase; phrases returned
 # The lines of captured and imported notes that state who said it, where and in answer to what.
 _PROVENANCE = re.compile(
-    r"^(?:Said by the (?:user|assistant) in session .*|Said on \d{4}-\d\d-\d\d, in .*|In answer to: .*)$",
+    r"^(?:Said by the (?:user|assistant) in .*|In answer to: .*)$",
     re.MULTILINE,
 )
 

@@ -22,7 +22,6 @@ HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
 _LOCAL = re.compile(
     r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
 )
-_SESSION_CHARS = 8
 _NAME_CHARS = 60
 _HASH_CHARS = 8
 _DAY_CHARS = 10
@@ -95,10 +94,8 @@ def note_path(note: Note, session_id: str) -> str:
     return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.kind}-{name}.md"
 
 
-def note_body(note: Note, session_id: str) -> str:
-    """Return the Markdown of a note: its content, the quoted sentence, and the origin of the quote."""
-    day = f" on {note.message.at[:_DAY_CHARS]}" if note.message.at else ""
-    place = f"session {session_id[:_SESSION_CHARS]}, transcript line {note.message.line}{day}"
+def note_body(note: Note, place: str) -> str:
+    """Return the Markdown of a note: its content, the quoted sentence, and the *place* of the quote."""
     parts = [
         f"# {note.title}",
         note.narrative,

@@ -59,8 +59,8 @@ def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
 def observer_prompt(conversation: str) -> str:
     """Return the prompt that asks a model for observations on *conversation*."""
     return (
-        "You watch a conversation between a user and a coding assistant and note what a later session has to "
-        "know. Note only what was settled, found out or finished, not what was merely asked or considered. "
+        "You watch a conversation between a user and an assistant and note what a later session has to know. "
+        "Note only what was settled, found out or finished, not what was merely asked or considered. "
         'Answer with JSON: {"observations": [{"type", "title", "narrative", "facts", "concepts", "triples", '
         '"quote"}]}. '
         f"type is one of {', '.join(TYPES)}. title has at most {TITLE_CHARS} characters, narrative one or two "

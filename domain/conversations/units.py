@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from clawmem.domain.conversations.messages import ROLES, CleanMessage
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.ports.sessions import Speaker
+from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
@@ -132,6 +132,19 @@ def unit_body(speakers: Sequence[str], texts: Sequence[str], times_ms: Sequence[
     marks = [f"[{day}] " if day != earlier else "" for day, earlier in zip(days, before, strict=False)]
     turns = zip(speakers, marks, texts, strict=True)
     return "\n\n".join(f"**{name}:** {mark}{text}" for name, mark, text in turns) + "\n"
+
+
+def messages_of(body: str, at: str) -> list[TranscriptMessage]:
+    """Return the messages in *body*, which `unit_body` wrote at the time *at*."""
+    _, *parts = TURN.split(body)
+    turns = enumerate(zip(parts[::2], parts[1::2], strict=True), start=1)
+    assistant = ROLES[Speaker.ASSISTANT]
+    return [
+        TranscriptMessage(
+            f"m{number}", number, Speaker.ASSISTANT if name == assistant else Speaker.USER, text.strip(), at
+        )
+        for number, (name, text) in turns
+    ]
 
 
 def quoted_message(message: CleanMessage, text: str) -> str:

@@ -76,13 +76,14 @@ class Memories:
         window = merge_window_ms(note.kind)
         sentence = payload(note.quote)
         earlier = self.captures.earliest(sentence, note.kind, "" if window is None else iso_utc(now - window))
+        day = f" on {note.message.at[:10]}" if note.message.at else ""
         document_id = (
             earlier.document_id
             if earlier
             else self.write(
                 note_path(note, session.id),
                 note.title,
-                note_body(note, session.id),
+                note_body(note, f"session {session.id[:8]}, transcript line {note.message.line}{day}"),
                 note.kind,
                 note.confidence,
                 note.message.at,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from clawmem.app.services.portability.importing import tool_of_path
-from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path, source_of_path
+from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason, Origin
@@ -65,6 +65,6 @@ def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator
                 if document.collection == OWN_COLLECTION:
                     name = tool_of_path(document.path)
                 elif conversation_of_path(document.path):  # not one that was derived from others
-                    name = source_of_path(document.path)
+                    name = document.path.partition("/")[0]
             if name and document.inactive is not InactiveReason.FORGOTTEN:
                 yield name, document

@@ -109,10 +109,10 @@ def test_a_note_quotes_its_source() -> None:
     [finding] = findings(said((A, "Postgres or Dynamo?"), (U, "Let's go with Postgres for the ledger.")))
     note = note_of(finding)
 
-    assert note_body(note, "0123456789") == (
+    assert note_body(note, "session 01234567") == (
         "# Let's go with Postgres for the ledger\n\nIn answer to: Postgres or Dynamo?\n\n"
         "> Let's go with Postgres for the ledger.\n\n"
-        "Said by the user in session 01234567, transcript line 2 on 2024-05-06.\n"
+        "Said by the user in session 01234567.\n"
     )
     assert note_path(note, "0123-456789").startswith(
         f"agent/observations/2024-05-06-{session_key('0123-456789')}-decision-"
