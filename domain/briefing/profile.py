@@ -10,9 +10,11 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.sentences import sentences
+from clawmem.domain.capture.cues import Kind, kind_of
+from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import token_count, words
+from clawmem.ports.sessions import Speaker
 
 DECISIONS = 20  # documents that the profile is built from; as many preferences
 MOST_FACTS, FACT_TOKENS = 30, 500
@@ -40,25 +42,30 @@ class ProfileLine(NamedTuple):
 
 def fact_of(title: str, body: str) -> str:
     """
-    Return the title of a note and its first sentence, at most 200 characters; a title within the sentence is left out.
+    Return the title of a note and what it states, at most 200 characters; a title within the statement is left out.
 
-    The sentence has a full stop and more than a reference to another note ("This replaces [...]."). Headings, quotations,
-    code and tables are none.
+    The statement is the last sentence of the first paragraph that the cues of capture mark, else its first two sentences,
+    because a sentence may take back the one before. Sentences have a full stop and more than a reference to another
+    note ("This replaces [...]."). Headings, quotations, code and tables are none.
     """
-    whole = (
-        sentence
-        for sentence in sentences(_HEADING.sub("", body))
-        if sentence.endswith((".", "!", "。")) and _states(sentence)
-    )
-    first = next(whole, "")
-    if words(title) == words(first)[: len(words(title))]:
+    paragraphs = _HEADING.sub("", spoken_text(body)).split("\n\n")
+    stated = next(filter(None, map(_statements, paragraphs)), [])
+    marked = [
+        sentence for sentence in stated if kind_of(sentence, Speaker.USER) in (Kind.DECISION, Kind.PREFERENCE)
+    ]
+    statement = marked[-1] if marked else " ".join(stated[:2])
+    if words(title) == words(statement)[: len(words(title))]:
         title = ""
-    return shortened(": ".join(filter(None, (title.strip(), first))), LONGEST)
+    return shortened(": ".join(filter(None, (title.strip(), statement))), LONGEST)
 
 
-def _states(sentence: str) -> bool:
-    rest = _LINK.sub("", sentence)
-    return rest == sentence or len(words(rest)) >= LEAST_BESIDE_LINK
+def _statements(paragraph: str) -> list[str]:
+    return [
+        sentence
+        for sentence in sentences(paragraph)
+        if sentence.endswith((".", "!", "。"))
+        and ((rest := _LINK.sub("", sentence)) == sentence or len(words(rest)) >= LEAST_BESIDE_LINK)
+    ]
 
 
 def profile_text(facts: Sequence[ProfileLine], items: Sequence[ProfileLine]) -> str:
@@ -90,10 +97,7 @@ def _part(heading: str, lines: Sequence[ProfileLine], most: int, budget: int) ->
 SHORTEST = 4  # letters of a significant word
 LEAST, MOST = 3, 20  # texts with a phrase; phrases returned
 # The lines of captured and imported notes that state who said it, where and in answer to what.
-_PROVENANCE = re.compile(
-    r"^(?:Said by the (?:user|assistant) in .*|In answer to: .*)$",
-    re.MULTILINE,
-)
+_PROVENANCE = re.compile(r"^(?:Said by the (?:user|assistant) in .*|In answer to: .*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def test_decisions_preferences_and_sessions(world: World) -> None:
     assert profile(world) == (
         "# Profile\n\n## What holds\n\n"
         f"- We'll use Postgres for the ledger (_clawmem/agent/observations/2023-11-14-{key}-decision-28344cd4.md)\n"
-        "- Key: Ann keeps the key of the safe. (notes/key.md, 2024-03-01)\n\n"
+        "- Key: Ann keeps the key of the safe. It is red. (notes/key.md, 2024-03-01)\n\n"
         f"## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-{key}.md)\n"
     )
     assert "- Key: Ann keeps the key of the safe." in begun(world)
@@ -110,11 +110,13 @@ def test_what_is_left_out(world: World, path: str, rest: dict[str, Any]) -> None
 
 
 def test_a_sentence_does_not_end_after_an_ordinal_number(world: World) -> None:
-    """The first sentence of a note is whole."""
-    text = "Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. Der Rest nicht."
+    """The first two sentences of a note are whole."""
+    text = "Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. So bleibt es. Der Rest nicht."
     save(world.vault, "rent.md", text, title="Miete", content_type="preference")
 
-    assert "- Miete: Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. (" in profile(world)
+    assert "- Miete: Die Miete wird zum 1. des Monats und am 15. Mai gezahlt. So bleibt es. (" in profile(
+        world
+    )
 
 
 def test_a_reference_to_a_former_note_is_no_fact(world: World) -> None:
