@@ -73,13 +73,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class VaultReport:
-    """The tables of a report at the time *now*, with recalls *since* a time (``None``: all), and the exported files."""
+    """
+    The records of each question at the time *now*, with recalls *since* a time (``None``: all), and written files.
+
+    ``top`` is the number of rows of a long table that are shown.
+    """
 
     now: str
     since: str | None
     documents: int
     recalls: int
-    tables: dict[Question, Table]
+    top: int
+    tables: dict[Question, list[dict[str, Any]]]
     files: list[str]
 
 

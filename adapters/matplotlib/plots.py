@@ -60,7 +60,7 @@ def draw(report: VaultReport, folder: str, kind: str) -> list[str]:
     with rc_context(_STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a path with characters that the font lacks
         for name, (question, plot) in _PLOTS.items():
-            if not (records := report.tables[question].records()):
+            if not (records := report.tables[question]):
                 continue
             path = Path(folder) / f"{name}.{kind}"
             try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -24,16 +25,15 @@ from clawmem.app.operations.answers import (
 )
 from clawmem.app.operations.fields import Address, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import Part, confidence_text, plural, records_table, table
+from clawmem.app.operations.output import Part, confidence_text, records_table
 from clawmem.app.operations.search import AsOf
-from clawmem.app.services.documents.records import with_successor
 from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, Timeline, latest_sessions
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.security.quoting import title_to_read
+from clawmem.ports.analytics import VaultReport
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
@@ -42,18 +42,8 @@ NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setu
 
 
 def _timeline_text(result: Timeline) -> Iterator[Part]:
-    documents = [*result.before, result.focus, *result.after]
-    rows = [
-        (
-            ">" if document is result.focus else "",
-            document.docid,
-            document.authored_at[:16].replace("T", " "),
-            document.file,
-            with_successor(title_to_read(document.title, document.origin), document.superseded_by),
-        )
-        for document in documents
-    ]
-    yield table(("", "docid", "written", "file", "title"), rows)
+    columns = "docid authored_at=written file title"
+    yield from records_table([*result.before, result.focus, *result.after], columns)
     if result.session_id is not None:
         summary = shortened(" ".join((result.session_summary or "").split()), SHOWN_SUMMARY)
         yield f"in session {result.session_id[:SHOWN_ID]}: {summary}"
@@ -130,23 +120,23 @@ def budget(
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
         if recall.verb == CONTEXT_SURFACING and recall.session_id:
             sessions[recall.session_id].append(recall)
+    latest = sorted(sessions.items(), key=lambda item: item[1][-1].asked_at, reverse=True)[:limit]
     uses = []
-    for name, recalls in sessions.items():
-        hits = [hit for recall in recalls for hit in recall.hits]
-        receipts = (receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits)
-        referenced = sum(hit.was_referenced for hit in hits)
+    for name, recalls in latest:
+        receipts = [receipt_of(services.vault.receipts, recall) for recall in recalls if recall.hits]
+        referenced = [hit.was_referenced for recall in recalls for hit in recall.hits]
         use = SessionUse(
             session_id=name,
             last_asked=recalls[-1].asked_at,
             prompts=len(recalls),
-            blocks=sum(bool(recall.hits) for recall in recalls),
+            blocks=len(receipts),
             tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
-            given=len(hits),
-            referenced=referenced,
-            share_referenced=referenced / len(hits) if hits else 0.0,
+            given=len(referenced),
+            referenced=sum(referenced),
+            share_referenced=sum(referenced) / max(1, len(referenced)),
         )
         uses.append(use)
-    return sorted(uses, key=lambda use: use.last_asked, reverse=True)[:limit]
+    return uses
 
 
 # -- receipts -------------------------------------------------------------------------------------------
@@ -215,14 +205,18 @@ def list_receipts(
     ] = 10,
 ) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
-    lines = []
-    for entry in services.why.latest(limit):
-        line = ReceiptLine(id=entry.id)
-        if receipt := entry.receipt:
-            line.asked_at, line.verb, line.question = receipt.asked_at, receipt.verb, receipt.question
-            line.answers = len(receipt.items)
-        lines.append(line)
-    return lines
+    return [
+        ReceiptLine(
+            id=entry.id,
+            asked_at=entry.receipt.asked_at,
+            verb=entry.receipt.verb,
+            answers=len(entry.receipt.items),
+            question=entry.receipt.question,
+        )
+        if entry.receipt
+        else ReceiptLine(id=entry.id)
+        for entry in services.why.latest(limit)
+    ]
 
 
 @operation(
@@ -248,9 +242,6 @@ def show_receipt(
 # -- topics of sessions, and the profile of the user ------------------------------------------------------
 
 
-SessionId = Annotated[str, Field(description="Session; by default the one that runs this command.")]
-
-
 class SessionTopic(Result):
     """The topic of a session; null if it has none."""
 
@@ -258,49 +249,37 @@ class SessionTopic(Result):
     topic: str | None
 
 
-def _topics() -> Topics:
-    return Topics(topics_folder(os.environ))
-
-
-def _session_id(given: str) -> str:
-    known = [given, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
-    if session := next(filter(None, known), ""):
-        return session
-    raise InvalidInput("INVALID_INPUT", "No session is known here. Name it: --session-id ID")
-
-
-def _topic_text(result: SessionTopic) -> str:
-    return result.topic or "This session keeps to no topic."
-
-
-@operation(Effect.REPEATABLE, text=_topic_text, is_tool=False, opens=Opening.NOTHING)
-def focus_set(
+@operation(
+    Effect.REPEATABLE,
+    text=lambda result: result.topic or "This session has no topic.",
+    commands=(
+        Command("focus set", fixed={"clear": False}),
+        Command("focus show", fixed={"topic": "", "clear": False}, about="Show the topic of a session."),
+        Command("focus clear", fixed={"topic": "", "clear": True}, about="Remove the topic of a session."),
+    ),
+    is_tool=False,
+    opens=Opening.NOTHING,
+)
+def focus(
     services: Services,
     topic: Annotated[
         str,
-        Field(description="The topic, up to 256 characters."),
+        Field(description="The topic, up to 256 characters; empty shows it."),
         Option(metavar="TOPIC...", is_argument=True),
-    ],
-    session_id: SessionId = "",
+    ] = "",
+    clear: Annotated[bool, Field(description="Remove the topic.")] = False,
+    session_id: Annotated[str, Field(description="Session; by default the one that runs this command.")] = "",
 ) -> SessionTopic:
     """Set the topic of a session: notes about it are ranked first."""
-    session = _session_id(session_id)
-    return SessionTopic(session_id=session, topic=_topics().set(session, topic))
-
-
-@operation(Effect.READS, text=_topic_text, is_tool=False, in_own_process=True, opens=Opening.NOTHING)
-def focus_show(services: Services, session_id: SessionId = "") -> SessionTopic:
-    """Show the topic of a session."""
-    session = _session_id(session_id)
-    return SessionTopic(session_id=session, topic=_topics().get(session) or None)
-
-
-@operation(Effect.REPEATABLE, text=_topic_text, is_tool=False, opens=Opening.NOTHING)
-def focus_clear(services: Services, session_id: SessionId = "") -> SessionTopic:
-    """Remove the topic of a session."""
-    session = _session_id(session_id)
-    _topics().clear(session)
-    return SessionTopic(session_id=session, topic=None)
+    known = [session_id, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
+    session, topics = next(filter(None, known), ""), Topics(topics_folder(os.environ))
+    if not session:
+        raise InvalidInput("INVALID_INPUT", "No session is known here. Name it: --session-id ID")
+    if topic:
+        topics.set(session, topic)
+    elif clear:
+        topics.clear(session)
+    return SessionTopic(session_id=session, topic=topics.get(session) or None)
 
 
 class UserProfile(Result):
@@ -325,85 +304,19 @@ def profile(services: Services) -> UserProfile:
 # -- the use and the growth of a vault --------------------------------------------------------------------
 
 
-class UsageReport(Result):
-    """The recalls, growth, age of documents and speed of a vault, as tables of records; ``files`` were written."""
-
-    now: str
-    since: str | None
-    documents: int
-    recalls: int
-    top: int
-    tables: dict[str, list[dict[str, Any]]]
-    files: list[str]
-
-
-class Section(NamedTuple):
-    """A table of the report: the question that it answers, its columns, and the condition on its rows."""
-
-    title: str
-    question: str
-    columns: str  # see `records_table`
-    latest: bool = False  # whether a long table shows its last rows instead of its first
-    where: Mapping[str, str] = {}
-
-
-_GROWTH = "month collection documents bytes=size documents_total=in_all bytes_total=size_in_all"
-_SPEED = "recalls unanswered degraded p50_ms p95_ms"
-SECTIONS = (
-    Section(
-        "Recalled most", "most_recalled", "document content_type recalls questions best_rank last_recalled_at"
-    ),
-    Section("Never recalled, oldest first", "never_recalled", "document content_type authored_at age_days"),
-    Section(
-        "By collection and type",
-        "coverage",
-        "collection content_type documents bytes=size pinned unembedded=without_vectors recalled recalls",
-    ),
-    Section("Growth, by the month written", "growth", _GROWTH, latest=True, where={"basis": "authored"}),
-    Section("Growth, by the month indexed", "growth", _GROWTH, latest=True, where={"basis": "indexed"}),
-    Section(
-        "Documents by age in days",
-        "ages",
-        "collection future under_7 under_30 under_90 under_365 older median_days",
-    ),
-    Section("Age by type", "staleness", "content_type documents median_days oldest_days overdue"),
-    Section("No longer served", "inactive", "collection reason documents bytes=size"),
-    Section("Recalls by month", "use", "month collection content_type recalls documents", latest=True),
-    Section("Speed", "speed", f"verb {_SPEED} slowest_ms"),
-    Section("Speed by day", "days", f"day verb {_SPEED}", latest=True),
-    Section("Degraded answers", "degraded", "verb leg recalls share last_at"),
-)
-
-
-def _folder(path: Path) -> str:
-    try:
-        path.expanduser().mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error.strerror}.") from error
-    return str(path.expanduser())
-
-
-def _report_text(result: UsageReport) -> Iterator[Part]:
-    period = f"since {result.since}" if result.since else "so far"
-    yield f"{plural(result.documents, 'document')}, {plural(result.recalls, 'recorded question')} {period}."
-    if not result.documents:
-        yield "The vault serves nothing yet. Next: clawmem update"
-    if not result.recalls:
-        yield "Nothing can be said of recalls: questions are recorded as they are asked."
-    for section in SECTIONS:
-        records = [
-            record
-            for record in result.tables[section.question]
-            if all(record[column] == value for column, value in section.where.items())
-        ]
+def _report_text(result: VaultReport) -> Iterator[Part]:
+    """Yield each table with its first rows, or its last ones if it is in the order of time."""
+    yield f"documents: {result.documents}, recorded questions: {result.recalls}, since: {result.since or 'ever'}"
+    for question, records in result.tables.items():
+        records = [record for record in records if record.get("basis") != "indexed"]
         # without recalls never_recalled would list all documents
-        if records and (result.recalls or section.question != "never_recalled"):
-            rows = records[-result.top :] if section.latest else records[: result.top]
+        if records and (result.recalls or question != "never_recalled"):
+            in_time = {"month", "day"} & records[0].keys()
+            rows = records[-result.top :] if in_time else records[: result.top]
             cut = f" ({len(rows)} of {len(records)}; --json has all)" if len(rows) < len(records) else ""
-            yield f"\n{section.title}{cut}"
-            yield from records_table(rows, section.columns)
-    for path in result.files:
-        yield f"Written: {path}"
+            yield f"\n{question.replace('_', ' ').capitalize()}{cut}"
+            yield from records_table(rows, " ".join(name for name in records[0] if name != "basis"))
+    yield from (f"Written: {path}" for path in result.files)
 
 
 @operation(Effect.READS, text=_report_text, is_tool=False, in_own_process=True)
@@ -424,19 +337,19 @@ def report(
         Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
     ] = None,
     format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png",
-) -> UsageReport:
+) -> VaultReport:
     """Report recalls, growth, age of documents and speed."""
-    first = read_since(since, services.clock.now_ms()) if since is not None else None
-    folder = _folder(parquet) if parquet else None
+    for folder in filter(None, (parquet, plots)):
+        try:
+            folder.expanduser().mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput("INVALID_PATH", f"{folder} cannot be written: {error.strerror}.") from error
     with services.progress("Reading") as step:
-        found = services.report(since=first, top=top, export=folder, progress=step)
-    drawn = services.draw_report(found, _folder(plots), format) if plots else []
-    return UsageReport(
-        now=found.now,
-        since=found.since,
-        documents=found.documents,
-        recalls=found.recalls,
-        top=top,
-        tables={question.value: table.records() for question, table in found.tables.items()},
-        files=[*found.files, *drawn],
-    )
+        facts = services.report(
+            since=read_since(since, services.clock.now_ms()) if since is not None else None,
+            top=top,
+            export=str(parquet.expanduser()) if parquet else None,
+            progress=step,
+        )
+    drawn = services.draw_report(facts, str(plots.expanduser()), format) if plots else []
+    return replace(facts, files=[*facts.files, *drawn])

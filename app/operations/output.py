@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.app.services.documents.records import with_successor
 from clawmem.domain.retrieval.relevance import likelihood_of
 from clawmem.domain.security.quoting import title_to_read
 
@@ -137,13 +138,15 @@ def records_table(records: Sequence[object], columns: str) -> list[Part]:
 
 
 def cell_of(record: object, name: str) -> str:
-    """Return the attribute *name* of *record* as text; the title of another's document is quoted."""
+    """Return an attribute as text; the title of another's document is quoted, and followed by its successor."""
     *above, last = name.split(".")
     for attribute in above:
         record = getattr(record, attribute)
     value = record.get(last) if isinstance(record, Mapping) else getattr(record, last, None)
     if last == "title" and hasattr(record, "origin"):
-        return title_to_read(str(value), record.origin)
+        return with_successor(
+            title_to_read(str(value), record.origin), getattr(record, "superseded_by", None)
+        )
     if value is None:
         return ""
     if isinstance(value, bool):

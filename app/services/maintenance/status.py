@@ -184,12 +184,14 @@ class Report:
             analytics.load(self._facts(progress), self.telemetry.recalls(since))
             files = analytics.export(export) if export else []
             tables = {
-                question: analytics.ask(question, now=now, limit=top if question in _RANKED else None)
+                question: analytics.ask(
+                    question, now=now, limit=top if question in _RANKED else None
+                ).records()
                 for question in Question
             }
-        documents = sum(record["documents"] for record in tables[Question.COVERAGE].records())
-        recalls = sum(record["recalls"] for record in tables[Question.SPEED].records())
-        return VaultReport(now, since, documents, recalls, tables, files)
+        documents = sum(record["documents"] for record in tables[Question.COVERAGE])
+        recalls = sum(record["recalls"] for record in tables[Question.SPEED])
+        return VaultReport(now, since, documents, recalls, top, tables, files)
 
     def _facts(self, progress: Progress) -> Iterator[Document]:
         """Yield every document; a review date that cannot be parsed is dropped."""
