@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.fields import Address, Limit
+from clawmem.app.operations.fields import Address, Limit, LongLimit
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import plural
+from clawmem.app.operations.output import cell_of, plural
 from clawmem.app.services.documents.records import DocumentReference, reference_to
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
@@ -21,18 +21,15 @@ from clawmem.app.services.knowledge.facts import (
 )
 from clawmem.app.services.knowledge.graph import SIMILAR, BuildReport, CausalLink
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
+from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.causal import Direction as CausalDirection
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity
 
-ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
-MOST_FACTS, MOST_VERSIONS = 1000, 100
 MOST_CHARACTERS = 1000  # of a name
 PREVIEW = 50  # characters of a context shown in a line
-
-Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 
 
 class Evolution(Result):
@@ -43,36 +40,31 @@ class Evolution(Result):
     timeline: list[NoteVersion]
 
 
-def _facts_text(result: EntityFacts) -> str:
-    lines: list[str] = []
+def _facts_text(result: EntityFacts) -> Iterator[str]:
     for fact in result.facts:  # as [outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%] notes/a.md
         since = f" (since {fact.valid_from})" if fact.valid_from else ""
         until = f"{'current' if fact.current else f'ended {fact.valid_to}'}, {fact.confidence:.0%}"
         statement = f"{fact.subject} → {fact.predicate} → {fact.object}"
-        lines += lines_to_read(f"[{fact.direction}] {statement}{since} [{until}] {fact.file}", fact.origin)
-    counts = f"All entities: {result.stats.current_facts} facts hold, {result.stats.expired_facts} ended."
-    return "\n".join([*(lines or [f"No facts about {result.entity.name} are known."]), counts])
+        yield from lines_to_read(f"[{fact.direction}] {statement}{since} [{until}] {fact.file}", fact.origin)
+    if not result.facts:
+        yield f"No facts about {result.entity.name} are known."
+    yield f"All entities: {result.stats.current_facts} facts hold, {result.stats.expired_facts} ended."
 
 
-def _evolution_text(result: Evolution) -> str:
-    """Return each version as a few lines; those about a text of others are quoted."""
-    lines: list[str] = []
+def _evolution_text(result: Evolution) -> Iterator[str]:
+    """Yield each version as a few lines; those about a text of others are quoted."""
     for version in result.timeline:
         cause = f" by {version.triggered_by.file}" if version.triggered_by else ""
-        why = f": {version.reasoning}" if version.reasoning else ""
-        lines.append(f"v{version.version} {version.created_at[:10]} ({version.origin}){cause}{why}")
+        lines = [
+            f"v{version.version} {version.created_at[:10]} ({version.origin}){cause} {version.reasoning}"
+        ]
         for name in ("keywords", "context"):
-            before, after = getattr(version, f"previous_{name}"), getattr(version, f"new_{name}")
-            if before != after:
-                lines.append(f"  {name}: {_preview(before)} → {_preview(after)}")
-    if not lines:
-        return f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"
-    return "\n".join(lines_to_read("\n".join(lines), result.document.origin))
-
-
-def _preview(value: str | list[str]) -> str:
-    text = value if isinstance(value, str) else ", ".join(value)
-    return f"{text[:PREVIEW]}…" if len(text) > PREVIEW else text or "none"
+            texts = (cell_of(version, f"{time}_{name}") for time in ("previous", "new"))
+            before, after = (shortened(text or "none", PREVIEW) for text in texts)
+            lines += [f"  {name}: {before} → {after}"] if before != after else []
+        yield from lines_to_read("\n".join(lines), result.document.origin)
+    if not result.timeline:
+        yield f"There is no note about {result.document.file} yet. Run: clawmem maintain enrich"
 
 
 @operation(
@@ -94,13 +86,13 @@ def find_entities(
         str,
         Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
     ] = "",
-    limit: Limit = ENTITIES,
+    limit: Limit = 10,
 ) -> list[Entity]:
     """List people, projects, tools and other things by name; without a name, those mentioned most."""
     entities = services.vault.entities
     if query and like:
         raise InvalidInput(
-            "INVALID_INPUT", "Give a name or a name that it is spelled like (--like), not both."
+            "INVALID_INPUT", "Give a name, or --like with one that is spelled alike, not both."
         )
     if like:
         return entities_like(entities, like, limit)
@@ -111,8 +103,8 @@ def find_entities(
 def kg_query(
     services: Services,
     entity: Annotated[
-        Name,
-        Field(description="The name or the id of an entity."),
+        str,
+        Field(min_length=1, max_length=MOST_CHARACTERS, description="The name or the id of an entity."),
         Option(metavar="NAME...", is_argument=True),
     ],
     as_of: Annotated[
@@ -122,18 +114,11 @@ def kg_query(
         Literal["outgoing", "incoming", "both"],
         Field(description="Facts with the entity as subject (outgoing), as object (incoming), or both."),
     ] = "both",
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_FACTS, description="Number of facts."), Option(("-n", "--limit"))
-    ] = FACTS,
+    limit: LongLimit = 100,
 ) -> EntityFacts:
-    """
-    List the facts about an entity, and when they held.
-
-    An entity is a person, project, tool or other thing that documents mention.
-    """
-    vault = services.vault
-    way, day = Direction(direction), as_of or None
-    return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, day)
+    """List the facts about a person, project, tool or other thing that documents mention, and when they held."""
+    vault, way = services.vault, Direction(direction)
+    return entity_facts(vault.documents, vault.entities, vault.triples, entity, limit, way, as_of or None)
 
 
 @operation(
@@ -145,15 +130,9 @@ def kg_query(
 def memory_evolution_status(
     services: Services,
     docid: Address,
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_VERSIONS, description="Number of versions."), Option(("-n", "--limit"))
-    ] = VERSIONS,
+    limit: Limit = 10,
 ) -> Evolution:
-    """
-    List the versions of the note about a document, newest first.
-
-    Each version names the document that caused it.
-    """
+    """List the versions of the note about a document, each with the document that caused it, newest first."""
     vault, document = services.vault, services.lookup.find(docid)
     timeline = versions(vault.documents, vault.notes, document, limit)
     reference = reference_to(vault.documents, document)
@@ -182,12 +161,6 @@ class CausalLinks(Result):
     links: list[CausalLink]
 
 
-def _graphs_text(result: Graphs) -> Iterator[str]:
-    for kind, counts in (("temporal", result.temporal), ("semantic", result.semantic)):
-        if counts:
-            yield f"{kind}: {plural(counts.relations, 'relation')}, {counts.changed} changed."
-
-
 def _causes_text(result: CausalLinks) -> Iterator[str]:
     source = result.source
     if not result.links:
@@ -196,16 +169,12 @@ def _causes_text(result: CausalLinks) -> Iterator[str]:
     yield f"{source.file} ({title_to_read(source.title, source.origin)})"
     for link in result.links:
         head = f"{EFFECTS[link.direction]} ({plural(link.depth, 'step')}, {link.weight:.0%}): {link.file}"
-        if link.trusted and link.reasoning:
-            yield f"{head}: {link.reasoning}"
-        else:
-            yield head
-            yield from lines_to_read(link.reasoning, link.origin) if link.reasoning else ()
+        yield f"{head}: {link.reasoning}" if link.trusted and link.reasoning else head
+        if link.reasoning and not link.trusted:
+            yield from lines_to_read(link.reasoning, link.origin)
 
 
-@operation(
-    Effect.REPEATABLE, text=_graphs_text, route="/graphs/build", commands=(Command("maintain", "WORK=graph"),)
-)
+@operation(Effect.REPEATABLE, route="/graphs/build", commands=(Command("maintain", "WORK=graph"),))
 def build_graphs(
     services: Services,
     graph_types: Annotated[
@@ -219,22 +188,17 @@ def build_graphs(
         Option(("--threshold",)),
     ] = SIMILAR,
 ) -> Graphs:
-    """
-    Relate documents that are close in time or in meaning.
-
-    It is safe to repeat; relations of other origins stay.
-    """
-    wanted = {*(graph_types or ["all"])}
-    graphs, made = services.build_graphs, Graphs()
+    """Relate documents that are close in time or in meaning; relations of other origins stay."""
+    wanted, graphs = {*(graph_types or ["all"])}, Graphs()
     if wanted & {"temporal", "all"}:
         with services.progress("Ordering by time") as step:
-            made.temporal = graphs.temporal(step)
+            graphs.temporal = services.build_graphs.temporal(step)
     if wanted & {"semantic", "all"}:
         with services.progress("Finding neighbours") as step:
-            made.semantic = graphs.semantic(semantic_threshold, step)
+            graphs.semantic = services.build_graphs.semantic(semantic_threshold, step)
         if lacks_vectors(services.vault.embeddings):
-            made.degraded = {"semantic": NO_VECTORS}
-    return made
+            graphs.degraded = {"semantic": NO_VECTORS}
+    return graphs
 
 
 @operation(
@@ -254,11 +218,7 @@ def find_causal_links(
         int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")
     ] = DEPTH,
 ) -> CausalLinks:
-    """
-    List the causes and the effects of a document.
-
-    Each is listed with its distance in steps, and the reason that is known for the last step.
-    """
+    """List the causes and the effects of a document, with their distance in steps and the known reasons."""
     document = services.lookup.find(docid)
     return CausalLinks(
         source=reference_to(services.vault.documents, document),

@@ -43,7 +43,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("find_similar", {"file": REDIS}, "postgres.md"),
     ("links", {"file": REDIS}, "no note links to it"),
     ("list_tags", {}, "No note has a tag"),
-    ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
+    ("timeline", {"docid": POSTGRES, "same_collection": True}, "written"),
     ("session_log", {}, "No session is recorded yet."),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann  "),
