@@ -14,8 +14,7 @@ import httpx2
 from command_line import Invoke
 
 from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
-from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.server import CODE, DETAILS, MemoryServer
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.serve.runtime import ServerRuntime
@@ -78,7 +77,7 @@ class Current:
 @cache
 def _tools() -> tuple[Current, Any]:
     current: Any = Current()
-    return current, make_server(current, ToolSet.ALL)
+    return current, MemoryServer(current, ToolSet.ALL)
 
 
 @cache

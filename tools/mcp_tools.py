@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.server import MemoryServer
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.settings.model import load_settings
 
@@ -17,7 +17,7 @@ def told() -> dict[str, Any]:
 
 
 async def _told(chosen: ToolSet) -> dict[str, Any]:
-    server = make_server(Dispatcher(load_settings), chosen)
+    server = MemoryServer(Dispatcher(load_settings), chosen)
     listed = {
         "tools": await server.list_tools(),
         "prompts": await server.list_prompts(),

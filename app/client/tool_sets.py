@@ -1,13 +1,10 @@
-"""Tool sets of MCP servers, and the rules of a connection on standard input."""
+"""Tool sets of MCP servers."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
-IN_ORDER_S = 10.0  # for which a call waits for the earlier one of its connection, so that it sees its changes
-DRAIN_S = 10.0  # for running requests at the end of input
-LONG_LIVED = "subscriptions/listen"  # never ends on its own, so its end is not awaited
 
 
 class ToolSet(StrEnum):

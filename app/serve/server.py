@@ -191,7 +191,6 @@ def application(runtime: Runtime, names: Sequence[str], token: str) -> FastAPI:
     gate = Middleware(Gate, names=names, token=token)
     app = rest_application(runtime, middleware=[gate], lifespan=lifespan)
     app.routes.extend(mcp.routes())
-    app.state.hang_up = mcp.hang_up
     return app
 
 
@@ -250,5 +249,4 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Withdraw the announcement, then stop answering requests."""
         announcement_file(self._vault).unlink(missing_ok=True)
-        self._app.state.hang_up()
         await super().shutdown(sockets)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from command_process import Run, run_process
+from command_process import Run, start_process
 from server_process import serving
 
 WRONG = (
@@ -61,9 +63,14 @@ def test_later_messages_are_answered(home: Path, environ: dict[str, str]) -> Non
         json.dumps(QUESTION).encode(),
     ]
 
-    done = run_process("mcp", environ=environ, cwd=home, input=b"\n".join(lines) + b"\n", text=False)
-
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with start_process("mcp", environ=environ, cwd=home, **pipes) as process:
+        process.stdin.write(b"\n".join(lines) + b"\n")
+        process.stdin.flush()
+        answers = []
+        while not (answers and answers[-1].get("id") == 99):
+            answers.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        assert process.wait(20) == 0
     assert all(answer["jsonrpc"] == "2.0" for answer in answers)
-    assert "structuredContent" in next(answer for answer in answers if answer.get("id") == 99)["result"]
+    assert "structuredContent" in answers[-1]["result"]

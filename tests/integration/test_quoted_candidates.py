@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from interface_world import InterfaceWorld
 
-from clawmem.app.interfaces.mcp.calling import DETAILS
+from clawmem.app.interfaces.mcp.server import DETAILS
 from clawmem.domain.security.origin import SOURCES, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Origin

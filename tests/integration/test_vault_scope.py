@@ -19,7 +19,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
-from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.server import MemoryServer
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.dispatch import Dispatcher
@@ -358,7 +358,7 @@ async def server_of(world: World, chosen: ToolSet) -> AsyncIterator[Any]:
     """The tools of a set, over the vaults of *world*."""
     desk = Dispatcher(world.settings)
     try:
-        yield make_server(desk, chosen)
+        yield MemoryServer(desk, chosen)
     finally:
         desk.close()
 

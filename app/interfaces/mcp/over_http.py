@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import Lock, to_thread
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
 from starlette.routing import BaseRoute, Route
 
 from clawmem.app.client.tool_sets import ToolSet, path_of
@@ -14,13 +16,52 @@ from clawmem.app.client.tool_sets import ToolSet, path_of
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from clawmem.app.interfaces.mcp.calling import ToolServer
     from clawmem.app.operations.dispatch import Dispatcher
+
+
+class McpRoute:
+    """
+    ASGI application of a tool set, without sessions, so that a client that disconnects leaves no state.
+
+    It is a class, because routes take a function for a request handler.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, tools: ToolSet, most_bytes: int) -> None:
+        self._dispatcher, self._tools, self._most_bytes = dispatcher, tools, most_bytes
+        self._manager: Any = None
+        self._making = Lock()
+        self.tasks: TaskGroup | None = None  # set while the server runs
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._making:
+            if self._manager is None:
+                assert self.tasks
+                self._manager = await self.tasks.start(self._run)
+        await self._manager.asgi_app(scope, receive, send)
+
+    async def _run(self, *, task_status: TaskStatus[Any]) -> None:
+        """Run the server in a task of its own: the library requires that one task starts and stops it."""
+
+        def make() -> Any:
+            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+            from clawmem.app.interfaces.mcp.server import MemoryServer
+
+            # Host, origin and token were checked before.
+            server = MemoryServer(self._dispatcher, self._tools).protocol
+            return StreamableHTTPSessionManager(
+                server, stateless=True, max_request_body_size=self._most_bytes
+            )
+
+        manager = await to_thread(make)
+        async with manager.run():
+            task_status.started(manager)
+            await anyio.sleep_forever()
 
 
 class McpServers:
     """
-    MCP servers of all tool sets, without sessions, so that a client that disconnects leaves no state.
+    MCP servers of all tool sets.
 
     Args:
         dispatcher: Runs the tools.
@@ -28,82 +69,17 @@ class McpServers:
     """
 
     def __init__(self, dispatcher: Dispatcher, most_bytes: int) -> None:
-        self._dispatcher = dispatcher
-        self._most_bytes = most_bytes
-        self._made: dict[ToolSet, Any] = {}
-        self._servers: list[ToolServer] = []
-        self._waiting: asyncio.Queue[tuple[ToolSet, asyncio.Future[Any]]] = asyncio.Queue()
+        self._servers = {tools: McpRoute(dispatcher, tools, most_bytes) for tools in ToolSet}
 
     def routes(self) -> list[BaseRoute]:
         """Return a route for each tool set."""
-        return [Route(path_of(one), _Entrance(self, one)) for one in ToolSet]
+        return [Route(path_of(tools), server) for tools, server in self._servers.items()]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Run the servers inside the block. The library requires that one task starts and stops them."""
-        keeper = asyncio.create_task(self._keep())
-        try:
+        """Run the servers inside the block."""
+        async with anyio.create_task_group() as tasks:
+            for server in self._servers.values():
+                server.tasks = tasks
             yield
-        finally:
-            keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await keeper
-
-    def hang_up(self) -> None:
-        """End the subscriptions, which never end on their own; the server waits for all other requests."""
-        for server in self._servers:
-            server.hang_up()
-
-    async def manager(self, chosen: ToolSet) -> Any:
-        """Return the session manager of a tool set; the first call creates it."""
-        if chosen not in self._made:
-            asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            self._waiting.put_nowait((chosen, asked))
-            return await asked
-        return self._made[chosen]
-
-    async def _keep(self) -> None:
-        async with AsyncExitStack() as running:
-            while True:
-                chosen, asked = await self._waiting.get()
-                try:
-                    if chosen not in self._made:
-                        manager = await asyncio.to_thread(self._make, chosen)
-                        await running.enter_async_context(manager.run())
-                        self._made[chosen] = manager
-                    _settle(asked, self._made[chosen])
-                except Exception as error:  # noqa: BLE001  passed on to the caller
-                    _settle(asked, error)
-
-    def _make(self, chosen: ToolSet) -> Any:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        from clawmem.app.interfaces.mcp.server import make_server
-
-        # Host, origin and token were checked before.
-        server = make_server(self._dispatcher, chosen)
-        self._servers.append(server)
-        return StreamableHTTPSessionManager(
-            server.protocol, stateless=True, max_request_body_size=self._most_bytes
-        )
-
-
-def _settle(asked: asyncio.Future[Any], outcome: Any) -> None:
-    if asked.done():
-        return
-    if isinstance(outcome, BaseException):
-        asked.set_exception(outcome)
-    else:
-        asked.set_result(outcome)
-
-
-class _Entrance:
-    """ASGI application of a tool set; a class, because routes take a function for a request handler."""
-
-    def __init__(self, servers: McpServers, chosen: ToolSet) -> None:
-        self._servers = servers
-        self._chosen = chosen
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        manager = await self._servers.manager(self._chosen)
-        await manager.asgi_app(scope, receive, send)
+            tasks.cancel_scope.cancel()

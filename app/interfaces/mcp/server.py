@@ -1,43 +1,51 @@
-"""The MCP server with its tools, for standard input and output and for HTTP."""
+"""The MCP server: operations as tools, documents as resources, and prompts; for standard input and output and for HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
-from inspect import Parameter, cleandoc
+from difflib import get_close_matches
 from time import monotonic
 from typing import Annotated, Any
 from urllib.parse import unquote
 
+from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
-from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
-from pydantic import BaseModel, Field
-from pydantic.fields import FieldInfo
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    EmbeddedResource,
+    TextContent,
+    TextResourceContents,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import Field, ValidationError
 
 from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
     AnyOperation,
-    Attachment,
     Effect,
     Opening,
+    Result,
     left_out_of,
+    operation,
     option_of,
-    parameters_of,
     remarks_of,
-    with_signature,
 )
 from clawmem.app.operations.output import as_lines
+from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import all_operations, operations_in
-from clawmem.app.services.progress import Progress, ProgressOf
+from clawmem.app.services.progress import Progress, no_progress
+from clawmem.app.version import VERSION
 from clawmem.domain.security.quoting import lines_to_read, without_orders
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 # The tools that every agent is offered: each costs room in every request of a client.
 DAILY = frozenset(
@@ -90,49 +98,234 @@ A folder of text files at /memories that outlives this conversation; clawmem fin
 first; keep one file a topic and rewrite it rather than adding to it without end."""
 
 
-class Guide(BaseModel):
+CODE = "clawmem/code"  # key of the code of an error
+DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
+UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
+PROGRESS_EVERY_S = 0.25
+VAULT = {
+    "description": "Another vault than the usual one; see list_vaults.",
+    "anyOf": [{"type": "string"}, {"type": "null"}],
+    "default": None,
+}
+
+
+class Guide(Result):
     """A guide to the tools."""
 
     guide: str
 
 
-async def guide() -> Annotated[CallToolResult, Guide]:
+@operation(
+    Effect.READS, name="__IMPORTANT", commands=(), opens=Opening.NOTHING, text=lambda result: result.guide
+)
+def guide(services: Any) -> Guide:
     """Guide to the tools. Read this before you look anything up."""
-    return answer(GUIDE, {"guide": GUIDE})
+    return Guide(guide=GUIDE)
 
 
-def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
-    """Return a server with the tools of one set."""
-    logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
-    if chosen is ToolSet.FILES:
-        return _files(dispatcher)
-    is_daily = chosen is ToolSet.CLAWMEM
-    server = ToolServer("clawmem", "Memory", DAILY_INSTRUCTIONS if is_daily else INSTRUCTIONS)
-    if not is_daily:
-        about = " ".join(cleandoc(guide.__doc__ or "").split())
-        server.add_tool(guide, "__IMPORTANT", description=about, annotations=ANNOTATIONS[Effect.READS])
-    for operation in all_operations():
-        if operation.is_tool and (not is_daily or operation.name in DAILY):
-            add_operation(server, dispatcher, operation, is_daily=is_daily)
-    add_resources(server, dispatcher)
-    add_prompts(server)
-    return server
+class OperationTool:
+    """
+    Tool of an operation; ``vault`` chooses another vault than the usual one.
+
+    A daily tool lacks that parameter, and those that are rarely needed.
+    """
+
+    def __init__(self, operation: AnyOperation, *, is_daily: bool = False) -> None:
+        self.operation = operation
+        options = {name: option_of(field) for name, field in operation.request.model_fields.items()}
+        self.fields = {
+            option.tool or name: name
+            for name, option in options.items()
+            if option.tool is not None and (option.is_daily or not is_daily)
+        }
+        is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
+        self.has_vault = is_of_any_vault and not is_daily and "vault" not in self.fields
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters."""
+        return [*self.fields, *(["vault"] if self.has_vault else [])]
+
+    def described(self) -> Tool:
+        """Return the description for clients; titles that repeat a name are left out, as clients send every schema."""
+        effect, request = self.operation.effect, self.operation.request
+        schema = _untitled(request.model_json_schema(by_alias=False))
+        properties = {tool_name: schema["properties"][name] for tool_name, name in self.fields.items()}
+        for tool_name, name in self.fields.items():
+            if request.model_fields[name].annotation == Names:  # several names are one text with commas
+                properties[tool_name] = {"type": "string", **properties[tool_name]}
+                del properties[tool_name]["anyOf"]
+        if self.has_vault:
+            properties["vault"] = VAULT
+        needed = [tool_name for tool_name, name in self.fields.items() if name in schema.get("required", ())]
+        types = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+        result = _untitled(self.operation.result.model_json_schema())
+        if "$ref" in result:  # the protocol wants an object
+            result |= result["$defs"][result.pop("$ref").rpartition("/")[2]]
+        return Tool(
+            name=self.operation.name,
+            description=" ".join(self.operation.about.split()),
+            input_schema={**types, "type": "object", "properties": properties, "required": needed},
+            output_schema=result,
+            annotations=ToolAnnotations(
+                read_only_hint=effect is Effect.READS,
+                destructive_hint=None if effect is Effect.READS else effect is Effect.DESTROYS,
+                idempotent_hint=effect is not Effect.ADDS,
+                open_world_hint=False,
+            ),
+        )
+
+    async def call(
+        self, dispatcher: Dispatcher, arguments: dict[str, Any], context: Context[Any, Any] | None
+    ) -> CallToolResult:
+        """Run the operation; return its text for people, and its record as structured content for programs."""
+        for name in arguments:
+            if name not in self.parameters:
+                remedy = _near(name, self.parameters)
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{self.operation.name} has no parameter {name!r}. {remedy}"
+                )
+        values = {self.fields[name]: value for name, value in arguments.items() if name in self.fields}
+        names = {name: tool_name for tool_name, name in self.fields.items()}
+        try:
+            request = self.operation.request.model_validate(values, by_name=True)
+        except ValidationError as error:
+            raise refusal_of(error, lambda name: names.get(name, name)) from error
+        vault = arguments.get("vault") if self.has_vault else None
+        if not isinstance(vault, str | None):
+            raise InvalidInput("INVALID_INPUT", "vault must be a text.")
+        result = await run(
+            dispatcher,
+            self.operation,
+            request,
+            caller="mcp",
+            vault=vault,
+            progress=_Progress(context) if context else no_progress,
+        )
+        attached = self.operation.attachments(result) if self.operation.attachments else ()
+        resources = [
+            EmbeddedResource(
+                type="resource",
+                resource=TextResourceContents(uri=part.uri, mime_type=part.media_type, text=part.text),
+            )
+            for part in attached
+        ]
+        degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
+        text = "\n".join([as_lines(self.operation.shown(result)), *degraded, *remarks_of(result)]).strip()
+        return CallToolResult(
+            content=[_text(text), *resources],
+            structured_content=self.operation.record(result, without_nulls=True),
+        )
 
 
-def _files(dispatcher: Dispatcher) -> ToolServer:
-    server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    for operation in operations_in("files"):
-        add_operation(server, dispatcher, operation)
-    return server
+class MemoryServer(MCPServer[Any]):
+    """The official server with the tools of one set, and the errors of clawmem: a sentence with the next step."""
+
+    def __init__(self, dispatcher: Dispatcher, tools: ToolSet = ToolSet.CLAWMEM) -> None:
+        is_daily, is_files = tools is ToolSet.CLAWMEM, tools is ToolSet.FILES
+        super().__init__(
+            "clawmem-files" if is_files else "clawmem",
+            "Memory files" if is_files else "Memory",
+            instructions={ToolSet.FILES: FILES_INSTRUCTIONS, ToolSet.CLAWMEM: DAILY_INSTRUCTIONS}.get(
+                tools, INSTRUCTIONS
+            ),
+            version=VERSION,
+            log_level="ERROR",
+            subscriptions=False,
+        )
+        logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
+        self._dispatcher = dispatcher
+        operations = [guide, *(operation for operation in all_operations() if operation.is_tool)]
+        if is_daily:
+            operations = [operation for operation in operations if operation.name in DAILY]
+        chosen = operations_in("files") if is_files else operations
+        self._operation_tools = {
+            operation.name: OperationTool(operation, is_daily=is_daily) for operation in chosen
+        }
+        if not is_files:
+            _add_documents(self, dispatcher)
+            _add_prompts(self)
+
+    @property
+    def protocol(self) -> Any:
+        """Protocol server, which communicates with a transport."""
+        return self._lowlevel_server
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools."""
+        return [tool.described() for tool in self._operation_tools.values()]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult:
+        """Call the tool and return its result; an error is a result that is marked as one."""
+        try:
+            if name not in self._operation_tools:
+                remedy = _near(name, [*self._operation_tools])
+                raise InvalidInput("NOT_FOUND", f"There is no tool {name!r}. {remedy}")
+            return await self._operation_tools[name].call(self._dispatcher, arguments, context)
+        except ClawmemError as error:
+            meta = {CODE: error.code, **({DETAILS: dict(error.details)} if error.details else {})}
+            return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
+        except Exception as error:
+            raise UnexpectedToolError(UNEXPECTED) from error
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> Any:
+        """Return the messages of a prompt; the library calls an unknown name or argument an internal error."""
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
 
 
-ADDRESS = "clawmem://{+path}"
+class _Progress:
+    """Reports of the progress of a call, for the thread that works; it never waits for them."""
+
+    def __init__(self, context: Context[Any, Any]) -> None:
+        self._context, self._loop = context, asyncio.get_running_loop()
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[Progress]:
+        reported_at = -PROGRESS_EVERY_S
+
+        def step(done: int, total: int) -> None:
+            nonlocal reported_at
+            if monotonic() - reported_at >= PROGRESS_EVERY_S:
+                reported_at = monotonic()
+                report = self._context.report_progress(done, total, phase)
+                asyncio.run_coroutine_threadsafe(report, self._loop)
+
+        yield step
 
 
-def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
+def _untitled(schema: Any) -> Any:
+    """Return *schema* without the titles that pydantic adds."""
+    if isinstance(schema, dict):
+        return {
+            key: _untitled(value)
+            for key, value in schema.items()
+            if key != "title" or not isinstance(value, str)
+        }
+    return [_untitled(part) for part in schema] if isinstance(schema, list) else schema
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known)
+    return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
+
+
+def _add_documents(server: MemoryServer, dispatcher: Dispatcher) -> None:
     """Register every document as the resource ``clawmem://collection/path``."""
 
-    @server.resource(ADDRESS, name="document", title="A document of the vault", mime_type="text/markdown")
+    @server.resource(
+        "clawmem://{+path}", name="document", title="A document of the vault", mime_type="text/markdown"
+    )
     async def document(path: str) -> str:
         """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
         try:
@@ -145,7 +338,7 @@ def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
         return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
 
 
-def add_prompts(server: ToolServer) -> None:
+def _add_prompts(server: MemoryServer) -> None:
     """Register the prompts, from a single question to everything about a topic."""
 
     @server.prompt(title="Recall")
@@ -181,97 +374,3 @@ def add_prompts(server: ToolServer) -> None:
             "Where were we? Call session_log with limit 3 and get the handoff of the last session. Say in five lines "
             "what was done, what was decided and what is open; then ask where to go on."
         )
-
-
-AT_MOST_EVERY_S = 0.25
-
-
-def progress_for(ctx: Context[Any, Any]) -> ProgressOf:
-    """Return a function for the thread that works: it yields a callback for each phase, which never waits."""
-    loop = asyncio.get_running_loop()
-
-    @contextmanager
-    def progress(label: str) -> Iterator[Progress]:
-        yield _steps(ctx, label, loop)
-
-    return progress
-
-
-def _steps(ctx: Context[Any, Any], label: str, loop: asyncio.AbstractEventLoop) -> Progress:
-    reported_at = -AT_MOST_EVERY_S
-
-    def step(done: int, total: int) -> None:
-        nonlocal reported_at
-        if monotonic() - reported_at >= AT_MOST_EVERY_S:
-            reported_at = monotonic()
-            asyncio.run_coroutine_threadsafe(ctx.report_progress(done, total, label), loop)
-
-    return step
-
-
-CALLER = "mcp"
-Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
-
-ANNOTATIONS = {
-    effect: ToolAnnotations(
-        read_only_hint=effect is Effect.READS,
-        destructive_hint=None if effect is Effect.READS else effect is Effect.DESTROYS,
-        idempotent_hint=effect is not Effect.ADDS,
-        open_world_hint=False,
-    )
-    for effect in Effect
-}
-
-
-def add_operation(
-    server: ToolServer, dispatcher: Dispatcher, operation: AnyOperation, *, is_daily: bool = False
-) -> None:
-    """
-    Register the tool of *operation*; ``vault`` chooses another vault than the usual one.
-
-    With *is_daily* the tool lacks that parameter, and those that are rarely needed.
-    """
-    options = {name: option_of(field) for name, field in operation.request.model_fields.items()}
-    fields = {
-        option.tool or name: name
-        for name, option in options.items()
-        if option.tool is not None and (option.is_daily or not is_daily)
-    }
-    has_own_vault = "vault" in fields
-
-    async def tool(*, ctx: Context[Any, Any], **given: Any) -> CallToolResult:
-        vault = None if has_own_vault else given.pop("vault", None)
-        request = operation.request(**{fields[name]: value for name, value in given.items()})
-        result = await run(
-            dispatcher, operation, request, caller=CALLER, vault=vault, progress=progress_for(ctx)
-        )
-        attached = operation.attachments(result) if operation.attachments else ()
-        degraded = (f"degraded: {name}: {reason}" for name, reason in left_out_of(result).items())
-        text = "\n".join([as_lines(operation.shown(result)), *degraded, *remarks_of(result)]).strip()
-        return answer(text, operation.record(result, without_nulls=True), *map(_resource, attached))
-
-    tool.__name__ = operation.name
-    names = {name: tool_name for tool_name, name in fields.items()}
-    parameters = [
-        parameter.replace(name=names[parameter.name])
-        for parameter in parameters_of(operation.request, _annotated)
-        if parameter.name in names
-    ]
-    is_of_any_vault = operation.any_vault and operation.opens is not Opening.NOTHING
-    if is_of_any_vault and not (has_own_vault or is_daily):
-        parameters.append(Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault))
-    with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
-    about = " ".join(operation.about.split())
-    server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
-
-
-def _resource(attached: Attachment) -> EmbeddedResource:
-    contents = TextResourceContents(uri=attached.uri, mime_type=attached.media_type, text=attached.text)
-    return EmbeddedResource(type="resource", resource=contents)
-
-
-def _annotated(name: str, field: FieldInfo) -> Any:
-    """Return the annotation of a parameter. In tools it has one name, and several names are a text with commas."""
-    described = copy(field)
-    described.validation_alias = None
-    return Annotated[str if field.annotation == Names else field.annotation, described]

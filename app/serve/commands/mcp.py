@@ -6,7 +6,6 @@ import os
 from contextlib import suppress
 from typing import Annotated
 
-import anyio
 import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
@@ -46,8 +45,7 @@ def mcp(
 
 
 def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
-    from clawmem.app.interfaces.mcp.server import make_server
-    from clawmem.app.interfaces.mcp.stdio import serve
+    from clawmem.app.interfaces.mcp.server import MemoryServer
     from clawmem.app.operations.dispatch import Dispatcher
     from clawmem.app.serve.background import at_work, lane_threads
 
@@ -61,6 +59,6 @@ def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
     if any(lane.name == LaneName.HEAVY for lane in lanes):
         typer.echo(SHORT_LIVED, err=True)
     with at_work(lanes):
-        anyio.run(serve, make_server(Dispatcher(lambda: settings_of(ctx)), tools))
-    # The grace period for running work is over. Ending now is safe, because every write is atomic.
+        MemoryServer(Dispatcher(lambda: settings_of(ctx)), tools).run("stdio")
+    # Threads may still work for cancelled requests. Ending now is safe, because every write is atomic.
     os._exit(0)
