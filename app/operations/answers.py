@@ -1,8 +1,8 @@
-"""Answers: their records, and their text for agents and people."""
+"""Answers: their records, and their text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -17,15 +17,15 @@ from clawmem.app.operations.output import (
     dim,
     plural,
     printable,
+    records_table,
     table,
 )
 from clawmem.app.services.documents.records import (
     DocumentReference,
     Successor,
-    provenance_of,
+    place_from,
     successor_mark,
     successor_of,
-    title_of,
 )
 from clawmem.app.services.retrieval.plan import PlannedClause
 from clawmem.domain.briefing.packing import shortened
@@ -36,9 +36,14 @@ from clawmem.ports.sessions import Session
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.services.retrieval.answer import Result as Found
+    from clawmem.app.services.retrieval.answer import Result as RankedResult
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
     from clawmem.app.settings.model import Settings
+
+NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
+SNIPPET = 200  # characters of the snippet of a compact result
+DIGITS = 4  # decimal places of scores and probabilities
+SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
 
 
 class FoundDocument(SelectedResult, DocumentReference):
@@ -51,7 +56,7 @@ class FoundDocument(SelectedResult, DocumentReference):
     )
     age: str = Field(default="", description="When it was written, such as 3 weeks ago.")
     start_line: int = Field(description="First line of the answer.")
-    end_line: int | None = None
+    end_line: int
     snippet: str
     superseded_by: Successor | None = None
     collection: str | None = None
@@ -63,7 +68,6 @@ class FoundDocument(SelectedResult, DocumentReference):
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
     )
-    snippet_line: int | None = None
     body: str | None = Field(default=None, description="The whole text, on request.")
     relevance: float | None = Field(default=None, description="Of an explained result, as the next three.")
     legs: dict[str, float] | None = None
@@ -96,18 +100,8 @@ class SearchAnswer(SelectedResult):
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 
 
-SNIPPET = 200  # characters of the snippet of a compact result
-DIGITS = 4  # decimal places of scores and probabilities
-COMPACT = frozenset(
-    {
-        *("docid", "file", "title", "origin", "trusted", "score", "confidence", "likelihood", "age"),
-        *("start_line", "end_line", "superseded_by", "snippet"),
-    }
-)
-
-
 def found_document(
-    result: Found,
+    result: RankedResult,
     settings: Settings,
     *,
     compact: bool = False,
@@ -117,30 +111,21 @@ def found_document(
     """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
     document, shown = result.document, result.snippet()
     keys: dict[str, Any] = {
-        "docid": f"#{result.docid}",
-        "file": document.display_path,
-        "title": title_of(document),
-        **provenance_of(document.origin),
+        **place_from(document, result.docid),
         "score": round(result.score, DIGITS),
         "confidence": share(result.confidence),
         "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
         "age": age(result.age_days),
         "start_line": shown.start_line,
         "end_line": shown.end_line,
-        "snippet": shown.text,
+        "snippet": " ".join(shown.text.split())[:SNIPPET] if compact else shown.text,
         "superseded_by": successor_of(result.superseded_by),
-        "collection": document.collection,
-        "path": document.path,
-        "heading": result.heading,
-        "content_type": document.content_type,
-        "authored_at": document.authored_at,
-        "modified_at": document.modified_at,
-        "context": settings.context_of(document.collection, document.path),
-        "snippet_line": shown.start_line,
     }
-    if compact:
-        keys = {name: value for name, value in keys.items() if name in COMPACT}
-        keys["snippet"] = " ".join(shown.text.split())[:SNIPPET]
+    if not compact:
+        keys |= {name: getattr(document, name) for name in ("collection", "path", "content_type")}
+        keys |= {"authored_at": document.authored_at, "modified_at": document.modified_at}
+        keys |= {"heading": result.heading}
+        keys |= {"context": settings.context_of(document.collection, document.path)}
     if with_body:
         keys["body"] = without_orders(result.body, document.origin)
     if explained:
@@ -150,83 +135,45 @@ def found_document(
 
 
 def answer_of(
-    found: Answer,
+    answer: Answer,
     settings: Settings,
-    more_keys: Mapping[str, Any],
     *,
     compact: bool = False,
     with_bodies: bool = False,
-    explained: tuple[Receipt, int | None] | None = None,
+    receipt: Receipt | None = None,
+    receipt_id: int | None = None,
 ) -> SearchAnswer:
-    """
-    Return *found* as a result.
-
-    Args:
-        more_keys: Keys that only some searches have.
-        explained: The receipt that explains the answer, and its id.
-    """
-    items: Sequence[ReceiptItem | None] = [None] * len(found.results)
-    explanation: dict[str, Any] = {}
-    if explained:
-        receipt, receipt_id = explained
-        items = receipt.items
-        trace = {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
-        explanation = {"trace": trace, "receipt": receipt_id}
+    """Return *answer* as a record; the *receipt* explains it."""
+    items = receipt.items if receipt else [None] * len(answer.results)
     results = [
         found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
-        for result, item in zip(found.results, items, strict=True)
+        for result, item in zip(answer.results, items, strict=True)
     ]
+    of_some: dict[str, Any] = {
+        "mode": answer.mode,
+        "intent": answer.intent,
+        "confidence": answer.confidence,
+        "clauses": len(answer.plan),
+        "plan": [*answer.plan],
+        "sessions": [*answer.sessions],
+    }
+    if receipt:
+        trace = {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
+        of_some |= {"trace": trace, "receipt": receipt_id}
     return SearchAnswer(
-        query=found.query,
+        query=answer.query,
         count=len(results),
-        answered=share(found.answered),
-        hidden=found.trace.hidden,
+        answered=share(answer.answered),
+        hidden=answer.trace.hidden,
         results=results,
-        degraded=dict(found.trace.degraded),
-        **more_keys,
-        **explanation,
+        degraded=dict(answer.trace.degraded),
+        **{name: value for name, value in of_some.items() if value},
     )
 
 
 def share(probability: float | None) -> float | None:
     """Return a probability rounded for output; ``None`` if it was not judged."""
     return None if probability is None else round(probability, DIGITS)
-
-
-NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
-SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session
-
-
-def answer_text(answer: SearchAnswer) -> str:
-    """Return the results one below another, each with its place and the lines that answer; for agents."""
-    plan = (
-        f"{clause.priority}. {clause.type}: {clause.query} ({clause.result_count})"
-        for clause in answer.plan or ()
-    )
-    head = [*_route_lines(answer), *plan, *map(session_line, answer.sessions or ())]
-    if not answer.results:
-        head += [f"Nothing found for: {answer.query}"]
-    elif is_unlikely(answer):
-        head += [NO_CONFIDENT_ANSWER]
-    lines = [*head, *map(result_text, answer.results), *_hidden_line(answer, "show_all")]
-    return "\n".join(lines)
-
-
-def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
-    """Yield the results one below another; of an explained answer also the scores. For people."""
-    yield from _heading(answer)
-    if not answer.results:
-        silent = " (nothing here is likely to answer)" if answer.answered is not None else ""
-        yield f"Nothing found for: {answer.query}{silent}"
-    elif is_unlikely(answer):
-        yield NO_CONFIDENT_ANSWER
-    for result in answer.results:
-        yield from result_parts(result)
-    yield from _hidden_line(answer, "--all")
-    if answer.trace is not None:
-        yield from trace_parts(answer.trace)
-        kept = answer.receipt
-        yield f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept"
 
 
 def is_unlikely(answer: Result) -> bool:
@@ -240,56 +187,52 @@ def is_unlikely(answer: Result) -> bool:
     return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
 
 
-def _hidden_line(answer: SearchAnswer, remedy: str) -> list[str]:
-    if not answer.hidden:
-        return []
-    return [f"{plural(answer.hidden, 'unlikely result')} hidden; {remedy} shows them."]
-
-
-def _route_lines(answer: SearchAnswer) -> Iterator[str]:
+def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
+    """Yield the results one below another; of an explained answer also the scores."""
     if answer.mode is not None:
         yield f"[routed: {answer.mode}]"
     if answer.intent is not None:
         yield f"asks for: {answer.intent} ({answer.confidence or 0:.2f})"
+    if answer.plan:
+        yield from records_table(answer.plan, "priority type=by result_count=found query=question")
+    yield from map(session_line, answer.sessions or ())
+    if not answer.results:
+        unlikely = " (nothing here is likely to answer)" if answer.answered is not None else ""
+        yield f"Nothing found for: {answer.query}{unlikely}"
+    elif is_unlikely(answer):
+        yield NO_CONFIDENT_ANSWER
+    for result in answer.results:
+        yield from result_parts(result)
+    if answer.hidden:
+        yield f"{plural(answer.hidden, 'unlikely result')} hidden; --all (show_all) shows them."
+    if answer.trace is not None:
+        yield from trace_parts(answer.trace)
+        yield (
+            f"receipt: {answer.receipt}  (clawmem why {answer.receipt})"
+            if answer.receipt
+            else "receipt: none was kept"
+        )
 
 
-def result_text(result: FoundDocument) -> str:
-    """Return a result with its place and the lines that answer; for agents."""
-    age = result.age
-    facts = ", ".join(filter(None, (result.docid, confidence_text(result.confidence), age)))
-    last = "" if result.end_line == result.start_line else f"-{result.end_line}"
-    title = title_to_read(result.title, result.origin)
-    mark = f" [{successor_mark(result.superseded_by)}]" if result.superseded_by else ""
-    head = f"{result.file}:{result.start_line}{last} ({facts}) {title}{mark}"
-    lines = [result.snippet] if result.trusted else lines_to_read(result.snippet, result.origin)
-    return "\n  ".join([head, *lines])
-
-
-def session_line(one: Session) -> str:
-    """Return a session on one line; for agents."""
-    ended = "active" if one.ended_at is None else f"to {one.ended_at[:16]}"
-    summary = shortened(" ".join(one.summary.split()), SHOWN_SUMMARY)
-    files = ", ".join(one.files_changed[:SHOWN_FILES])
-    facts = (one.id[:SHOWN_ID], one.started_at[:16], ended, one.handoff_path or "", summary, files)
+def session_line(session: Session) -> str:
+    """Return a session on one line."""
+    ended = "active" if session.ended_at is None else f"to {session.ended_at[:16]}"
+    summary = shortened(" ".join(session.summary.split()), SHOWN_SUMMARY)
+    files = ", ".join(session.files_changed[:SHOWN_FILES])
+    facts = (
+        session.id[:SHOWN_ID],
+        session.started_at[:16],
+        ended,
+        session.handoff_path or "",
+        summary,
+        files,
+    )
     return "  ".join(facts).rstrip()
 
 
-def _heading(answer: SearchAnswer) -> Iterator[Part]:
-    yield from _route_lines(answer)
-    if answer.plan is not None:
-        rows = [(clause.priority, clause.type, clause.result_count, clause.query) for clause in answer.plan]
-        yield table(("priority", "by", "found", "question"), rows)
-    for session in answer.sessions or ():  # on one line: a narrow table would break the path of the handoff
-        began = session.started_at[:16].replace("T", " ")
-        facts = (session.handoff_path, shortened(" ".join(session.summary.split()), SHOWN_SUMMARY))
-        yield "  ".join([f"session {session.id[:SHOWN_ID]}", began, *filter(None, facts)])
-    if answer.mode is not None or answer.plan is not None:
-        yield ""
-
-
 def result_parts(result: FoundDocument) -> Iterator[Part]:
-    """Yield a result with its place and the lines that answer, and its scores if it is explained; for people."""
-    last = f"-{result.end_line}" if (result.end_line or 0) > result.start_line else ""
+    """Yield a result with its place and the lines that answer, and its scores if it is explained."""
+    last = f"-{result.end_line}" if result.end_line > result.start_line else ""
     facts = filter(None, (result.docid, confidence_text(result.confidence), result.age))
     yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
     # the headings above the place; the first one is left out if it repeats the title
@@ -321,12 +264,16 @@ def score_lines(
     The table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
     """
     shown = ", ".join(f"{name} {value:+.3f}" for name, value in terms.items() if round(value, 3))
-    legs = dict.fromkeys([*ranks, *parts])
-    return [
-        f"score: {shown or f'{score:.3f}'}",
-        _row_of_leg("relevance by leg: ", "rank", "score", "worth"),
-        *(_leg(name, ranks.get(name), parts.get(name)) for name in legs),
+    rows = [
+        (
+            name,
+            *((ranks[name]["rank"], f"{ranks[name]['score']:.3f}") if name in ranks else ("", "")),
+            f"{parts[name]:+.3f}" if name in parts else "",
+        )
+        for name in dict.fromkeys([*ranks, *parts])
     ]
+    legs = table(("relevance by leg", "rank", "score", "worth"), rows)
+    return [f"score: {shown or f'{score:.3f}'}", *legs.lines()]
 
 
 def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
@@ -340,9 +287,7 @@ def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
     rows = [
         (
             *(stage["name"], stage["came_in"], stage["went_out"], f"{stage['ms']:.1f}"),
-            "; ".join(
-                [*stage["notes"], *(f"{count} {reason}" for reason, count in stage["dropped"].items())]
-            ),
+            "; ".join([*stage["notes"], *(f"{count} {why}" for why, count in stage["dropped"].items())]),
         )
         for stage in trace["stages"]
     ]
@@ -356,12 +301,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
     return [*map(plain, value)] if isinstance(value, tuple | list) else value
-
-
-def _leg(name: str, ranked: Mapping[str, Any] | None, part: float | None) -> str:
-    rank, score = (str(ranked["rank"]), f"{ranked['score']:.3f}") if ranked else ("", "")
-    return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
-
-
-def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
-    return f"{name:<24}{rank:>5}{score:>9}{worth:>9}".rstrip()

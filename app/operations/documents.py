@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pydantic import Field, PrivateAttr
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answers import FoundDocument, found_document, result_parts, result_text
+from clawmem.app.operations.answers import FoundDocument, found_document, result_parts
 from clawmem.app.operations.fields import (
     Address,
     Limit,
@@ -28,7 +28,7 @@ from clawmem.app.operations.operation import (
     SelectedResult,
     operation,
 )
-from clawmem.app.operations.output import Part, encodable, plural, verbatim
+from clawmem.app.operations.output import encodable, plural, verbatim
 from clawmem.app.operations.search import AsOf, Compact
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
@@ -466,15 +466,12 @@ class SimilarDocuments(SelectedResult):
         return backlink_remarks(self.reference.file, self.backlinks, self.backlink_count)
 
 
-def _similar_text(result: SimilarDocuments, shown: Callable[[FoundDocument], Iterable[Part]]) -> list[Part]:
-    lines = [line for document in result.results for line in shown(document)]
-    return lines or [f"Nothing is near to {result.reference.file}."]
-
-
 @operation(
     Effect.READS,
-    text=lambda result: _similar_text(result, lambda document: [result_text(document)]),
-    terminal=lambda result: _similar_text(result, result_parts),
+    text=lambda result: (
+        [part for document in result.results for part in result_parts(document)]
+        or [f"Nothing is near to {result.reference.file}."]
+    ),
     documents=lambda result: result.results,
     route="/graph/similar/{file:path}",
     commands=(Command("links", "--similar", fixed={"compact": False}),),

@@ -15,6 +15,7 @@ from clawmem.domain.security.quoting import title_to_read
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _LINE_ENDS = re.compile(r"[\n\t]")
+STYLE = re.compile(r"\x1b\[[\d;]*m")  # an escape of `Styled`
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
 
@@ -95,11 +96,11 @@ def parts_of(text: Text) -> list[Part]:
 
 
 def as_lines(text: Text) -> str:
-    """Return *text* as lines, the columns of tables aligned with blanks."""
+    """Return *text* as lines without styles, the columns of tables aligned with blanks."""
     lines: list[str] = []
     for part in parts_of(text):
         lines += part.lines() if isinstance(part, Table) else [part if isinstance(part, str) else part.text]
-    return "\n".join(lines)
+    return STYLE.sub("", "\n".join(lines))
 
 
 def age(days: float) -> str:

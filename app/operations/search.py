@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts, answer_text
+from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     CollectionNames,
     Conditions,
@@ -33,17 +33,22 @@ from clawmem.domain.retrieval.routing import Route
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer
-    from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
 
 MinScore = Annotated[
-    float,
-    Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."),
-    Option(is_daily=False),
+    float, Field(ge=0, le=1, description="Leave out what scores less, 0 to 1."), Option(is_daily=False)
 ]
 AsOf = Annotated[str, Field(description="As of this day: nothing later is known.")]
 Compact = Annotated[
     bool, Field(description="Short snippets and few keys; read on with get."), Option(is_daily=False)
+]
+IntentName = Annotated[
+    Literal["WHY", "WHEN", "ENTITY", "WHAT"],
+    BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
+]
+RouteName = Annotated[
+    Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
+    BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
 ]
 
 
@@ -65,11 +70,17 @@ class Question(Request):
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
     tag: TagNames = ""
     where: Conditions = ""
+    min_score: MinScore = 0.0
     floor: Annotated[
         float,
         Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),
         Option(is_daily=False),
     ] = 0.0
+    unit: Annotated[
+        Literal["document", "line"],
+        Field(description="Unit of the results: document, or line (paragraph, list item, chat turn)."),
+        Option(tool=None),
+    ] = "document"
     show_all: Annotated[
         bool,
         Field(description="Show also unlikely results below a likely one."),
@@ -86,30 +97,13 @@ class Question(Request):
     ] = False
 
 
-class Search(Question):
-    """A question, searched by words."""
-
-    min_score: MinScore = 0.0
-    unit: Annotated[
-        Literal["document", "line"],
-        Field(description="Unit of the results: document, or line (paragraph, list item, chat turn)."),
-        Option(tool=None),
-    ] = "document"
-
-
-F = TypeVar("F", bound="Answer")
-Q = TypeVar("Q", bound=Question)
-
-OF_SOME = ("min_score", "purpose", "diverse", "candidate_limit")  # parameters that not every search has
-
-
-class MeaningSearch(Search):
+class MeaningSearch(Question):
     """A question, searched by meaning."""
 
     min_score: MinScore = LEAST_COSINE
 
 
-class Query(Search):
+class Query(Question):
     """A question, searched by words and meaning."""
 
     purpose: Annotated[
@@ -136,154 +130,6 @@ class Query(Search):
     ] = None
 
 
-FULL = {"compact": False}
-BY_WORDS = "Find by words. Loads no model."
-
-
-def query_mode(mode: str, about: str) -> Command:
-    """Return the command ``query`` with a mode."""
-    return Command("query", f"--mode={mode}", fixed=FULL, about=about)
-
-
-def search_operation(
-    route: str, *commands: Command
-) -> Callable[[Callable[[Services, Q], SearchAnswer]], Operation[[Q], SearchAnswer]]:
-    """Return a decorator for a search; without *commands* it is a REST route alone."""
-    return operation(
-        Effect.READS,
-        text=answer_text,
-        terminal=answer_parts,
-        documents=lambda answer: answer.results,
-        route=route,
-        by_post=True,
-        commands=commands,
-        is_tool=bool(commands),
-    )
-
-
-@search_operation(
-    "/query", query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has.")
-)
-def query(services: Services, request: Query) -> SearchAnswer:
-    """Find by words and meaning together, compared closely: the best single answer there is."""
-    return answer_question(services, request, "query", partial(ask, services, "query"))
-
-
-@search_operation("", Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS))
-def search(services: Services, request: Search) -> SearchAnswer:
-    """Find by words: for names, identifiers, error messages, file names. The quickest."""
-    return answer_question(services, request, "search", partial(ask, services, "search"))
-
-
-@search_operation("/vsearch", query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."))
-def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
-    """Find by meaning alone, for texts in other words. There is always a nearest document."""
-    return answer_question(services, request, "vsearch", partial(ask, services, "vsearch"))
-
-
-def answer_question(
-    services: Services,
-    request: Question,
-    verb: str,
-    find: Callable[[RetrievalRequest], F],
-    more_keys: Callable[[F], Mapping[str, Any]] = lambda found: {},
-) -> SearchAnswer:
-    """
-    Return the answer of *find*, and record it with a receipt.
-
-    Args:
-        verb: The name of the search in the receipt.
-        more_keys: Returns the keys that only this search has.
-    """
-    began = perf_counter()
-    asked = retrieval_request(services, request)
-    found = find(asked)
-    report_missing_vectors(services.vault.embeddings, verb, found)
-    took_ms = (perf_counter() - began) * 1000
-    explained = None
-    if request.explain:
-        receipt = services.explain(found, asked, AnswerContext(verb, took_ms, VERSION))
-        explained = receipt, record_answer(services, found, asked, verb, took_ms, receipt)
-    else:
-        record_answer(services, found, asked, verb, took_ms)
-    return answer_of(
-        found,
-        services.settings,
-        more_keys(found),
-        compact=request.compact and not request.explain,
-        with_bodies=request.body,
-        explained=explained,
-    )
-
-
-def record_answer(
-    services: Services,
-    answer: Answer,
-    request: RetrievalRequest,
-    verb: str,
-    took_ms: float,
-    receipt: Receipt | None = None,
-) -> int | None:
-    """Record an answer with its receipt; return the id of the receipt, or ``None`` if no receipt is stored."""
-
-    def packed() -> bytes:
-        return pack(receipt or services.explain(answer, request, AnswerContext(verb, took_ms, VERSION)))
-
-    recalls = services.recalls
-    number = recalls.record(answer, verb, took_ms, limit=request.limit, receipt=packed)
-    return number if recalls.keeps_receipts else None
-
-
-def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
-    """
-    Return the answer of the pipeline *verb*.
-
-    Raises:
-        EmbeddingError: The pipeline searches vectors only, and the vault has none.
-    """
-    if verb == "vsearch":
-        require_vectors(services.vault.embeddings, "found")
-    if verb == "query" and request.ranking is Ranking.OPENCLAW:
-        verb = "openclaw"
-    return services.pipeline(verb)(request)
-
-
-def retrieval_request(services: Services, request: Question) -> RetrievalRequest:
-    """Return the request of the retrieval service; raise `InvalidInput` or `NotFound` for an invalid parameter."""
-    given = {name: getattr(request, name) for name in OF_SOME if name in type(request).model_fields}
-    tags, where = listed(request.tag), conditions_in(request.where)
-    if tags or where:
-        check_filters(services.vault.documents, services.vault.properties, tags, where)
-    return read_request(
-        request.query,
-        now_ms=services.clock.now_ms(),
-        zone=services.clock.zone(),
-        limit=request.limit,
-        collections=named_collections(services, request.collection),
-        since=request.since,
-        until=request.until,
-        content_types=listed(request.content_type),
-        tags=tags,
-        where=where,
-        floor=request.floor,
-        as_of=request.as_of,
-        ranking=Ranking(services.settings.ranking),
-        show_all=request.show_all,
-        unit=Unit(getattr(request, "unit", Unit.DOCUMENT)),
-        **given,
-    )
-
-
-IntentName = Annotated[
-    Literal["WHY", "WHEN", "ENTITY", "WHAT"],
-    BeforeValidator(lambda value: value.upper() if isinstance(value, str) else value),
-]
-RouteName = Annotated[
-    Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
-    BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value),
-]
-
-
 class IntentSearch(Question):
     """A question, searched by its intent."""
 
@@ -297,10 +143,9 @@ class IntentSearch(Question):
         Field(description="Follow relations from document to document."),
         Option(("--graph/--no-graph",), tool="enable_graph_traversal"),
     ] = True
-    min_score: MinScore = 0.0
 
 
-class Retrieval(Question):
+class Retrieval(Query):
     """A question, searched by the route that fits it."""
 
     mode: Annotated[
@@ -311,19 +156,61 @@ class Retrieval(Question):
     ] = "auto"
 
 
-class AnySearch(Query):
-    """A question, searched by the mode that the caller chooses, with every parameter."""
+Q = TypeVar("Q", bound=Question)
+FULL = {"compact": False}
+BY_WORDS = "Find by words. Loads no model."
 
-    mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
+
+def query_mode(value: str, about: str, **fixed: Any) -> Command:
+    """Return the command ``query`` with a mode."""
+    return Command("query", f"--mode={value}", fixed={**FULL, **fixed}, about=about)
+
+
+def search_operation(
+    route: str, *commands: Command
+) -> Callable[[Callable[[Services, Q], SearchAnswer]], Operation[[Q], SearchAnswer]]:
+    """Return a decorator for a search; without *commands* it is a REST route alone."""
+    return operation(
+        Effect.READS,
+        text=answer_parts,
+        documents=lambda answer: answer.results,
+        route=route,
+        by_post=True,
+        commands=commands,
+        is_tool=bool(commands),
+    )
+
+
+@search_operation(
+    "/query", query_mode("hybrid", "Find by words and meaning together: the best answer clawmem has.")
+)
+def query(services: Services, request: Query) -> SearchAnswer:
+    """Find by words and meaning together, compared closely: the best single answer there is."""
+    is_openclaw = Ranking(services.settings.ranking) is Ranking.OPENCLAW
+    return answer_question(
+        services, request, "query", services.pipeline("openclaw" if is_openclaw else "query")
+    )
+
+
+@search_operation("", Command("search", fixed=FULL, about=BY_WORDS), query_mode("words", BY_WORDS))
+def search(services: Services, request: Question) -> SearchAnswer:
+    """Find by words: for names, identifiers, error messages, file names. The quickest."""
+    return answer_question(services, request, "search", services.pipeline("search"))
+
+
+@search_operation("/vsearch", query_mode("vectors", "Find by meaning. Needs the vectors of 'clawmem embed'."))
+def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
+    """Find by meaning alone, for texts in other words. There is always a nearest document."""
+    require_vectors(services.vault.embeddings, "found")
+    return answer_question(services, request, "vsearch", services.pipeline("vsearch"))
 
 
 @search_operation(
     "/retrieve",
-    Command(
-        "query",
-        "--mode=auto",
-        fixed={**FULL, "mode": "auto"},
-        about="Find by the way that fits the question: one of the others, or along causes or sessions.",
+    query_mode(
+        "auto",
+        "Find by the way that fits the question: one of the others, or along causes or sessions.",
+        mode="auto",
     ),
 )
 def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
@@ -332,24 +219,14 @@ def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
 
     Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
     """
-    return _retrieved(services, request)
+    mode = None if request.mode == "auto" else Route(request.mode)
+    return answer_question(services, request, "memory_retrieve", partial(services.memory_retrieve, mode=mode))
 
 
 @search_operation("/search")
-def any_search(services: Services, request: AnySearch) -> SearchAnswer:
-    """Find as retrieve does, with every parameter of query."""
-    return _retrieved(services, request)
-
-
-def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
-    find = partial(services.memory_retrieve, mode=None if request.mode == "auto" else Route(request.mode))
-    return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
-
-
-@search_operation("/explain")
-def explain(services: Services, request: Retrieval) -> SearchAnswer:
-    """Find as retrieve does, and explain the scores and the order of the results."""
-    return memory_retrieve(services, request.model_copy(update={"explain": True}))
+def any_search(services: Services, request: Retrieval) -> SearchAnswer:
+    """Find as retrieve does."""
+    return memory_retrieve(services, request)
 
 
 @search_operation(
@@ -359,29 +236,52 @@ def explain(services: Services, request: Retrieval) -> SearchAnswer:
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
-    return answer_question(
-        services,
-        request,
-        "intent_search",
-        services.intent_search_of(intent=intent, with_graph=request.graph),
-        lambda found: {"intent": found.intent, "confidence": found.confidence},
-    )
+    find = services.intent_search_of(intent=intent, with_graph=request.graph)
+    return answer_question(services, request, "intent_search", find)
 
 
 @search_operation("/plan", query_mode("plan", "Split a question into its topics and merge the answers."))
 def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
-    return answer_question(
-        services, request, "query_plan", services.query_plan, lambda found: {"plan": [*found.plan]}
-    )
+    return answer_question(services, request, "query_plan", services.query_plan)
 
 
-def _keys_of_route(found: Answer) -> dict[str, Any]:
-    only_of_some = {
-        "intent": found.intent,
-        "confidence": found.confidence,
-        "clauses": len(found.plan) or None,
-        "plan": [*found.plan] or None,
-        "sessions": [*found.sessions] or None,
+def answer_question(
+    services: Services, request: Question, verb: str, find: Callable[[RetrievalRequest], Answer]
+) -> SearchAnswer:
+    """Return the answer of *find*, and record it with a receipt, as an answer to *verb*."""
+    began = perf_counter()
+    tags, where = listed(request.tag), conditions_in(request.where)
+    if tags or where:
+        check_filters(services.vault.documents, services.vault.properties, tags, where)
+    conditions: dict[str, Any] = {
+        **request.model_dump(exclude={"query"}),
+        "collections": named_collections(services, request.collection),
+        "content_types": listed(request.content_type),
+        "tags": tags,
+        "where": where,
+        "ranking": Ranking(services.settings.ranking),
+        "unit": Unit(request.unit),
     }
-    return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}
+    asked = read_request(
+        request.query, now_ms=services.clock.now_ms(), zone=services.clock.zone(), **conditions
+    )
+    answer = find(asked)
+    report_missing_vectors(services.vault.embeddings, verb, answer)
+    context = AnswerContext(verb, (perf_counter() - began) * 1000, VERSION)
+    receipt = services.explain(answer, asked, context) if request.explain else None
+    number = services.recalls.record(
+        answer,
+        verb,
+        context.took_ms,
+        limit=request.limit,
+        receipt=lambda: pack(receipt or services.explain(answer, asked, context)),
+    )
+    return answer_of(
+        answer,
+        services.settings,
+        compact=request.compact and not receipt,
+        with_bodies=request.body,
+        receipt=receipt,
+        receipt_id=number if services.recalls.keeps_receipts else None,
+    )

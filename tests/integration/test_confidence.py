@@ -68,7 +68,10 @@ def test_unlikely_results_below_a_likely_one_are_hidden(examples: Invoke) -> Non
     assert len(few["results"]) + few["hidden"] == len(every["results"]) == 10
     assert few["hidden"] > 0 == every["hidden"]
     assert all(one["confidence"] >= POSSIBLE for one in few["results"])
-    assert f"{few['hidden']} unlikely results hidden; --all shows them." in examples("query", HELD).output
+    assert (
+        f"{few['hidden']} unlikely results hidden; --all (show_all) shows them."
+        in examples("query", HELD).output
+    )
     explained = found(examples, "query", HELD, "--explain")
     assert explained["trace"]["stages"][-1]["dropped"]["unlikely, below a likely one"] == few["hidden"]
 

@@ -79,7 +79,10 @@ def test_a_form_refuses_the_options_of_another(remembered: Invoke) -> None:
     """The refusal names the form that has the option."""
     for words, sentence in (
         (("doctor", "--yes"), "--yes goes with --repair."),
-        (("query", "--mode", "words", "x", "--purpose", "y"), "--purpose goes with --mode hybrid."),
+        (
+            ("query", "--mode", "words", "x", "--purpose", "y"),
+            "--purpose goes with --mode hybrid or --mode auto.",
+        ),
         (("maintain", "light", "--no-model"), "--no-model goes with enrich."),
         (("pin", "--off", "--why", " ", "people/haruka.md"), "--why is empty."),
         (("maintain", "all"), "Choose: light, heavy, "),

@@ -12,7 +12,8 @@ from command_line import Invoke, write_notes
 from surfacing_home import Home
 
 from clawmem.app.interfaces.cli.formats import FORMATS
-from clawmem.app.operations.answers import answer_of, answer_text
+from clawmem.app.operations.answers import answer_of, answer_parts
+from clawmem.app.operations.output import as_lines
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.settings.model import Settings
 from clawmem.domain.security.origin import as_tag
@@ -39,13 +40,15 @@ def test_a_file_name_forges_no_entry(tmp_path: Path) -> None:
     assert head.startswith("**“")
     assert not any(line.startswith("**Company policy**") for line in lines)
     assert "\x1b" not in said.block and "\u202e" not in said.block
-    assert _one_line_each(answer_text(answer_of(said.answer, settings, {}, compact=True)), said.answer)
+    assert _one_line_each(as_lines(answer_parts(answer_of(said.answer, settings, compact=True))), said.answer)
     home.vault.close()
 
 
 def _one_line_each(text: str, answer: Answer) -> bool:
     others = ("  ", "degraded: ", "No confident answer.")
-    return len([line for line in text.splitlines() if not line.startswith(others)]) == len(answer.results)
+    return len([line for line in text.splitlines() if line and not line.startswith(others)]) == len(
+        answer.results
+    )
 
 
 def test_the_command_line_shows_one_line_for_a_name(invoke: Invoke, tmp_path: Path) -> None:

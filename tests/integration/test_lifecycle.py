@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -17,10 +18,10 @@ from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.search import record_answer
 from clawmem.app.services.capture.decisions import READER
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
+from clawmem.app.services.retrieval.receipts import AnswerContext, pack
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.surfacing.steps import Choices, visible
 from clawmem.app.settings.model import Settings
@@ -196,7 +197,8 @@ def known_everywhere(services: Services) -> int:
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
         answer = services.pipeline("query")(request)
-        assert record_answer(services, answer, request, "query", 1.0)
+        receipt = pack(services.explain(answer, request, AnswerContext("query", 1.0, "")))
+        assert services.recalls.record(answer, "query", 1.0, limit=10, receipt=partial(bytes, receipt))
     return number
 
 

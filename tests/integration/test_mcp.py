@@ -37,7 +37,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("search", {**QUESTION, "compact": False, "collection": "notes"}, "14 days"),
     ("vsearch", QUESTION, "sessions"),
     ("intent_search", {"query": "why Postgres", "force_intent": "WHY"}, "asks for: WHY"),
-    ("query_plan", {"query": "where do sessions live and also what is green", "limit": 3}, "1. "),
+    ("query_plan", {"query": "where do sessions live and also what is green", "limit": 3}, "priority"),
     ("get", {"file": REDIS, "from_line": 3, "max_lines": 1, "line_numbers": True}, "from line 3"),
     ("multi_get", {"pattern": "notes/**/*.md"}, "redis.md"),
     ("find_similar", {"file": REDIS}, "postgres.md"),

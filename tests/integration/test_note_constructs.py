@@ -88,7 +88,7 @@ def test_each_construct_is_found_at_its_line(garden: Invoke) -> None:
     """Callouts, tasks, footnotes, fields, tables, formulas, diagrams, and text next to comments."""
     found = {words: ask_json(garden, "search", words)["results"] for words in LINES}
 
-    assert {words: [one["snippet_line"] for one in results] for words, results in found.items()} == {
+    assert {words: [one["start_line"] for one in results] for words, results in found.items()} == {
         words: [line] for words, line in LINES.items()
     }
 

@@ -34,7 +34,6 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /intent-search": ("/intent-search", {"query": "why Postgres?"}),
     "POST /plan": ("/plan", {"query": "what of Redis and also what of tickets?"}),
     "POST /retrieve": ("/retrieve", {"query": "what did we do yesterday"}),
-    "POST /explain": ("/explain", {"query": QUESTION}),
     "GET /documents": ("/documents", {"pattern": f"{REDIS}, nowhere.md"}),
     "GET /documents/{file:path}": (f"/documents/{REDIS}", {"max_lines": 1}),
     "GET /list": ("/list", {"collection": "notes"}),

@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from clawmem.app.operations.output import Part, Verbatim, printable, table
+from clawmem.app.operations.output import STYLE, Part, Verbatim, printable, table
 
 # C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
 _UNSHOWN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
 class CommandOutput(NamedTuple):
@@ -86,7 +85,7 @@ def show_said(said: CommandOutput) -> None:
 
 def _show_line(text: str) -> None:
     if str(sys.stdout.encoding).lower() == "utf-8" and not sys.stdout.isatty():
-        sys.stdout.write(f"{_STYLE.sub('', text)}\n")
+        sys.stdout.write(f"{STYLE.sub('', text)}\n")
         sys.stdout.flush()
         return
     import typer  # importing typer takes longer than every other step of a served question

@@ -57,22 +57,17 @@ class Conditions(TypedDict, total=False):
     content_type: Names
     tag: Names
     where: Names
+    min_score: float
     floor: float
+    unit: str
     show_all: bool
     compact: bool
     body: bool
     explain: bool
 
 
-class LineConditions(Conditions, total=False):
-    """Conditions of a search by words or by meaning."""
-
-    min_score: float
-    unit: str
-
-
-class QueryConditions(LineConditions, total=False):
-    """Conditions of a search by words and meaning."""
+class QueryConditions(Conditions, total=False):
+    """Conditions of a search by words and meaning, or by the route that fits."""
 
     purpose: str
     diverse: bool
@@ -154,15 +149,17 @@ class Memory:
         """Find by words and meaning together, compared closely: the best single answer there is."""
         return self._answer(search.query, query, conditions)
 
-    def search(self, query: str, **conditions: Unpack[LineConditions]) -> SearchAnswer:
+    def search(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find by words: for names, identifiers, error messages, file names. The quickest."""
         return self._answer(search.search, query, conditions)
 
-    def vsearch(self, query: str, **conditions: Unpack[LineConditions]) -> SearchAnswer:
+    def vsearch(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find by meaning alone, for texts in other words."""
         return self._answer(search.vsearch, query, conditions)
 
-    def retrieve(self, query: str, *, mode: str = "auto", **conditions: Unpack[Conditions]) -> SearchAnswer:
+    def retrieve(
+        self, query: str, *, mode: str = "auto", **conditions: Unpack[QueryConditions]
+    ) -> SearchAnswer:
         """Find by the route that fits the question; *mode* chooses one."""
         return self._answer(search.memory_retrieve, query, {**conditions, "mode": mode})
 
