@@ -171,7 +171,6 @@ class Gateways(containers.DeclarativeContainer):
     clients: Clients = Singleton(adapter("clients.installed:InstalledClients"), Object(os.environ))
     hook_answer = Object(adapter("system.client_commands:hook_answer"))
     tool_answer = Object(adapter("system.client_commands:tool_answer"))
-    titles_in = Object(lazy("app.bootstrap.opening:titles_in"))
 
     # the vault, and the indexes that serve it
     place = Singleton(str, settings.provided.vault)

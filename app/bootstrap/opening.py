@@ -19,10 +19,8 @@ from clawmem.app.environment.private_files import files_of_vault, make_private, 
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import lost_vault, unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
-from clawmem.ports.errors import ClawmemError, ConfigError, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import Role
-
-MOST_TITLES, AMONG = 3, 50  # of the newest notes; a title like "2026-03-01" names nothing
 
 
 def require_vault(settings: Settings) -> None:
@@ -127,17 +125,6 @@ def open_copy(settings: Settings) -> Iterator[Services]:
             for role in Role if is_bare else ():
                 copied.indexes.rebuild(role)
             yield copied
-
-
-def titles_in(environ: Mapping[str, str]) -> list[str]:
-    """Return titles of new notes in the vault that *environ* names, those of most words first."""
-    try:
-        with hook_services(environ) as services:
-            notes = services.vault.documents.latest(limit=AMONG) if services else []
-    except ClawmemError:  # doctor examines the vault
-        return []
-    titles = dict.fromkeys(note.title for note in notes if not note.collection.startswith("_"))
-    return sorted(titles, key=lambda title: -len(title.split()))[:MOST_TITLES]
 
 
 def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:

@@ -18,14 +18,13 @@ from clawmem.app.operations.embedding import embed_quickly, lag_sentences, laggi
 from clawmem.app.operations.indexing import PERSON, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Result, operation
 from clawmem.app.operations.output import plural
-from clawmem.app.services.maintenance.doctor import rebuild_all, skipped_files, spelled_out, split_again
-from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.machine_checks import (
-    disk_findings,
-    draft_finding,
-    permission_finding,
-    server_findings,
+from clawmem.app.services.maintenance.doctor import (
+    machine_findings,
+    skipped_files,
+    spelled_out,
+    split_again,
 )
+from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.verify import GONE, OF_FILES
 from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
 from clawmem.ports.records import Role
@@ -61,13 +60,12 @@ def doctor(services: Services) -> Examination:
     drafts of commands that were killed are deleted.
     """
     settings = services.settings
-    kept = [*files_of_vault(settings.vault), topics_folder(os.environ), settings.config_file]
-    private = permission_finding(kept)
-    swept = draft_finding(sweep_drafts(settings.vault))
+    places = [*files_of_vault(settings.vault), topics_folder(os.environ), settings.config_file]
+    *machine, permissions = machine_findings(settings.vault, places)
+    sweep_drafts(settings.vault)
     is_person = services.caller == PERSON  # a request to the server must not start programs
     agents = services.client_checks(os.environ, project=Path.cwd() if is_person else None, starts=is_person)
-    machine = [*disk_findings(settings.vault), *server_findings(settings.vault)]
-    findings = [*machine, *services.doctor(), private, swept, *agents]
+    findings = [*machine, *services.doctor(), permissions, *agents]
     return Examination(ok=all(check.ok for check in findings), findings=findings)
 
 
@@ -197,7 +195,9 @@ def repair(
         repaired.forgotten_places.agree()
         split_again(repaired.vault.documents, repaired.vault.transactions, repaired.publisher)
         read_folders(repaired, repaired.folders, force=True)
-        rebuild_all(repaired.indexes)
+        for role in Role:
+            repaired.indexes.rebuild(role)
+        repaired.indexes.keep_up()
         embed_quickly(repaired)
         result._remarks = repaired.forgotten_places.warnings()
         if without := pending_texts(repaired):

@@ -23,7 +23,7 @@ from clawmem.ports.vault import Vault
 
 CHECKS = (
     "storage, forgotten notes, folder notes, collections, lexical index, vectors, model, model canary, "
-    "stored vectors, generator, reranker, superseded notes, links, content types"
+    "stored vectors, generator, reranker, superseded notes, content types"
 ).split(", ")
 
 
@@ -66,7 +66,7 @@ def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str
 
 
 def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: ExaminedModels) -> Doctor:
-    names = ("documents", "storage", "lexical", "vectors", "embeddings", "successions", "links")
+    names = ("documents", "storage", "lexical", "vectors", "embeddings", "successions")
     return Doctor(*(getattr(vault, name) for name in names), files, [folder], models)
 
 

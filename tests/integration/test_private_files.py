@@ -63,7 +63,7 @@ def test_doctor_says_what_others_could_read(invoke: Invoke, home: Path, desk: Pa
 
     first, second = invoke("doctor"), invoke("doctor")
 
-    assert f"other users could read {hooks} and 3 more files or folders; now only you can" in first.stdout
+    assert f"other users could read {hooks}, " in first.stdout
     assert "only you can read the vault and the files next to it" in second.stdout
     assert readable_by_others(store) == []
 

@@ -383,11 +383,6 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
     for command, fault, remedy in (
         ("/gone/clawmem hook BeforeAgent", "127", "clawmem setup gemini"),
         ("echo clawmem hook BeforeAgent", "instead of a JSON object", "clawmem setup gemini"),
-        (
-            """echo '{"continue": true}' # clawmem hook BeforeAgent""",
-            "hooks add nothing",
-            "clawmem query",
-        ),
         (f"{ours['command']} --vault /gone/x.sqlite", "no vault at /gone/x.sqlite", "bootstrap"),
     ):
         settings = json.loads(working)

@@ -1,14 +1,13 @@
 """
 Checks of the agents to which clawmem is connected.
 
-The settings are read; then the commands in them are started, and have to answer. A hook is asked about notes of its
-vault, and has to add a block to one of the prompts.
+The settings are read; then the commands in them are started, and have to answer.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
@@ -36,13 +35,11 @@ class ClientChecks(NamedTuple):
     Attributes:
         hook_answer: Starts a hook, and returns the object that it prints; raises `OSError` if it fails.
         tool_answer: Starts an MCP server, and calls a tool; raises `OSError` if it fails.
-        titles_in: Returns some titles of notes in the vault that an environment names.
     """
 
     clients: Clients
     hook_answer: Callable[..., dict[str, Any]]
     tool_answer: Callable[..., str]
-    titles_in: Callable[[Mapping[str, str]], Sequence[str]]
 
     def __call__(
         self, environ: Mapping[str, str], *, project: Path | None = None, starts: bool = True
@@ -74,24 +71,26 @@ class ClientChecks(NamedTuple):
             return CheckResult(title, False, fault, f"{remedy} --remove" if "twice" in fault else remedy)
         if not state.commands:
             return CheckResult(title, True, "connected by the clawmem plugin") if state.has_plugin else None
-        if not starts:
-            return CheckResult(title, True, "connected")
         # Each different command once: of the hooks that of a prompt.
         commands = {
             str(command): command
             for command in state.commands
-            if not command.event or command.event in PROMPTS
+            if starts and (not command.event or command.event in PROMPTS)
         }
-        phrases = []
+        phrases: dict[str, None] = {}
         for command in commands.values():
             words = command.command if isinstance(command.command, str) else shlex.join(command.command)
+            began = monotonic()
             try:
-                phrases.append(self._answer(command, environ))
-            except NothingAdded as error:
-                return CheckResult(title, False, str(error), error.remedy)
+                missing = self._missing_vault(command, environ)
             except (OSError, ConfigError) as error:
                 return CheckResult(title, False, f"{words} does not answer: {error}", remedy)
-        return CheckResult(title, True, ", ".join(dict.fromkeys(phrases)))
+            if missing:
+                detail = f"hooks add nothing: there is no vault at {missing}."
+                return CheckResult(title, False, detail, "Run: clawmem bootstrap PATH")
+            kind = "hooks" if command.event else "tools"
+            phrases[f"{kind} answer in {monotonic() - began:.1f} s"] = None
+        return CheckResult(title, True, ", ".join(phrases) or "connected")
 
     def _faults(self, name: str, state: ClientState, project: Path | None) -> Iterator[str]:
         """Yield what is wrong with the settings themselves."""
@@ -111,46 +110,25 @@ class ClientChecks(NamedTuple):
         ):
             yield f"hooks are installed twice, once more in {project}: every event is answered twice"
 
-    def _answer(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> str:
-        """Start *command*, and return a phrase about its answer. A check starts no server in the background."""
-        passed = (
-            {name: environ[name] for name in CLEAN if name in environ} if command.starts_clean else environ
-        )
-        variables, began = {**passed, **command.environ, OFF_VARIABLE: "1"}, monotonic()
-        if command.event:
-            self._ask_hook(command, variables)
-            return f"hooks answer in {monotonic() - began:.1f} s"
-        self.tool_answer(command.command, "status", {}, variables, PATIENCE_S)
-        return f"tools answer in {monotonic() - began:.1f} s"
-
-    def _ask_hook(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> None:
-        """Ask about notes of the vault until the hook adds a block. Raises `NothingAdded`."""
-        variables = {**environ}
-        if named := installed_options([command]).get(VAULT):
-            variables["INDEX_PATH"] = named
+    def _missing_vault(self, command: ConfiguredCommand, environ: Mapping[str, str]) -> Path | None:
+        """Start *command*, without a server in the background; return the vault of a hook if it does not exist."""
+        variables = {**environ, **command.environ}
+        if command.starts_clean:
+            variables = {name: environ[name] for name in CLEAN if name in environ} | {**command.environ}
+        variables[OFF_VARIABLE] = "1"
+        if not command.event:
+            self.tool_answer(command.command, "status", {}, variables, PATIENCE_S)
+            return None
+        event = {
+            "hook_event_name": PROMPTS[0],
+            "session_id": "",
+            "cwd": "/",
+            "prompt": "What do my notes say?",
+        }
+        if "continue" not in self.hook_answer(command.command, event, variables, PATIENCE_S):
+            raise OSError("it printed an answer without 'continue'")
+        if vault := installed_options([command]).get(VAULT):
+            variables["INDEX_PATH"] = vault
         complete(variables)
-        vault, titles = default_vault(variables), self.titles_in(variables)
-        for title in titles or ["my notes"]:
-            prompt = f"What do my notes say about {title}?"
-            event = {"hook_event_name": PROMPTS[0], "session_id": "", "cwd": "/", "prompt": prompt}
-            answer = self.hook_answer(command.command, event, environ, PATIENCE_S)
-            if "continue" not in answer:
-                raise OSError("it printed an answer without 'continue'")
-            if (answer.get("hookSpecificOutput") or {}).get("additionalContext"):
-                return
-        if not titles:
-            reason = f"there are no notes in {vault}" if is_there(vault) else f"there is no vault at {vault}"
-            raise NothingAdded(f"hooks add nothing: {reason}.", "Run: clawmem bootstrap PATH")
-        quoted = ", ".join(f'"{title}"' for title in titles)
-        raise NothingAdded(
-            f"hooks add nothing to questions about notes of {vault}: {quoted}.",
-            f"Try: clawmem query {shlex.quote(titles[0])}",
-        )
-
-
-class NothingAdded(Exception):
-    """A hook that answered without a block; ``remedy`` is the command to run."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.remedy = remedy
+        place = default_vault(variables)
+        return None if is_there(place) else place

@@ -1,19 +1,25 @@
-"""Health check of storage, folders, lexical index, vectors and models."""
+"""Health check of storage, folders, indexes, vectors, models and the machine."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
+from shutil import disk_usage
 
+from clawmem.app.client.announcement import announced
+from clawmem.app.client.autostart import is_running
+from clawmem.app.client.request import version_fault
+from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.documents.listing import pages
-from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.claims import NoteClaims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.external import ExternalIndexes
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.indexing.source import check_readable
@@ -21,24 +27,22 @@ from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
     REBUILD,
     REPAIR,
-    Check,
     CheckResult,
-    attempt,
     listed,
     without_remedy,
 )
 from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
-from clawmem.domain.documents.links import written_link
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
-from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
-from clawmem.ports.records import EmbedState, Role
+from clawmem.ports.records import EmbedState
 from clawmem.ports.storage import Storage, Transactions
 
 SHOWN = 5  # files listed by name
+LEAST_BYTES = 1 << 20  # enough for a log and a few notes
 
 
 def skipped_files(documents: DocumentStore, files: FileSource, folder: Folder) -> list[str]:
@@ -65,15 +69,6 @@ def spelled_out(sentences: list[str]) -> str:
     return f"{count}: {' '.join(sentences[:SHOWN])}{more}"
 
 
-STORAGE = "storage"
-FORGOTTEN = "forgotten notes"
-LEFTOVERS = "collections"
-LEXICAL = "lexical index"
-VECTORS = "vectors"
-SUCCESSORS = "superseded notes"
-LINKS = "links"
-CONTENT_TYPES = "content types"
-
 _NO_MODELS = ExaminedModels()
 
 
@@ -92,7 +87,6 @@ class Doctor:
     vectors: VectorSearch
     embeddings: EmbeddingStore
     successions: SuccessionStore
-    links: LinkStore
     files: FileSource
     folders: Sequence[Folder]
     models: ExaminedModels = _NO_MODELS
@@ -101,34 +95,41 @@ class Doctor:
 
     def __call__(self) -> list[CheckResult]:
         """Run every check in a fixed order; a check that raises becomes a failed finding."""
-        checks: dict[str, Check] = {
-            STORAGE: self._storage,
-            FORGOTTEN: self._forgotten,
+        checks: dict[str, Callable[[str], CheckResult]] = {
+            "storage": self._storage,
+            "forgotten notes": self._forgotten,
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
-            LEFTOVERS: self._configured,
-            LEXICAL: self._lexical,
-            VECTORS: self._vectors,
+            "collections": self._leftovers,
+            "lexical index": self._lexical,
+            "vectors": self._vectors,
             **ModelChecks(self.documents, self.embeddings, self.models).checks(),
-            SUCCESSORS: self._successors,
-            LINKS: self._links,
-            CONTENT_TYPES: self._content_types,
+            "superseded notes": self._successors,
+            "content types": self._content_types,
         }
-        return [attempt(name, check) for name, check in checks.items()]
+        results = []
+        for name, check in checks.items():
+            try:
+                results.append(check(name))
+            except ClawmemError as error:  # its message names the remedy
+                results.append(CheckResult(name, False, f"the check failed: {error}"))
+            except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
+                detail = f"the check failed: {str(error) or type(error).__name__}"
+                remedy = f"{REPAIR}  (shows what would change, and asks.)"
+                results.append(CheckResult(name, False, detail, remedy))
+        return results
 
-    def _storage(self) -> CheckResult:
+    def _storage(self, name: str) -> CheckResult:
         if faults := self.storage.check():
-            return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
+            return CheckResult(name, False, "; ".join(faults), REPAIR)
         info = self.storage.info()
-        detail = f"{info.location}: integrity check passed (schema {info.schema})"
-        return CheckResult(STORAGE, True, detail)
+        return CheckResult(name, True, f"{info.location}: integrity check passed (schema {info.schema})")
 
-    def _forgotten(self) -> CheckResult:
+    def _forgotten(self, name: str) -> CheckResult:
         warnings = self.forget_warnings()
         detail = " ".join(warnings) or "their places are recorded next to the vault, too"
-        return CheckResult(FORGOTTEN, not warnings, detail)
+        return CheckResult(name, not warnings, detail)
 
-    def _folder(self, folder: Folder) -> CheckResult:
-        name = f"folder {folder.name}"
+    def _folder(self, folder: Folder, name: str) -> CheckResult:
         scan = self.files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if not scan.root_exists:
             detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
@@ -136,12 +137,12 @@ class Doctor:
         skipped = skipped_files(self.documents, self.files, folder)
         return CheckResult(name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root)
 
-    def _configured(self) -> CheckResult:
+    def _leftovers(self, name: str) -> CheckResult:
         sentences = [leftover_sentence(name, count) for name, count in self.leftovers().items()]
         detail = " ".join(sentences) or "every collection of files is configured"
-        return CheckResult(LEFTOVERS, not sentences, detail)
+        return CheckResult(name, not sentences, detail)
 
-    def _lexical(self) -> CheckResult:
+    def _lexical(self, name: str) -> CheckResult:
         faults = [without_remedy(fault) for fault in self.lexical.faults()]
         counts = {} if faults else entries_by_grain(self.documents, self.lexical)
         faults += [
@@ -150,14 +151,14 @@ class Doctor:
             if entries != expected
         ]
         if faults:
-            return CheckResult(LEXICAL, False, "; ".join(faults), REBUILD)
+            return CheckResult(name, False, "; ".join(faults), REBUILD)
         return CheckResult(
-            LEXICAL, True, ", ".join(f"{grain} {entries}" for grain, (entries, _) in counts.items())
+            name, True, ", ".join(f"{grain} {entries}" for grain, (entries, _) in counts.items())
         )
 
-    def _vectors(self) -> CheckResult:
+    def _vectors(self, name: str) -> CheckResult:
         if faults := self.vectors.faults():
-            return CheckResult(VECTORS, False, "; ".join(map(without_remedy, faults)), REBUILD)
+            return CheckResult(name, False, "; ".join(map(without_remedy, faults)), REBUILD)
         counts = self.embeddings.counts()
         detail = (
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
@@ -170,39 +171,63 @@ class Doctor:
             failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]
             detail += f"; in {listed(failed)}" if failed else ""
             remedy = "Check the model below, then run: clawmem embed --force"
-            return CheckResult(VECTORS, False, detail, remedy)
+            return CheckResult(name, False, detail, remedy)
         try:
             has_model = self.models.embedder() is not None
         except ClawmemError:  # a model is configured; the next check reports its fault
             has_model = True
-        if counts.pending and has_model:
-            return CheckResult(VECTORS, False, detail, "Run: clawmem embed")
-        return CheckResult(VECTORS, True, detail)
+        is_behind = bool(counts.pending) and has_model
+        return CheckResult(name, not is_behind, detail, "Run: clawmem embed" if is_behind else "")
 
-    def _successors(self) -> CheckResult:
+    def _successors(self, name: str) -> CheckResult:
         claims = NoteClaims(self.documents, self.successions, self.lexical)
         if wrong := [*claims.unresolved(), *claims.circular()]:
             remedy = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
-            return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), remedy)
-        count = len(self.successions.claims())
-        return CheckResult(SUCCESSORS, True, f"{count} named by other notes, all found")
+            return CheckResult(name, False, " ".join(map(str, wrong)), remedy)
+        return CheckResult(name, True, f"{len(self.successions.claims())} named by other notes, all found")
 
-    def _links(self) -> CheckResult:
-        """Broken links are no failure: people link to notes that they have yet to write."""
-        broken = [
-            f"{link.source.display_path}:{link.link.line} {written_link(link.link)}"
-            for link in broken_links(self.documents, self.links)
-        ]
-        detail = f"{self.links.count()} between notes"
-        if broken:
-            detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
-        return CheckResult(LINKS, True, detail)
-
-    def _content_types(self) -> CheckResult:
+    def _content_types(self, name: str) -> CheckResult:
         counts = Counter(document.content_type for document in self.documents.latest())
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
-        return CheckResult(CONTENT_TYPES, True, detail or "no documents")
+        return CheckResult(name, True, detail or "no documents")
+
+
+def machine_findings(vault: Path, places: Iterable[Path]) -> list[CheckResult]:
+    """
+    Return the findings about the disk and the server, if there are any, and about the permissions of *places*.
+
+    Make *places* and everything below them private.
+    """
+    findings = []
+    free = LEAST_BYTES
+    with suppress(OSError):
+        free = disk_usage(vault.parent).free
+    if not (os.access(vault, os.W_OK) and os.access(vault.parent, os.W_OK)):
+        detail = f"{vault} cannot be written. Search works, but nothing is indexed or remembered"
+        remedy = "Check the permissions of the file and its folder."
+        findings.append(CheckResult("disk", False, detail, remedy))
+    elif free < LEAST_BYTES:
+        detail = (
+            f"The disk is full: {free} bytes are left for {vault}. Search works, but nothing can be written"
+        )
+        findings.append(CheckResult("disk", False, detail, "Free some space."))
+    server = announced(vault) if is_running(vault) else None
+    if server and (fault := version_fault(server)):  # hooks and commands do not use it
+        detail, _, remedy = fault.partition("; ")
+        findings.append(CheckResult("server", False, detail, remedy))
+    changed: list[str] = []
+    failed: list[str] = []
+    for place in places:
+        made, left = make_private(place)
+        changed += map(str, made)
+        failed += map(str, left)
+    detail = "only you can read the vault and the files next to it, and the config file"
+    if changed:
+        detail = f"other users could read {listed(changed)}; now only you can"
+    remedy = f"Run as their owner: chmod -R go-rwx '{failed[0]}'" if failed else ""
+    detail = f"other users can read {listed(failed)}" if failed else detail
+    return [*findings, CheckResult("permissions", not failed, detail, remedy)]
 
 
 def split_again(documents: DocumentStore, transactions: Transactions, publisher: Publisher) -> None:
@@ -213,10 +238,3 @@ def split_again(documents: DocumentStore, transactions: Transactions, publisher:
                 body = documents.body(document.id)
                 if document.stamp is None and body is not None:
                     publisher.publish_text(document, body, declared=None)
-
-
-def rebuild_all(indexes: ExternalIndexes) -> None:
-    """Rebuild every index from the records."""
-    for role in Role:
-        indexes.rebuild(role)
-    indexes.keep_up()

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.models import Provider
 from clawmem.domain.documents.identity import body_hash, has_lost_text
-from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
 # The remedy for a folder that is missing; update keeps its documents until then.
 MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {} --move"
-Check = Callable[[], "CheckResult"]
 # Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.
 REPAIR = "Run: clawmem doctor --repair"
-# Reads unchanged files again.
-REINDEX = "Run: clawmem update --all"
 NAMED = 3  # names listed in a message
 
 
@@ -55,17 +51,6 @@ def listed(names: Sequence[str]) -> str:
     """Return the first `NAMED` of *names* and the number of the others."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
-
-
-def attempt(name: str, check: Check) -> CheckResult:
-    """Return the finding of *check*; an exception becomes a failed finding."""
-    try:
-        return check()
-    except ClawmemError as error:  # its message names the remedy
-        return CheckResult(name, False, f"the check failed: {error}")
-    except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
-        detail = f"the check failed: {str(error) or type(error).__name__}"
-        return CheckResult(name, False, detail, f"{REPAIR}  (shows what would change, and asks.)")
 
 
 def without_remedy(fault: str) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter, mul
 from struct import unpack
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from clawmem.app.services.maintenance.finding import Check, CheckResult, listed, spread
+from clawmem.app.services.maintenance.finding import CheckResult, listed, spread
 from clawmem.app.services.models import NONE, Provider
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.documents import DocumentStore
@@ -24,8 +25,7 @@ SAMPLE = 20  # stored vectors that are computed again for comparison
 RERANK_TIMEOUT_S = 20.0  # per question; a small model on one core reads about one text per second
 GENERATE_TIMEOUT_S = 30.0
 ANSWER_TOKENS = 60
-MODEL, CANARY, STORED = "model", "model canary", "stored vectors"
-GENERATOR, RERANKER = "generator", "reranker"
+COMPARED = 4  # texts per question to a reranker
 
 
 class Golden(NamedTuple):
@@ -39,39 +39,13 @@ class Golden(NamedTuple):
 # A working model ranks the right text of each question first among the twelve. A model that returns constants or
 # noise does not: a random pick is right in 1 of 12 cases, and it would have to be right six times.
 GOLDEN = (
-    Golden(
-        "how to bake sourdough bread",
-        "Bake the bread in a hot oven after the sourdough has risen overnight.",
-        "The quarterly tax return is due before the end of March.",
-    ),
-    Golden(
-        "database connection timeout error",
-        "The connection to the database failed with a timeout.",
-        "We planted tomatoes and basil behind the greenhouse.",
-    ),
-    Golden(
-        "which train goes to the airport",
-        "Take the train from the central station to reach the airport.",
-        "The cello part of this quartet is surprisingly hard.",
-    ),
-    Golden(
-        "my daughter's birthday party",
-        "A party for the birthday of our daughter, with cake and balloons.",
-        "Compile the kernel module before loading it.",
-    ),
-    Golden(
-        "doctor appointment for knee pain",
-        "The doctor examined the painful knee and ordered an x-ray at the next appointment.",
-        "Stock prices fell sharply when the bank raised interest rates.",
-    ),
-    Golden(
-        "learning to play the guitar",
-        "She practises guitar chords every evening and is learning to play a song.",
-        "The volcano erupted and covered the valley with ash.",
-    ),
+    Golden("how to bake sourdough bread", "We bake sourdough bread in a hot oven.", "The tax is due."),
+    Golden("database connection timeout", "The database connection had a timeout.", "Basil grows in pots."),
+    Golden("which train goes to the airport", "Take this train to the airport.", "The cello part is hard."),
+    Golden("my daughter's birthday party", "A birthday party for our daughter.", "Compile this module."),
+    Golden("doctor appointment for knee pain", "The doctor examined the painful knee.", "Stock prices fell."),
+    Golden("learning to play the guitar", "She is learning guitar chords to play.", "A volcano erupted."),
 )
-_TEXTS = tuple(text for golden in GOLDEN for text in (golden.right, golden.wrong))
-_COMPARED = 4  # texts per question to a reranker
 
 # Every use of a generator needs one of a few words under a given key.
 _VERDICT = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
@@ -82,14 +56,15 @@ _QUESTION = 'Is fire hot? Answer in JSON, with one object whose only field, "ans
 def embedder_fault(embedder: Embedder) -> str | None:
     """Return the fault in the vectors of *embedder* for texts of known similarity, or ``None``."""
     questions = [embedder.embed_query(golden.question) for golden in GOLDEN]
-    texts = embedder.embed_documents(_TEXTS)
-    if len(texts) != len(_TEXTS):
-        return f"{len(texts)} vectors came for {len(_TEXTS)} texts"
-    if any(len(vector) != 4 * embedder.dimensions for vector in (*questions, *texts)):
+    texts = [text for golden in GOLDEN for text in (golden.right, golden.wrong)]
+    vectors = embedder.embed_documents(texts)
+    if len(vectors) != len(texts):
+        return f"{len(vectors)} vectors came for {len(texts)} texts"
+    if any(len(vector) != 4 * embedder.dimensions for vector in (*questions, *vectors)):
         return f"a vector is not of {embedder.dimensions} dimensions"
-    if any(cosine(vectors[0], other) >= SAME for vectors in (texts, questions) for other in vectors[1:]):
+    if any(cosine(group[0], other) >= SAME for group in (vectors, questions) for other in group[1:]):
         return "different texts get the same vector"
-    similarities = [[cosine(question, text) for text in texts] for question in questions]
+    similarities = [[cosine(question, vector) for vector in vectors] for question in questions]
     leads = [_leads(row, 2 * number) for number, row in enumerate(similarities)]
     return _missed(leads, "are not nearest to what they mean")
 
@@ -102,27 +77,22 @@ def reranker_fault(reranker: Reranker) -> str | None:
     """
     scores: list[list[float]] = []
     for number, golden in enumerate(GOLDEN):
-        texts = [GOLDEN[(number + step) % len(GOLDEN)].wrong for step in range(_COMPARED)]
-        texts[number % _COMPARED] = golden.right
+        texts = [GOLDEN[(number + step) % len(GOLDEN)].wrong for step in range(COMPARED)]
+        texts[number % COMPARED] = golden.right
         scores.append(reranker.rerank(golden.question, texts, timeout_s=RERANK_TIMEOUT_S))
-    if any(len(row) != _COMPARED or not all(0 <= score <= 1 for score in row) for row in scores):
+    if any(len(row) != COMPARED or not all(0 <= score <= 1 for score in row) for row in scores):
         return "a score is missing, or not from 0 to 1"
     if len({score for row in scores for score in row}) == 1:
         return "every text gets the same score"
-    if all(_leads([-score for score in row], number % _COMPARED) for number, row in enumerate(scores)):
+    if all(_leads([-score for score in row], number % COMPARED) for number, row in enumerate(scores)):
         return "it scores the wrong way round: what answers a question comes last"
-    leads = [_leads(row, number % _COMPARED) for number, row in enumerate(scores)]
+    leads = [_leads(row, number % COMPARED) for number, row in enumerate(scores)]
     return _missed(leads, "do not get their answer first")
 
 
 def generator_fault(generator: Generator) -> str | None:
     """Return the fault in the JSON that *generator* writes on request, or ``None``."""
-
-    def ask(prompt: str) -> str:
-        return generator.generate(
-            prompt, timeout_s=GENERATE_TIMEOUT_S, max_tokens=ANSWER_TOKENS, schema=_VERDICT
-        )
-
+    ask = partial(generator.generate, timeout_s=GENERATE_TIMEOUT_S, max_tokens=ANSWER_TOKENS, schema=_VERDICT)
     is_usable = json_answer(ask, _QUESTION, _VERDICT) is not None
     return None if is_usable else "asked for JSON of a given shape, it wrote something else, twice"
 
@@ -146,16 +116,16 @@ def _missed(leads: Sequence[bool], how: str) -> str | None:
     return f"{len(missed)} of {len(GOLDEN)} questions {how}: {listed(missed)}" if missed else None
 
 
-def _nobody() -> None:
+def _no_model() -> None:
     return None
 
 
 class ExaminedModels(NamedTuple):
     """Factories of the models to examine, called when needed; ``None`` where no model is configured."""
 
-    embedder: Callable[[], Embedder | None] = _nobody
-    generator: Callable[[], Generator | None] = _nobody
-    reranker: Callable[[], Reranker | None] = _nobody
+    embedder: Callable[[], Embedder | None] = _no_model
+    generator: Callable[[], Generator | None] = _no_model
+    reranker: Callable[[], Reranker | None] = _no_model
     roles: Callable[[], Sequence[Provider]] = tuple
 
 
@@ -167,64 +137,63 @@ class ModelChecks:
     embeddings: EmbeddingStore
     models: ExaminedModels
 
-    def checks(self) -> dict[str, Check]:
+    def checks(self) -> dict[str, Callable[[str], CheckResult]]:
         """Return every check by name, in the order to run them."""
         return {
-            MODEL: self._model,
-            CANARY: self._canary,
-            STORED: self._stored,
-            GENERATOR: lambda: self._examined(
-                ModelRole.GENERATOR,
-                self.models.generator(),
-                generator_fault,
-                "it writes JSON as asked",
-                "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
-            ),
-            RERANKER: lambda: self._examined(
-                ModelRole.RERANKER,
-                self.models.reranker(),
-                reranker_fault,
-                f"{len(GOLDEN)} of {len(GOLDEN)} questions get their answer first",
-                "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked.",
-            ),
+            "model": self._model,
+            "model canary": self._embedder,
+            "stored vectors": self._stored,
+            "generator": self._generator,
+            "reranker": self._reranker,
         }
 
-    def _model(self) -> CheckResult:
+    def _model(self, name: str) -> CheckResult:
         embedder, stored = self.models.embedder(), self.embeddings.fingerprint()
         if embedder is None:
             remedy = "Install or configure that model again (see: clawmem models list), or run: clawmem embed --force"
             detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
-            result = CheckResult(MODEL, stored is None, detail, remedy if stored else "")
+            result = CheckResult(name, stored is None, detail, remedy if stored else "")
         elif stored in (None, embedder.fingerprint):
             state = ", as the vectors" if stored else "; no vectors yet"
-            result = CheckResult(MODEL, True, f"{embedder.fingerprint!r}{state}")
+            result = CheckResult(name, True, f"{embedder.fingerprint!r}{state}")
         else:
             building = self.embeddings.building()
             detail = f"but the vectors are of {stored!r}"
             if building and building.fingerprint == embedder.fingerprint:
                 detail = f"whose vectors are {building.share:.0%} made; until then those of {stored!r} answer"
-            result = CheckResult(MODEL, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
+            result = CheckResult(name, False, f"{embedder.fingerprint!r}, {detail}", "Run: clawmem embed")
         return self._with_provider(ModelRole.EMBEDDER, result)
 
-    def _canary(self) -> CheckResult:
+    def _embedder(self, name: str) -> CheckResult:
         embedder = self.models.embedder()
         if embedder is None:
-            return CheckResult(CANARY, True, "no model to test")
+            return CheckResult(name, True, "no model to test")
         passed = f"{len(GOLDEN)} of {len(GOLDEN)} questions are nearest to what they mean"
         remedy = "Configure another model, or repair this one, then run: clawmem embed --force"
-        return _timed(CANARY, lambda: embedder_fault(embedder), passed, remedy)
+        return _timed(name, embedder_fault, embedder, passed, remedy)
 
-    def _stored(self) -> CheckResult:
+    def _generator(self, name: str) -> CheckResult:
+        remedy = "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded."
+        model, passed = self.models.generator(), "it writes JSON as asked"
+        return self._with_provider(ModelRole.GENERATOR, _timed(name, generator_fault, model, passed, remedy))
+
+    def _reranker(self, name: str) -> CheckResult:
+        remedy = "Repair the model, or leave it out (CLAWMEM_RERANK_URL): answers are then not reranked."
+        passed = f"{len(GOLDEN)} of {len(GOLDEN)} questions get their answer first"
+        model = self.models.reranker()
+        return self._with_provider(ModelRole.RERANKER, _timed(name, reranker_fault, model, passed, remedy))
+
+    def _stored(self, name: str) -> CheckResult:
         embedder = self.models.embedder()
         if embedder is None or self.embeddings.fingerprint() != embedder.fingerprint:
-            return CheckResult(STORED, True, "not compared: no vectors of this model are stored")
+            return CheckResult(name, True, "not compared: no vectors of this model are stored")
         sample = list(self._sample())
         fresh = embedder.embed_documents([text for _, text, _ in sample])
         cosines = [cosine(vector, new) for (_, _, vector), new in zip(sample, fresh, strict=True)]
         pairs = zip(sample, cosines, strict=True)
         wrong = [document.display_path for (document, _, _), value in pairs if not value >= SAME]
         if not wrong:
-            return CheckResult(STORED, True, f"{len(sample)} computed again, all the same")
+            return CheckResult(name, True, f"{len(sample)} computed again, all the same")
         cause = "these were damaged, or made from other texts"
         if len(wrong) == len(cosines):
             cause = "another model, or the same with other settings, answers under its name"
@@ -232,7 +201,7 @@ class ModelChecks:
             f"{len(wrong)} of {len(cosines)} differ from what the model gives now (cosine down to "
             f"{min(cosines):.3f}): {cause}: {listed(wrong)}"
         )
-        return CheckResult(STORED, False, detail, "Run: clawmem embed --force")
+        return CheckResult(name, False, detail, "Run: clawmem embed --force")
 
     def _sample(self) -> Iterator[tuple[Document, str, Vector]]:
         """Yield a text and its stored vector per document, for documents spread evenly over the paths."""
@@ -244,14 +213,6 @@ class ModelChecks:
                 fragment = fragments[middle.key.seq]
                 yield document, embedding_text(fragment.context, fragment.text), middle.vector
 
-    def _examined(
-        self, role: ModelRole, model: Any, fault_of: Callable[[Any], str | None], passed: str, remedy: str
-    ) -> CheckResult:
-        result = CheckResult(role.value, True, NONE)
-        if model is not None:
-            result = _timed(role.value, lambda: fault_of(model), passed, remedy)
-        return self._with_provider(role, result)
-
     def _with_provider(self, role: ModelRole, finding: CheckResult) -> CheckResult:
         """Return *finding* with the provider of *role* and the reason for its choice."""
         for provider in self.models.roles():
@@ -262,16 +223,18 @@ class ModelChecks:
         return finding
 
 
-def _timed(name: str, fault_of: Callable[[], str | None], passed: str, remedy: str) -> CheckResult:
-    """Run a canary and return its result with the time it took."""
+def _timed(
+    name: str, fault_of: Callable[[Any], str | None], model: object, passed: str, remedy: str
+) -> CheckResult:
+    """Return the result of a canary with the time it took; `NONE` if there is no model."""
+    if model is None:
+        return CheckResult(name, True, NONE)
     began = perf_counter()
     try:
-        fault = fault_of()
+        fault = fault_of(model)
     except (ModelError, EmbeddingError) as error:
         fault = str(error)
     took = f"{(perf_counter() - began) * 1000:.0f} ms"
-    return (
-        CheckResult(name, False, f"{fault} ({took})", remedy)
-        if fault
-        else CheckResult(name, True, f"{passed}, in {took}")
-    )
+    if fault:
+        return CheckResult(name, False, f"{fault} ({took})", remedy)
+    return CheckResult(name, True, f"{passed}, in {took}")

@@ -10,11 +10,10 @@ from operator import attrgetter
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file, is_hidden
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
+from clawmem.app.services.indexing.source import ParseYaml, check_readable, parse_source
 from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
     REBUILD,
-    REINDEX,
     REPAIR,
     spread,
     text_fault,
@@ -22,7 +21,6 @@ from clawmem.app.services.maintenance.finding import (
 )
 from clawmem.domain.documents.fragments import GRAIN_OF
 from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
-from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -38,12 +36,11 @@ from clawmem.ports.records import (
     LexicalQuery,
     Scope,
     SourceFile,
-    SourceStamp,
     Term,
 )
 from clawmem.ports.storage import Storage
 
-SAMPLE = 50  # documents that are searched for, and split into fragments again
+SAMPLE = 50  # documents that are searched for
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
 
@@ -94,9 +91,8 @@ class Verify:
         them. Nothing else is compared while storage is damaged. Disk: files missing from the vault, changed since, or
         deleted. Unreadable files missing from the vault are not reported, see `skipped_files`. Files of forgotten,
         archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
-        differ from their hash or were lost; of a sample, fragments that differ when computed again. Indexes: their
-        counts; of a sample, served documents that are not found and others that are. The samples are every k-th
-        document by path, at most 50.
+        differ from their hash or were lost. Indexes: their counts; of a sample, served documents that are not found
+        and others that are. The samples are every k-th document by path, at most 50.
 
         Raises:
             VaultError: the vault cannot be read.
@@ -114,7 +110,6 @@ class Verify:
                 None, (text_fault(note, self.documents.body(note.id)) for note in (*documents, *withdrawn))
             ),
             *self._indexes(documents, withdrawn),
-            *self._fragments(documents),
         ]
 
     def _disk(self, folder: Folder) -> Iterator[str]:
@@ -146,7 +141,16 @@ class Verify:
             if is_current(known, source_hash(data)):
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
-                parsed = self._parse(data, folder, file.path, file.stamp)
+                now_ms, parse_yaml, extract = self.clock.now_ms(), self.parse_yaml, folder.extract
+                parsed = parse_source(
+                    data,
+                    folder.name,
+                    file.path,
+                    file.stamp,
+                    now_ms=now_ms,
+                    parse_yaml=parse_yaml,
+                    extract=extract,
+                )
                 if not is_forgotten_file(self.documents, self.forgotten_texts, parsed.body, known):
                     yield f"{name} {NOT_INDEXED}"
             else:
@@ -155,39 +159,6 @@ class Verify:
         except SourceUnreadable as error:
             if known and known.inactive is None:
                 yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
-
-    def _parse(self, data: bytes, folder: Folder, path: str, stamp: SourceStamp) -> ParsedSource:
-        return parse_source(
-            data,
-            folder.name,
-            path,
-            stamp,
-            now_ms=self.clock.now_ms(),
-            parse_yaml=self.parse_yaml,
-            extract=folder.extract,
-        )
-
-    def _fragments(self, documents: Sequence[Document]) -> Iterator[str]:
-        """Parse unchanged files again, with the recorded times, as the times of the files may be newer."""
-        folders = {folder.name: folder for folder in self.folders}
-        of_files = [note for note in documents if note.collection in folders and note.stamp]
-        for document in spread(of_files, SAMPLE):
-            folder, modified_ms = folders[document.collection], parse_iso(document.modified_at) or 0
-            try:
-                data = self.files.read(folder.root, document.path)
-                stamp = SourceStamp(len(data), modified_ms * 1_000_000)
-                computed = self._parse(data, folder, document.path, stamp).fragments
-            except SourceUnreadable:
-                continue
-            stored = self.documents.fragments(document.id)
-            # The context of a stored fragment may begin with a description of its folder.
-            is_same = len(computed) == len(stored) and all(
-                old._replace(context="") == new._replace(context="")
-                and f"\n{old.context}".endswith(f"\n{new.context}" if new.context else "")
-                for new, old in zip(computed, stored, strict=True)
-            )
-            if source_hash(data) == document.source_hash and not is_same:
-                yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _indexes(self, documents: Sequence[Document], withdrawn: Sequence[Document]) -> list[str]:
         """Compare counts, and search for a sample of documents by their own words."""
