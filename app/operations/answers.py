@@ -149,7 +149,7 @@ def answer_of(
         found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
         for result, item in zip(answer.results, items, strict=True)
     ]
-    of_some: dict[str, Any] = {
+    keys: dict[str, Any] = {
         "mode": answer.mode,
         "intent": answer.intent,
         "confidence": answer.confidence,
@@ -157,9 +157,10 @@ def answer_of(
         "plan": [*answer.plan],
         "sessions": [*answer.sessions],
     }
+    keys = {name: value for name, value in keys.items() if value}
     if receipt:
         trace = {name: plain(getattr(receipt, name)) for name in ("stages", "degraded", "hits")}
-        of_some |= {"trace": trace, "receipt": receipt_id}
+        keys |= {"trace": trace, "receipt": receipt_id}
     return SearchAnswer(
         query=answer.query,
         count=len(results),
@@ -167,7 +168,7 @@ def answer_of(
         hidden=answer.trace.hidden,
         results=results,
         degraded=dict(answer.trace.degraded),
-        **{name: value for name, value in of_some.items() if value},
+        **keys,
     )
 
 
