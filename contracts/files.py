@@ -105,21 +105,6 @@ class FileReadContract(Contract):
             files.read(outer + "/inside", path)
 
 
-class FileAboveContract(Contract):
-    """Reading of files above a folder. Supply ``files`` and ``place``."""
-
-    def test_nearest_first_up_to_the_mark(self, files: FileSource, place: Place) -> None:
-        """The file is read in each folder above, up to the folder with the mark, and not in the folder itself."""
-        outer = place(
-            {"top/.mark/x": b"", "top/rule": b"1", "top/a/b/rule": b"2", "top/a/b/c/rule": b"3", "rule": b"0"}
-        )
-
-        assert files.read_above(f"{outer}/top/a/b/c", "rule", up_to=".mark") == [
-            (f"{outer}/top/a/b", b"2"),
-            (f"{outer}/top", b"1"),
-        ]
-
-
 class FileLinkContract(Contract):
     """
     Symbolic links. Supply ``files``, ``place`` and ``link``.

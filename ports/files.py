@@ -22,14 +22,6 @@ class FileSource(Protocol):
     def read(self, root: str, path: str) -> bytes:
         """Return the bytes of a file; raise SourceMissing, or SourceUnreadable also for one outside *root*."""
 
-    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        """
-        Return the folder and the content of each readable file *path* in a folder above *root*, nearest first.
-
-        *up_to* is the name that marks the last folder, such as ``.git``; if *root* has it, or no folder above has it,
-        nothing is returned.
-        """
-
 
 class NewFiles(Protocol):
     """Creation of files in a folder of the user; no existing file is ever changed."""

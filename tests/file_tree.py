@@ -36,6 +36,3 @@ class FileTree:
         if f"{root}/{path}" not in self._files:
             raise SourceMissing(path, "there is no such file")
         return self._files[f"{root}/{path}"][0]
-
-    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        return []

@@ -136,16 +136,6 @@ class DiskFiles:
             raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
         return file.read()
 
-    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        contents: list[tuple[str, bytes]] = []
-        for folder in (Path(root), *Path(root).parents):
-            if folder != Path(root):
-                with suppress(OSError), open_regular_file(folder / path, _NO_LINKS) as file:
-                    contents.append((str(folder), file.read(MAX_FILE)))
-            if os.path.lexists(folder / up_to):
-                return contents
-        return []
-
 
 def folder_identity(root: str) -> tuple[int, int] | None:
     """Return the device and inode of a folder, which differ from those of a replacement; ``None`` if it is missing."""

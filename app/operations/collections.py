@@ -12,7 +12,6 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
-from clawmem.app.services.indexing.folders import count_files
 from clawmem.app.settings.config_file import (
     existing_folder,
     name_for,
@@ -153,15 +152,11 @@ def collection_add(
             "programs included. A narrower folder is usually meant."
         )
     if (warning and confirm is not True) or confirm is False:
-        files = count_files(services.files, str(folder), pattern)
-        parts = ", ".join(f"{part} ({count:,})" for part, count in files.largest)
-        least = "" if files.is_whole else "at least "
-        line = f"It has {least}{plural(files.files, 'file')} to read{parts and ': '}{parts}."
         raise ConfirmationMissing(
-            " ".join(filter(None, ("Nothing was added.", warning, line))),
-            {"name": name, "path": str(folder), "files": files.files, "largest": dict(files.largest)},
+            f"Nothing was added. {warning}".rstrip(),
+            {"name": name, "path": str(folder)},
             remedy=f"To add it{' all the same' if warning else ''}, repeat with confirm: true.",
-            preview=[warning or f"Collection {name}: {folder} ({pattern}) would be added.", line],
+            preview=[warning or f"Collection {name}: {folder} ({pattern}) would be added."],
             question="Add it all the same?",
             confirmed={"confirm": True},
         )

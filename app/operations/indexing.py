@@ -282,12 +282,5 @@ def why_not(
     It names the rule that excludes a file, with its file and line, and what to do about it.
     """
     file = _existing(services, path)
-    status = services.explain_file(file)
-    return FileReport(
-        path=os.fsencode(file).decode("utf-8", "backslashreplace"),
-        state=status.state,
-        reason=status.reason,
-        remedy=status.remedy,
-        collection=status.collection,
-        rule=status.rule,
-    )
+    printable = os.fsencode(file).decode("utf-8", "backslashreplace")
+    return FileReport(path=printable, **services.explain_file(file)._asdict())

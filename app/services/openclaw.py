@@ -70,9 +70,6 @@ class SessionFiles:
         said = [message._replace(text=text) for message, text in zip(messages, texts, strict=True)]
         return session_text(said).encode("utf-8", "replace")
 
-    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        return []
-
     def _file(self, session: AgentSession, known: Mapping[str, Document]) -> SourceFile | None:
         path = f"{session.id}{ENDING}"
         document = known.get(path)

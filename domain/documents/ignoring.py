@@ -5,51 +5,25 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-MAX_RULE_LENGTH = 1000  # characters; a longer line is no path
-MAX_RULES = 10_000  # of one file; more make every file slow to test
+if TYPE_CHECKING:
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-# The folder or file, below the folder of notes, that each program writes there; the first one that is found counts.
-_APPS = {
-    ".obsidian": "Obsidian",
-    "logseq/config.edn": "Logseq",
-    ".foam": "Foam",
-    ".vscode/foam.json": "Foam",
-}
-MARKS = frozenset(_APPS)
-OBSIDIAN, LOGSEQ_FILE = ".obsidian", "logseq/config.edn"
-# Name of the setting for people, and its key.
+# Name of each setting for people, and its key.
 OBSIDIAN_FILES = {
-    f"{OBSIDIAN}/app.json": ("the setting 'Excluded files' of Obsidian", "userIgnoreFilters"),
-    f"{OBSIDIAN}/templates.json": ("the template folder of Obsidian", "folder"),
-    f"{OBSIDIAN}/plugins/templater-obsidian/data.json": (
+    ".obsidian/app.json": ("the setting 'Excluded files' of Obsidian", "userIgnoreFilters"),
+    ".obsidian/templates.json": ("the template folder of Obsidian", "folder"),
+    ".obsidian/plugins/templater-obsidian/data.json": (
         "the template folder of Templater",
         "templates_folder",
     ),
 }
-_NESTED_REPETITION = re.compile(r"[*+}]\)\s*[*+{]")  # takes exponential time in a regular expression
-
-
-class IgnoreRule(NamedTuple):
-    """
-    One pattern, and whether it excludes or includes.
-
-    ``regex`` is searched in a path relative to the folder of the pattern's file, with a slash at the end of a folder.
-    """
-
-    line: int
-    text: str
-    regex: re.Pattern[str]
-    excludes: bool = True
-
-    def matches(self, path: str) -> bool:
-        """Whether *path* itself matches, and not a folder above it."""
-        match = self.regex.search(path)
-        return match is not None and (not match.groupdict().get("ps_d") or match.end() == len(path))
+LOGSEQ_FILE = "logseq/config.edn"
+_SPECIAL = re.compile(r"[\\*?\[\]!# ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,51 +38,52 @@ class Exclusion:
         return f"{self.source}{f', line {self.line}' if self.line else ''} ({self.pattern})"
 
 
-class RuleSource(NamedTuple):
-    """The rules of one file or setting in their order; the last one that matches decides."""
+class RuleSource:
+    """
+    The rules of one file or setting; the last one that matches decides. Invalid lines are skipped.
 
-    name: str
-    rules: Sequence[IgnoreRule]
-    folder: str = ""  # the folder below which the rules apply, relative to the collection
-    prefix: str = ""  # for a file above the collection: the path of the collection from there
+    Args:
+        name: Name of the file or setting.
+        lines: Patterns in the syntax of .gitignore.
+        folder: The folder below which the rules apply, relative to the collection.
+        is_numbered: Whether a person has written the lines.
+    """
 
-    def decisive(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
-        """Return the last rule that matches *path*, a path below ``folder``."""
-        below = path.removeprefix(f"{self.folder}/") if self.folder else path
-        place = composed(f"{self.prefix}/{below}" if self.prefix else below) + ("/" if is_folder else "")
-        return next((rule for rule in reversed(self.rules) if rule.matches(place)), None)
+    def __init__(
+        self, name: str, lines: Iterable[str], folder: str = "", *, is_numbered: bool = True
+    ) -> None:
+        from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+        self.folder = folder
+        self._rules: list[tuple[GitIgnoreSpecPattern, Exclusion]] = []
+        for number, line in enumerate(lines, start=1):
+            with suppress(ValueError, re.error):
+                pattern = GitIgnoreSpecPattern(_composed(line))
+                self._rules.append((pattern, Exclusion(name, number if is_numbered else 0, line.strip())))
+
+    def decision(self, path: str, *, is_folder: bool) -> tuple[bool, Exclusion] | None:
+        """Return whether the last rule that matches *path*, which is below ``folder``, excludes it, and the rule."""
+        place = _composed(path.removeprefix(f"{self.folder}/") if self.folder else path)
+        place += "/" if is_folder else ""
+        for pattern, rule in reversed(self._rules):
+            match = pattern.regex.search(place) if pattern.regex else None
+            # A rule of a folder above decides about that folder alone, since another source may include the path.
+            if match and (not match.groupdict().get("ps_d") or match.end() == len(place)):
+                return bool(pattern.include), rule
+        return None
 
 
-def git_rules(text: str) -> list[IgnoreRule]:
-    """Return the rules of a text in the syntax of .gitignore; invalid lines and very long ones are skipped."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
-
-    rules = []
-    for number, line in enumerate(composed(text).removeprefix("\ufeff").splitlines()[:MAX_RULES], start=1):
-        if line.strip().strip("!") and len(line) <= MAX_RULE_LENGTH:
-            pattern = GitIgnoreSpecPattern(line)
-            if pattern.regex is not None:
-                rules.append(IgnoreRule(number, line.strip(), pattern.regex, bool(pattern.include)))
-    return rules
-
-
-def composed(text: str) -> str:
+def _composed(text: str) -> str:
     """Return *text* in Unicode NFC, since macOS decomposes names of files and editors compose letters."""
     return unicodedata.normalize("NFC", text)
 
 
-def app_of(marks: Collection[str]) -> str:
-    """Return the program of a folder in which the *marks* are; an empty string for plain Markdown."""
-    return next((app for mark, app in _APPS.items() if mark in marks), "")
-
-
-def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
+def settings_rules(path: str, text: str) -> RuleSource:
     """
-    Return the name of the setting in *path*, one of `OBSIDIAN_FILES` or `LOGSEQ_FILE`, and the rules that it contains.
+    Return the rules of the setting in *path*, one of `OBSIDIAN_FILES` or `LOGSEQ_FILE`.
 
-    Obsidian excludes the beginnings of paths, without case, and regular expressions between slashes. Expressions that
-    are invalid or repeat a repetition are skipped, as are values of other types. Logseq hides the beginnings of paths
-    in ``:hidden``, and keeps backups.
+    Obsidian excludes the beginnings of paths; its regular expressions between slashes are not read. Logseq hides the
+    beginnings of paths in ``:hidden``, and keeps backups.
 
     Raises:
         ValueError: *text* is no JSON, so its rules are unknown.
@@ -116,7 +91,7 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
     if path == LOGSEQ_FILE:
         code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith(";"))
         hidden = code.partition(":hidden")[2].partition("[")[2].partition("]")[0].split('"')[1::2]
-        name, filters = "the settings of Logseq", ["/logseq/bak/", "/logseq/version-files/", *hidden]
+        name, beginnings = "the settings of Logseq", ["logseq/bak/", "logseq/version-files/", *hidden]
     else:
         name, key = OBSIDIAN_FILES[path]
         try:
@@ -124,18 +99,9 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
         except (ValueError, RecursionError) as error:
             raise ValueError("it is no JSON") from error
         value = settings.get(key) if isinstance(settings, dict) else None
-        filters = [f"{value}/"] if isinstance(value, str) else value if isinstance(value, list) else []
-    rules = []
-    for pattern in filters:
-        if not isinstance(pattern, str) or not pattern.strip("/ ") or len(pattern) > MAX_RULE_LENGTH:
-            continue
-        if path in OBSIDIAN_FILES and pattern.startswith("/") and pattern.endswith("/"):
-            if not _NESTED_REPETITION.search(pattern):
-                with suppress(re.error):
-                    rules.append(IgnoreRule(0, pattern, re.compile(pattern[1:-1])))
-        else:  # the outermost folders and files that begin so, and not those below them
-            beginning = re.escape(composed(pattern.lstrip("/")))
-            end = "" if beginning.endswith("/") else "[^/]*/?"
-            rule = re.compile(rf"\A{beginning}{end}\Z", re.IGNORECASE)
-            rules.append(IgnoreRule(0, pattern.strip("/"), rule))
-    return name, rules
+        values = [f"{value}/"] if isinstance(value, str) else value if isinstance(value, list) else []
+        beginnings = [item for item in values if isinstance(item, str) and not item.startswith("/")]
+    escaped = (_SPECIAL.sub(r"\\\g<0>", item.lstrip("/")) for item in beginnings if item.strip("/ "))
+    return RuleSource(
+        name, (f"/{item}{'' if item.endswith('/') else '*'}" for item in escaped), is_numbered=False
+    )

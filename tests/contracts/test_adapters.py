@@ -16,7 +16,6 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.files import (
-    FileAboveContract,
     FileLinkContract,
     FileReadContract,
     FileScanContract,
@@ -79,10 +78,6 @@ class TestDiskScan(OnDisk, FileScanContract):
 
 class TestDiskRead(OnDisk, FileReadContract):
     pass
-
-
-class TestDiskAbove(OnDisk, FileAboveContract):
-    """Files above a folder."""
 
 
 class TestDiskLinks(OnDisk, FileLinkContract):

@@ -99,7 +99,7 @@ def test_a_preview_of_a_collection(remembered: Invoke, notes: Path, tmp_path: Pa
     write_notes(tmp_path / "other", {"thought.md": "# Thought\n"})
 
     added = remembered("collection", "add", tmp_path / "other", "--preview").stdout
-    assert "Collection other:" in added and "would be added" in added and "1 file to read" in added
+    assert "Collection other:" in added and "would be added" in added
     removed = remembered("collection", "remove", "notes", "--preview").stdout
     assert "Collection notes would be removed; 3 documents would no longer be found." in removed
     assert remembered("collection", "remove", "nothing", "--preview").exit_code == 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +20,6 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.operations.collections import collection_add
 from clawmem.app.operations.indexing import reading_text, update
 from clawmem.app.operations.operation import exit_code_of, remarks_of
-from clawmem.app.operations.output import plural
-from clawmem.app.services.indexing.folders import Survey, survey
 from clawmem.app.settings.config_file import existing_folder, typed_folder
 
 cli = command_group()
@@ -52,20 +49,18 @@ def bootstrap(
     chosen = _remembered(ctx, path, name, yes=yes)
     with opened(ctx, create=True) as services, interruption_explained():
         result = update(services.called_by("cli", progress), embed=not skip_embed)
-        folder = next(one for one in services.folders if one.name == chosen)
-        found = survey(services.vault.documents, services.vault.links, services.files, folder)
+        documents = services.vault.documents.collections().get(chosen, 0)
     lines = [
         reading_text(result),
-        *_survey_lines(found),
         *remarks_of(result),
-        *_next_steps(chosen, found.notes, is_complete=not exit_code_of(result)),
+        *_next_steps(chosen, documents, is_complete=not exit_code_of(result)),
     ]
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 
         setup = Setup(ctx)
         lines += setup.lines(HOOKS, setup.change(HOOKS))
-    record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
+    record = {"name": chosen, **result.model_dump(mode="json")}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(exit_code_of(result))
 
@@ -88,21 +83,6 @@ def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) 
     for remark in remarks_of(result):
         typer.echo(remark, err=True)
     return result.name
-
-
-def _survey_lines(found: Survey) -> list[str]:
-    """Return a line about a folder of a known program, or with links."""
-    if not (found.app or found.links):
-        return []
-    broken = (
-        f" ({found.broken_links} lead nowhere; see: clawmem links --broken)" if found.broken_links else ""
-    )
-    facts = [plural(found.notes, "note"), plural(found.links, "link") + broken]
-    if found.app:
-        facts.append(
-            f"{plural(found.attachments, 'attachment')}, not read" if found.attachments else "no attachments"
-        )
-    return [f"{f'{found.app} folder' if found.app else 'Folder'}: {', '.join(facts)}."]
 
 
 def _next_steps(name: str, documents: int, *, is_complete: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import InactiveReason, SourceStamp
+from clawmem.ports.records import Document, SourceStamp
 
 UPDATE = "Run: clawmem update"
 
@@ -47,7 +47,6 @@ class FileStatus(NamedTuple):
     reason: str
     remedy: str = ""
     collection: str | None = None
-    path: str | None = None  # in the collection
     rule: Exclusion | None = None
 
 
@@ -73,23 +72,15 @@ class ExplainFile:
         Raises:
             NotFound: There is no such file, and there was none.
         """
-        try:
-            str(file).encode()
-        except UnicodeEncodeError:
-            return FileStatus(FileState.UNREADABLE, "Its name is not UTF-8.", "Rename it.")
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
-            if not file.exists():
-                raise NotFound("file", str(file))
-            return FileStatus(
-                FileState.OUTSIDE,
-                "It is outside of all collections.",
-                "To index the notes of its folder, run: clawmem collection add "
-                f'"{file if file.is_dir() else file.parent}"',
-            )
-        root = Path(folder.root)
-        path = (file if file.is_relative_to(root) else file.resolve()).relative_to(root).as_posix()
-        return self._checked(folder, root, path)._replace(collection=folder.name, path=path)
+            place = file if file.is_dir() else file.parent
+            remedy = f'To index the notes of its folder, run: clawmem collection add "{place}"'
+            return FileStatus(FileState.OUTSIDE, "It is outside of all collections.", remedy)
+        below = file if file.is_relative_to(folder.root) else file.resolve()
+        return self._status(folder, below.relative_to(folder.root).as_posix())._replace(
+            collection=folder.name
+        )
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
@@ -102,48 +93,34 @@ class ExplainFile:
         )
         return next(matching, above[0] if above else None)
 
-    def _checked(self, folder: Folder, root: Path, path: str) -> FileStatus:
+    def _status(self, folder: Folder, path: str) -> FileStatus:
+        root = Path(folder.root)
+        file, known = root / path, self.documents.at(folder.name, path) if self.documents else None
         parts = [path[:end] for end, sign in enumerate(f"{path}/") if sign == "/"]
         if link := next((part for part in parts if (root / part).is_symlink()), None):
-            return FileStatus(
-                FileState.LINK,
-                f"{link} is a symbolic link, and links are not followed.",
-                "Add the folder of its target as a collection, or put the file itself there.",
-            )
-        file = root / path
+            reason = f"{link} is a symbolic link, and links are not followed."
+            return FileStatus(FileState.LINK, reason, "Add the folder of its target as a collection.")
         if not file.exists():
-            if self.documents and (document := self.documents.at(folder.name, path)):
-                return FileStatus(
-                    FileState.GONE,
-                    f"Its file is gone; it was read last on {document.indexed_at[:10]}.",
-                    "Put the file back, then run: clawmem update",
-                )
-            raise NotFound("file", str(file))
+            if known is None:
+                raise NotFound("file", str(file))
+            reason = f"Its file is gone; it was read last on {known.indexed_at[:10]}."
+            return FileStatus(FileState.GONE, reason, f"Put the file back. {UPDATE}")
         exclusions = Exclusions(self.files, folder)
-        scan_folder(self.files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
+        scanned = f"{path}/x" if file.is_dir() else path
+        scan_folder(self.files, replace(folder, only=frozenset([scanned])), exclusions)
         if excluded := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
             return _excluded(path, *excluded)
         if file.is_dir():
             return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
         if not compile_pattern(folder.pattern)(path):
-            stem, dot, ending = folder.pattern.rpartition(".")
-            kinds = f"{ending.strip('{}')},{file.suffix[1:].lower()}"
-            wider = f"'{stem}.{{{kinds}}}'" if dot and stem.endswith("*") else "PATTERN"
-            return FileStatus(
-                FileState.OTHER_KIND,
-                f"The pattern of the collection, {folder.pattern}, does not match it.",
-                f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern {wider}",
-            )
+            reason = f"The pattern of the collection, {folder.pattern}, does not match it."
+            remedy = f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern PATTERN"
+            return FileStatus(FileState.OTHER_KIND, reason, remedy)
         if unreadable := [text for text in exclusions.unreadable if not text or path.startswith(f"{text}/")]:
-            return FileStatus(
-                FileState.UNREADABLE,
-                f"{exclusions.why_unreadable(unreadable[0])}.",
-                "Make the file readable, then run: clawmem update",
-            )
-        return self._recorded(folder, path)
+            return FileStatus(FileState.UNREADABLE, f"{exclusions.why_unreadable(unreadable[0])}.", UPDATE)
+        return self._recorded(folder, path, known)
 
-    def _recorded(self, folder: Folder, path: str) -> FileStatus:
-        known = self.documents.at(folder.name, path) if self.documents else None
+    def _recorded(self, folder: Folder, path: str, known: Document | None) -> FileStatus:
         if is_forgotten(known):
             remedy = "To index a new text, save it under another name."
             return FileStatus(FileState.FORGOTTEN, "It was forgotten on request.", remedy)
@@ -162,33 +139,21 @@ class ExplainFile:
         ):
             reason = "A note with the same text was forgotten on request."
             return FileStatus(FileState.FORGOTTEN, reason, "Edit it.")
-        if known is None or known.inactive is InactiveReason.REMOVED:
+        if known is None or not is_current(known, source_hash(data)):
             return FileStatus(FileState.WAITING, "It waits for the next update.", UPDATE)
-        if not is_current(known, source_hash(data)):
-            reason = "It is indexed with its former text; the next update reads it."
-            return FileStatus(FileState.WAITING, reason, UPDATE)
         if known.inactive is None:
             but = f", but: {parsed.complaint}" if parsed.complaint else ""
             return FileStatus(FileState.INDEXED, f"It is indexed{but}.")
-        return FileStatus(
-            FileState.ARCHIVED,
-            f"It is {known.inactive} and not found by default.",
-            f"Run: clawmem restore {known.display_path}",
-        )
+        remedy = f"Run: clawmem restore {known.display_path}"
+        return FileStatus(FileState.ARCHIVED, f"It is {known.inactive} and not found by default.", remedy)
 
 
 def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
     what = "It" if part == path else f"Its folder {part}"
-    reason = f"{what} is excluded by {rule}."
-    either = ", or set gitignore: false for the collection in the config file" if rule.line else ""
-    remedy = (
-        f"Add the line !/{part} to {OWN} in the folder of the collection{either}; then run: clawmem update"
-    )
+    reason, remedy = f"{what} is excluded by {rule}.", f"Add the line !/{part} to the end of {OWN}. {UPDATE}"
     if rule.source == BUILT_IN:
         reason = f"{what} is never read, because of its name ({rule.pattern})."
         remedy = "Rename or move it."
     elif rule.source == CONFIGURED:
-        remedy = "Remove the pattern from exclude in the config file, then run: clawmem update"
-    elif rule.source.endswith(OWN):
-        remedy = f"Remove the line, or add the line !/{part} to the end of {OWN}; then run: clawmem update"
+        remedy = f"Remove the pattern from exclude in the config file. {UPDATE}"
     return FileStatus(FileState.EXCLUDED, reason, remedy, rule=rule)

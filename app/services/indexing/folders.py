@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import NamedTuple
 
-from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
-from clawmem.domain.documents.ignoring import MARKS, app_of
-from clawmem.domain.documents.links import is_attachment
-from clawmem.ports.documents import DocumentStore, LinkStore
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource, TextExtractor
-from clawmem.ports.records import Document, Origin, Scan, Scope
-
-MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
-LARGEST = 5
+from clawmem.ports.records import Document, Origin, Scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +91,16 @@ def root_of(folder: Folder) -> str:
     return PurePath(folder.root).as_posix().rstrip("/")
 
 
-def scan_folder(
-    files: FileSource,
-    folder: Folder,
-    only: Collection[str] | None = None,
-    exclusions: Exclusions | None = None,
-) -> Scan:
+def scan_folder(files: FileSource, folder: Folder, exclusions: Exclusions | None = None) -> Scan:
     """
-    Return the files that *folder* owns, those of *only* if that is given.
+    Return the files that *folder* owns, those of its ``only`` if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
     rules, and counts the excluded files. ``links`` are those that would be owned or entered if they were followed.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
-    only = folder.only if only is None else only
+    only = folder.only
     above = {path[:end] for path in only or () for end, sign in enumerate(path) if sign == "/"}
 
     def enter(path: str) -> bool:
@@ -146,62 +133,3 @@ def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Documen
         return documents.sources(folder.name)
     records = {path: documents.at(folder.name, path) for path in folder.only}
     return {path: document for path, document in records.items() if document}
-
-
-class FileCount(NamedTuple):
-    """Files of a folder that match a pattern; ``largest`` are the folders directly below it with most of them."""
-
-    files: int
-    largest: list[tuple[str, int]]
-    is_whole: bool
-
-
-def count_files(files: FileSource, root: str, pattern: str) -> FileCount:
-    """Count the files below *root* that match *pattern*, of at most `MOST_FOLDERS` folders."""
-    matches, entered = compile_pattern(pattern), 0
-
-    def enter(path: str) -> bool:
-        nonlocal entered
-        entered += not is_excluded(path)
-        return entered <= MOST_FOLDERS and not is_excluded(path)
-
-    scan = files.scan(root, enter=enter, wanted=lambda path: matches(path) and not is_excluded(path))
-    counts = Counter(file.path.partition("/")[0] for file in scan.files if "/" in file.path)
-    return FileCount(len(scan.files), counts.most_common(LARGEST), entered <= MOST_FOLDERS)
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """
-    The program of a folder, such as ``Obsidian``, its indexed notes and their links, and its attachments.
-
-    Attachments are pictures, recordings and other files that are not indexed and that no rule excludes.
-    """
-
-    app: str
-    notes: int
-    links: int
-    broken_links: int
-    attachments: int
-
-
-def survey(documents: DocumentStore, links: LinkStore, files: FileSource, folder: Folder) -> Survey:
-    """Return the survey of *folder*, whose notes are indexed."""
-    sources = documents.sources(folder.name)
-    served = {path: document.id for path, document in sources.items() if document.inactive is None}
-    rules, marks = Exclusions(files, folder), set[str]()
-
-    def enter(path: str) -> bool:
-        marks.update({path} & MARKS)
-        return not is_excluded(path) and not rules.counted(path, is_folder=True)
-
-    def wanted(path: str) -> bool:
-        marks.update({path} & MARKS)
-        rules.note(path)
-        is_loose = is_attachment(path) and path not in served and not is_excluded(path)
-        return is_loose and not rules.counted(path, is_folder=False)
-
-    attachments = files.scan(folder.root, enter=enter, wanted=wanted).files
-    broken = broken_links(documents, links, Scope(frozenset([folder.name])))
-    linked = links.outgoing(served.values())
-    return Survey(app_of(marks), len(served), len(linked), len(broken), len(attachments))

@@ -160,9 +160,6 @@ class GuardedFiles:
             raise SourceUnreadable(path, f"it is {kind}")
         return data
 
-    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        return self._files.read_above(root, path, up_to=up_to)
-
 
 def is_own(path: Path, own: Sequence[Path]) -> Restriction | None:
     """Return a restriction if *path* is one of the files *own*, a file derived from one, or below such a folder."""

@@ -176,7 +176,7 @@ class _Pass:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
         known = known_sources(self._documents, folder)
         exclusions = Exclusions(update.files, folder)
-        scan = scan_folder(update.files, folder, exclusions=exclusions)
+        scan = scan_folder(update.files, folder, exclusions)
         if not scan.root_exists:
             self._miss(f"{folder.root} is not there, or is no folder; its documents are kept as they are.")
             return

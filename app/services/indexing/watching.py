@@ -9,7 +9,7 @@ from pathlib import PurePath
 from time import monotonic
 from typing import Protocol
 
-from clawmem.app.services.indexing.exclusions import IGNORE_FILES
+from clawmem.app.services.indexing.exclusions import GIT, OWN
 from clawmem.app.services.indexing.folders import Folder, Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.leases import WorkLease
@@ -184,7 +184,7 @@ class _Turn:
             self._projects.add(project)
             return [project]
         folder, _, name = path.rpartition("/")
-        if change.folder or name in IGNORE_FILES:
+        if change.folder or name in (GIT, OWN):
             return self._ownership.concerned(path if change.folder else folder)
         return [owner for owner in [self._ownership.owner(path)] if owner]
 

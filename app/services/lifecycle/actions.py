@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -245,7 +245,7 @@ class Lifecycle:
             paths = {
                 note.path: note.id for note in documents if note.collection == folder.name and note.stamp
             }
-            scan = scan_folder(self.files, folder, paths.keys()) if paths else None
+            scan = scan_folder(self.files, replace(folder, only=frozenset(paths))) if paths else None
             if scan and scan.root_exists:
                 present = {file.path for file in scan.files}
                 gone |= {number for path, number in paths.items() if path not in present}

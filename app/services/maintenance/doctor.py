@@ -50,7 +50,7 @@ def skipped_files(documents: DocumentStore, files: FileSource, folder: Folder) -
     known = documents.sources(folder.name)
     served = {path for path, document in known.items() if document.inactive is None}
     exclusions = Exclusions(files, folder)
-    scan = scan_folder(files, folder, exclusions=exclusions)
+    scan = scan_folder(files, folder, exclusions)
     sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
     sentences += [f"{folder.name}: {exclusions.why_unreadable(path)}." for path in exclusions.unreadable]
     for file in scan.files:

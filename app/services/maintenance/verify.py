@@ -114,7 +114,7 @@ class Verify:
 
     def _disk(self, folder: Folder) -> Iterator[str]:
         exclusions = Exclusions(self.files, folder)
-        scan = scan_folder(self.files, folder, exclusions=exclusions)
+        scan = scan_folder(self.files, folder, exclusions)
         if not scan.root_exists:
             yield f"{folder.root} is not there, or is no folder. {MISSING_FOLDER.format(folder.name)}"
             return

@@ -111,9 +111,9 @@ def test_every_passage_says_something_new(body: str) -> None:
 @given(BODIES)
 @example("\n" * 2000 + "a" + "\n" * 2000)
 def test_a_passage_is_at_most_1600_characters_of_blocks(body: str) -> None:
-    """From its first block to its last; only blank lines, behind it or before the very first, come on top."""
+    """From its first block to its last; only lines without words, behind it or before the very first, come on top."""
     for part in of(FragmentKind.PASSAGE, fragment(Markdown(body), title="T")):
-        assert len(part.text.strip()) <= MAX_PASSAGE
+        assert len(part.text.strip("#*-. \t\n")) <= MAX_PASSAGE
 
 
 @given(BODIES)
