@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -26,7 +26,6 @@ from clawmem.adapters.models.server import (
     prompts_of,
     provider_for,
     scores_in,
-    without_thoughts,
 )
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import BadVector, ConfigError, InputTooLong, ModelAnswerInvalid, ModelMismatch
@@ -47,8 +46,6 @@ SAFETY = 0.85  # share of a rate limit that is used; the provider counts tokens 
 LEAST_GAP_S = 0.5  # between requests; limits on requests are less often documented than limits on tokens
 
 _CUTS = 4  # number of times that a text is halved before giving up
-# These texts share no word. A server that returns the same vector for all of them does not compute vectors.
-_CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "zlib-1.3.1.tar.gz")
 # Models for which llama.cpp already returns the probability of "yes".
 _PROBABILITIES = ("qwen3", "zerank")
 _STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
@@ -99,7 +96,7 @@ class ApiModel:
         Raises:
             ModelAnswerInvalid: *read* found another structure. Also the other errors of the server.
         """
-        answer = self.server.post(path, body, limits)
+        answer = self.server.post(path, {"model": self.server.name, **body}, limits)
         try:
             return read(answer)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -151,10 +148,11 @@ class ApiEmbedder(ApiModel):
             batch_timeout_s: Time for each response while documents are embedded.
         """
         super().__init__(server)
+        is_own = server.provider.is_own_server
         self._dimensions = dimensions
-        self._max_chars = max_chars if server.provider.is_own_server else None
+        self._max_chars = max_chars if is_own else None
         self._pace = None
-        if tokens_per_minute and isinstance(server, HttpServer) and not server.provider.is_own_server:
+        if tokens_per_minute and isinstance(server, HttpServer) and not is_own:
             self._pace = TokenRateLimiter(tokens_per_minute, server.clock, server.sleep)
         self._query_timeout_s = query_timeout_s
         self._batch_timeout_s = batch_timeout_s
@@ -183,9 +181,8 @@ class ApiEmbedder(ApiModel):
         return self._embed([text], True, self._limits())[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        if not texts:
-            return []
-        return self._embed(texts, False, Limits(self._batch_timeout_s, background=self._is_background))
+        limits = Limits(self._batch_timeout_s, background=self._is_background)
+        return self._embed(texts, False, limits) if texts else []
 
     def _limits(self) -> Limits:
         """Return the limits of requests other than documents: those of a query, or of documents for background work."""
@@ -193,10 +190,7 @@ class ApiEmbedder(ApiModel):
         return Limits(timeout_s, background=self._is_background)
 
     def _space(self, limits: Limits) -> EmbeddingSpace:
-        """
-        Return the embedding space of the served model; raise `ModelMismatch` if the model changed since the
-        first use.
-        """
+        """Return the space of the served model; raise `ModelMismatch` if the model changed since the first use."""
         served = self.server.served(limits)
         if self._known_space is not None:
             if served != self._known_space.served:
@@ -209,12 +203,9 @@ class ApiEmbedder(ApiModel):
             received = self._dimensions
         elif self.server.name == provider.embed_model:
             received = received or provider.embed_dimensions
-        if not received:  # measured with texts that also show whether the server computes vectors
-            texts = [prompts.document + text for text in _CANARIES]
-            vectors = list(map(unit_vector, self._send(texts, True, limits)))
-            if len(set(vectors)) == 1:
-                raise BadVector("the server sent the same vector for different texts")
-            received = len(vectors[0]) // 4
+        if not received:
+            (vector,) = self._send(["zlib-1.3.1.tar.gz"], True, limits)
+            received = len(unit_vector(vector)) // 4
         dimensions = self._dimensions or received
         if dimensions > received:
             raise BadVector(f"the server sent {received} numbers instead of {dimensions}")
@@ -222,27 +213,15 @@ class ApiEmbedder(ApiModel):
         return self._known_space
 
     def _embed(self, texts: Sequence[str], is_query: bool, limits: Limits) -> list[Vector]:
-        space = self._space(limits)
+        space, most = self._space(limits), self.server.provider.max_texts
         prompt = space.prompts.query if is_query else space.prompts.document
-        computed: list[Vector] = []
-        for batch in self._batches([prompt + text[: self._max_chars] for text in texts if text.strip()]):
-            raw = self._send_fitting(batch, is_query, limits)
-            computed += [unit_vector(vector, space.received, space.dimensions) for vector in raw]
-        remaining = iter(computed)
-        return [next(remaining) if text.strip() else bytes(4 * space.dimensions) for text in texts]
-
-    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """Group consecutive texts into batches within the limits of one request."""
-        provider = self.server.provider
-        batch: list[str] = []
-        for text in texts:
-            chars = sum(map(len, batch)) + len(text)
-            if batch and (len(batch) == provider.max_texts or chars > provider.max_request_chars):
-                yield batch
-                batch = []
-            batch.append(text)
-        if batch:
-            yield batch
+        sent = [prompt + text[: self._max_chars] for text in texts if text.strip()]
+        vectors = (
+            unit_vector(vector, space.received, space.dimensions)
+            for start in range(0, len(sent), most)
+            for vector in self._send_fitting(sent[start : start + most], is_query, limits)
+        )
+        return [next(vectors) if text.strip() else bytes(4 * space.dimensions) for text in texts]
 
     def _send_fitting(self, texts: list[str], is_query: bool, limits: Limits, cuts: int = 0) -> list[Any]:
         """Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and then the text."""
@@ -258,8 +237,8 @@ class ApiEmbedder(ApiModel):
 
     def _send(self, texts: list[str], is_query: bool, limits: Limits) -> list[Any]:
         provider = self.server.provider
-        body: dict[str, Any] = {"model": self.server.name, provider.texts_name: texts}
-        body |= {**provider.embed_fields, **(provider.query_fields if is_query else provider.document_fields)}
+        body: dict[str, Any] = {provider.texts_name: texts, **provider.embed_fields}
+        body |= provider.query_fields if is_query else provider.document_fields
         if self._dimensions and provider.dimensions_name:
             body[provider.dimensions_name] = self._dimensions
         if self._pace and not is_query:
@@ -288,15 +267,11 @@ class ApiGenerator(ApiModel):
     ) -> str:
         limits = Limits(timeout_s)
         provider = self.server.provider
-        body: dict[str, Any] = {
-            "model": self.server.name,
-            "temperature": temperature,
-            provider.max_tokens_name: max_tokens,
-        }
+        body: dict[str, Any] = {"temperature": temperature, provider.max_tokens_name: max_tokens}
         if provider.is_own_server:
-            prompt = without_thoughts(self.server.served(limits).family, prompt)
-            # Disables thinking in chat templates; other templates and servers ignore it.
+            # Reasoning would exceed every time-out: chat templates have a switch against it, and Qwen 3 a word.
             body["chat_template_kwargs"] = {"enable_thinking": False}
+            prompt += " /no_think" if "qwen3" in self.server.served(limits).family.lower() else ""
         body["messages"] = [{"role": "user", "content": prompt}]
         if schema is not None:
             shape = {"name": "answer", "schema": dict(schema)}
@@ -339,28 +314,21 @@ class ApiReranker(ApiModel):
         is_raw = self._is_raw(self.server.served(limits))
         beginnings = [document[: self.max_document_chars] for document in documents]
         texts = list(dict.fromkeys(beginnings))
-        scores: dict[str, float] = {}
+        scores: list[float] = []
         for start in range(0, len(texts), self.server.provider.max_documents):
             batch = texts[start : start + self.server.provider.max_documents]
             try:
-                raw = self._send(query, batch, limits)
+                scores += self._send(query, batch, limits)
             except InputTooLong:
-                raw = self._send(query, [text[:SHORT_DOCUMENT_CHARS] for text in batch], limits)
-            for text, score in zip(batch, raw, strict=True):
-                if is_raw:
-                    score = 1 / (1 + math.exp(-max(-_STEEPEST, min(_STEEPEST, score))))
-                scores[text] = max(0.0, min(1.0, score))
-        return [scores[text] for text in beginnings]
+                scores += self._send(query, [text[:SHORT_DOCUMENT_CHARS] for text in batch], limits)
+        if is_raw:
+            scores = [1 / (1 + math.exp(-max(-_STEEPEST, min(_STEEPEST, score)))) for score in scores]
+        score_of = dict(zip(texts, scores, strict=True))
+        return [max(0.0, min(1.0, score_of[text])) for text in beginnings]
 
     def _send(self, query: str, batch: list[str], limits: Limits) -> list[float]:
         provider = self.server.provider
-        body = {
-            "model": self.server.name,
-            "query": query,
-            "documents": batch,
-            provider.count_name: len(batch),
-        }
-        body |= provider.rerank_fields
+        body = {"query": query, "documents": batch, provider.count_name: len(batch), **provider.rerank_fields}
         return self.post(provider.rerank_path, body, limits, lambda answer: scores_in(answer, len(batch)))
 
     def _is_raw(self, served: ModelIdentity) -> bool:

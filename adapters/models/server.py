@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
@@ -19,7 +20,6 @@ EMBED, GENERATE, RERANK = "embed", "generate", "rerank"  # roles of a model
 LONGEST_ASKED_S = 300.0  # the longest wait that a server may ask background work for
 EXCERPT = 200  # maximum characters of a server's message
 
-_SHORTEST_KEY = 8  # characters; a shorter query value is a version or a switch
 _TOO_LONG = re.compile(
     r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
     r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
@@ -40,7 +40,7 @@ def secrets_in(url: str) -> tuple[str, ...]:
     parts = urlsplit(url.strip())
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     token = b64encode(f"{user}:{password}".encode()).decode() if password else ""
-    keys = [value for _, value in parse_qsl(parts.query) if len(value) >= _SHORTEST_KEY]
+    keys = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]  # a shorter one is no key
     return tuple(sorted({token, parts.password or "", password, *keys} - {""}, key=len, reverse=True))
 
 
@@ -76,7 +76,6 @@ class Provider:
     document_fields: Json = field(default_factory=dict)
     embed_fields: Json = field(default_factory=dict)
     max_texts: int = 50  # per request
-    max_request_chars: int = 200_000
     generate_model: str = "qwen3"
     max_tokens_name: str = "max_tokens"
     rerank_path: str = ""  # if empty, the provider does not rerank
@@ -92,65 +91,40 @@ class Provider:
 
 
 LLAMA_SERVER = Provider(
-    "llama-server",
-    embed_fields={"encoding_format": "float"},
-    max_texts=8,
-    rerank_path="/v1/rerank",
-    max_documents=4,
-)
-OPENAI = Provider(
-    "openai",
-    host_mark="openai.com",
-    embed_model="text-embedding-3-small",
-    embed_dimensions=1536,
-    dimensions_name="dimensions",
-    embed_fields={"encoding_format": "base64"},
-    max_tokens_name="max_completion_tokens",
-)
-JINA = Provider(
-    "jina",
-    host_mark="jina.ai",
-    embed_model="jina-embeddings-v5-text-small",
-    embed_dimensions=1024,
-    dimensions_name="dimensions",
-    query_fields={"task": "retrieval.query"},
-    document_fields={"task": "retrieval.passage"},
-    embed_fields={"truncate": True, "embedding_type": "base64"},
-    rerank_path="/v1/rerank",
-    rerank_model="jina-reranker-v3",
-    rerank_fields={"return_documents": False},
-)
-VOYAGE = Provider(
-    "voyage",
-    host_mark="voyageai.com",
-    embed_model="voyage-4-large",
-    embed_dimensions=1024,
-    dimensions_name="output_dimension",
-    query_fields={"input_type": "query"},
-    document_fields={"input_type": "document"},
-    embed_fields={"truncation": True, "encoding_format": "base64"},
-    # the limit is 120 000 tokens per request for the large models, and a CJK character may be one token
-    max_request_chars=100_000,
-    rerank_path="/v1/rerank",
-    rerank_model="rerank-2.5",
-    rerank_fields={"truncation": True},
-    count_name="top_k",
-)
-COHERE = Provider(
-    "cohere",
-    host_mark="cohere.",
-    embed_path="/v2/embed",
-    embed_model="embed-v4.0",
-    embed_dimensions=1024,
-    texts_name="texts",
-    dimensions_name="output_dimension",
-    query_fields={"input_type": "search_query"},
-    document_fields={"input_type": "search_document"},
-    embed_fields={"truncate": "END", "embedding_types": ["float"]},
-    rerank_path="/v2/rerank",
-    rerank_model="rerank-v3.5",
-)
-PROVIDERS = {api.name: api for api in (LLAMA_SERVER, OPENAI, JINA, VOYAGE, COHERE)}
+    "llama-server", embed_fields={"encoding_format": "float"}, max_texts=8,
+    rerank_path="/v1/rerank", max_documents=4,
+)  # fmt: skip
+_OTHERS = (
+    Provider(
+        "openai", "openai.com", embed_model="text-embedding-3-small", embed_dimensions=1536,
+        dimensions_name="dimensions", embed_fields={"encoding_format": "base64"},
+        max_tokens_name="max_completion_tokens",
+    ),
+    Provider(
+        "jina", "jina.ai", embed_model="jina-embeddings-v5-text-small", embed_dimensions=1024,
+        dimensions_name="dimensions", query_fields={"task": "retrieval.query"},
+        document_fields={"task": "retrieval.passage"},
+        embed_fields={"truncate": True, "embedding_type": "base64"},
+        rerank_path="/v1/rerank", rerank_model="jina-reranker-v3", rerank_fields={"return_documents": False},
+    ),
+    Provider(
+        "voyage", "voyageai.com", embed_model="voyage-4-large", embed_dimensions=1024,
+        dimensions_name="output_dimension", query_fields={"input_type": "query"},
+        document_fields={"input_type": "document"},
+        embed_fields={"truncation": True, "encoding_format": "base64"},
+        max_texts=25,  # of at most 120 000 tokens together, and a CJK character may be one token
+        rerank_path="/v1/rerank", rerank_model="rerank-2.5", rerank_fields={"truncation": True},
+        count_name="top_k",
+    ),
+    Provider(
+        "cohere", "cohere.", "/v2/embed", "embed-v4.0", 1024, "texts",
+        dimensions_name="output_dimension", query_fields={"input_type": "search_query"},
+        document_fields={"input_type": "search_document"},
+        embed_fields={"truncate": "END", "embedding_types": ["float"]},
+        rerank_path="/v2/rerank", rerank_model="rerank-v3.5",
+    ),
+)  # fmt: skip
+PROVIDERS = {provider.name: provider for provider in (LLAMA_SERVER, *_OTHERS)}
 
 
 def provider_for(url: str, name: str | None = None) -> Provider:
@@ -165,7 +139,7 @@ def provider_for(url: str, name: str | None = None) -> Provider:
     if name:
         return PROVIDERS[name]
     host = (urlsplit(url).hostname or "").lower()
-    return next((api for api in PROVIDERS.values() if api.host_mark and api.host_mark in host), LLAMA_SERVER)
+    return next((provider for provider in _OTHERS if provider.host_mark in host), LLAMA_SERVER)
 
 
 def embeddings_in(answer: Json, count: int) -> list[Any]:
@@ -175,10 +149,9 @@ def embeddings_in(answer: Json, count: int) -> list[Any]:
     Raises:
         LookupError, TypeError, ValueError, AttributeError: the response has another structure, as in `scores_in`.
     """
-    if "embeddings" in answer:
-        vectors: list[Any] = answer["embeddings"]["float"]
-    else:
-        vectors = [entry["embedding"] for entry in _in_order(answer["data"], count)]
+    if "embeddings" not in answer:
+        return [entry["embedding"] for entry in _in_order(answer["data"], count)]
+    vectors: list[Any] = answer["embeddings"]["float"]
     if len(vectors) != count:
         raise ValueError(f"{len(vectors)} vectors for {count} texts")
     return vectors
@@ -196,9 +169,9 @@ def scores_in(answer: Json, count: int) -> list[float]:
 
 
 def _in_order(entries: list[Json], count: int) -> list[Json]:
+    by_index = {entry["index"]: entry for entry in entries}
     if len(entries) != count:
         raise ValueError(f"{len(entries)} entries instead of {count}")
-    by_index = {entry["index"]: entry for entry in entries}
     return [by_index[index] for index in range(count)]
 
 
@@ -239,11 +212,6 @@ def prompts_of(model: str) -> Prompts:
     """Return the prompts of a model by its name; empty prompts for an unknown model."""
     folded = model.lower().replace("_", "-").replace(" ", "-")
     return next((prompts for mark, prompts in _PROMPTS.items() if mark in folded), NO_PROMPTS)
-
-
-def without_thoughts(model: str, prompt: str) -> str:
-    """Return *prompt* with the switch of Qwen 3 to skip reasoning, which would exceed every time-out."""
-    return f"{prompt} /no_think" if "qwen3" in model.lower() else prompt
 
 
 # -- requests ---------------------------------------------------------------------------------------------
@@ -304,6 +272,11 @@ class ModelServer(Protocol):
 
     def close(self) -> None:
         """Release connections or memory; later requests fail."""
+
+
+def encoded(body: Json) -> bytes:
+    """Return *body* as JSON; an unpaired surrogate, which a note may contain, becomes a question mark."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def too_long(label: str, message: str) -> InputTooLong | None:

@@ -106,10 +106,7 @@ class StaticWords:
         self._token_sum = lru_cache(most_words)(self._sum_of)
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
-        """
-        See `clawmem.ports.models.LateInteraction`. Raises `EmbeddingError` if the static vectors
-        are missing.
-        """
+        """See `clawmem.ports.models.LateInteraction`. Raises `EmbeddingError` if the static vectors are missing."""
         if not words:
             return WordSimilarities((), tuple(() for _ in texts))
         # Row 0 represents a text without words.
@@ -122,15 +119,10 @@ class StaticWords:
         total = weights.sum()
         # If no word has a vector, all have the same weight.
         weights = weights / total if total else np.full(len(query), 1 / len(query))
-        if not rows:
-            return WordSimilarities(tuple(weights.tolist()), (), float(total))
-        starts = np.cumsum([0, *map(len, rows[:-1])])
         # Not ``@``: its threads wait for each other longer than this small product takes.
         cosines = np.einsum("ij,kj->ik", units[query], units)
-        nearest = np.clip(
-            np.maximum.reduceat(cosines[:, list(chain.from_iterable(rows))], starts, axis=1), 0, 1
-        )
-        return WordSimilarities(tuple(weights.tolist()), tuple(map(tuple, nearest.T.tolist())), float(total))
+        nearest = [tuple(np.clip(cosines[:, row].max(axis=1), 0, 1).tolist()) for row in rows]
+        return WordSimilarities(tuple(weights.tolist()), tuple(nearest), float(total))
 
     def _sum_of(self, word: str) -> Floats:
         self._embedder = self._embedder or StaticEmbedder()

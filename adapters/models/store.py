@@ -1,9 +1,8 @@
-"""Folders of installed models: complete or absent, with checksums and facts; downloads from huggingface.co."""
+"""Folders of installed models: complete or absent, with checksums and facts."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from hashlib import file_digest
@@ -15,17 +14,6 @@ from typing import Any, NamedTuple
 from clawmem.ports.errors import ConfigError, ExtraMissing
 
 MANIFEST = "manifest.json"
-_DOWNLOADS = ".downloads"  # where interrupted downloads continue
-
-
-class RemoteFile(NamedTuple):
-    """A file at one revision of a repository on huggingface.co, so that its content never changes."""
-
-    repository: str
-    revision: str
-    path: str
-    size: int
-    sha256: str
 
 
 class Manifest(NamedTuple):
@@ -84,18 +72,17 @@ class ModelFolder:
             collect: Writes the files into the empty folder that it is given.
             inspect: Returns the facts about the files in that folder; raises `ConfigError` to refuse them.
         """
-        drafts = f".{self.name}-"
+        parent, prefix = self.path.parent, f".{self.name}-"
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            for leftover in self.path.parent.glob(f"{drafts}*"):
+            parent.mkdir(parents=True, exist_ok=True)
+            for leftover in parent.glob(f"{prefix}*"):
                 shutil.rmtree(leftover, ignore_errors=True)
-            draft = Path(mkdtemp(prefix=drafts, dir=self.path.parent))
+            draft = Path(mkdtemp(prefix=prefix, dir=parent))
             try:
                 collect(draft)
                 facts = inspect(draft)
                 files = {path.name: sha256_of(path) for path in sorted(draft.iterdir())}
-                text = json.dumps(Manifest(files, facts)._asdict(), indent=1)
-                (draft / MANIFEST).write_text(text, "utf-8")
+                (draft / MANIFEST).write_text(json.dumps({"files": files, "facts": facts}, indent=1), "utf-8")
                 self.remove()
                 draft.rename(self.path)
             finally:
@@ -109,45 +96,6 @@ class ModelFolder:
         """Delete the model. The manifest goes first, so that no process opens an incomplete model."""
         (self.path / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(self.path, ignore_errors=True)
-
-    def download(self, remote: RemoteFile, target: Path) -> None:
-        """
-        Fetch *remote* to *target*; an interrupted download continues the next time.
-
-        Environment variables of huggingface_hub apply: HF_ENDPOINT for a mirror, HF_HUB_OFFLINE, HF_TOKEN.
-
-        Raises:
-            ExtraMissing: huggingface_hub is not installed.
-            ConfigError: the file cannot be downloaded, or has another checksum.
-        """
-        require("local", "huggingface_hub")
-        from huggingface_hub import hf_hub_download
-
-        elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} FILE"
-        downloads = self.path.parent / _DOWNLOADS / remote.sha256[:12]
-        try:
-            path = hf_hub_download(
-                remote.repository,
-                remote.path,
-                revision=remote.revision,
-                local_dir=downloads,
-                endpoint=os.environ.get("HF_ENDPOINT") or None,
-            )
-        except Exception as error:  # huggingface_hub raises errors of several libraries
-            reason = str(error).strip().splitlines() or [type(error).__name__]
-            raise ConfigError(
-                f"{remote.repository}/{remote.path} could not be downloaded: {reason[0].rstrip('.')}. "
-                f"Repeat to go on where it stopped, {elsewhere}"
-            ) from error
-        digest = sha256_of(Path(path))
-        if digest == remote.sha256:
-            Path(path).replace(target)
-        shutil.rmtree(downloads, ignore_errors=True)
-        if digest != remote.sha256:
-            raise ConfigError(
-                f"{remote.repository}/{remote.path} differs from the published file (sha256 {digest[:12]}…, not "
-                f"{remote.sha256[:12]}…). Nothing was installed. Repeat, {elsewhere}"
-            )
 
 
 def require(extra: str, *packages: str) -> None:

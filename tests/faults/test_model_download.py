@@ -15,8 +15,7 @@ from llama_server import Role, write_model
 from scripted_server import Answer, ReceivedRequest, ScriptedReply, ScriptedServer, scripted
 
 from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.catalogue import PUBLISHED, Model
-from clawmem.adapters.models.store import RemoteFile
+from clawmem.adapters.models.catalogue import PUBLISHED, Model, RemoteFile
 from clawmem.ports.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(

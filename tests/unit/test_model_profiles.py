@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.adapters.models.server import prompts_of, without_thoughts
+from clawmem.adapters.models.server import prompts_of
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,3 @@ def test_questions_and_documents_are_told_apart() -> None:
     gemma = prompts_of("embeddinggemma")
 
     assert (gemma.query, gemma.document) == ("task: search result | query: ", "title: none | text: ")
-
-
-@pytest.mark.parametrize(
-    ("model", "asked"),
-    [("qmd-query-expansion qwen3", "Why? /no_think"), ("Qwen3-4B", "Why? /no_think"), ("llama", "Why?")],
-)
-def test_only_who_thinks_aloud_is_asked_not_to(model: str, asked: str) -> None:
-    """The sign means nothing to other families, and would be read as part of the question."""
-    assert without_thoughts(model, "Why?") == asked
