@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
-from clawmem.domain.capture.cues import CaptureFinding, Kind
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import Note
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.ports.sessions import Speaker
 
-LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is ignored
-LEAST_SHARED = 2  # common content words of two decisions on the same subject
-SAME_MATTER = 0.6  # share of the smaller sentence's content words
-INVALID_AT = 0.2  # confidence at which an observation becomes inactive
+REVISABLE = frozenset({Kind.DECISION, Kind.PREFERENCE})
 
 
 class Verdict(StrEnum):
@@ -40,7 +36,7 @@ _FRAME = frozenset("use uses used using longer instead rather decided agreed".sp
 _WORD = re.compile(r"[^\W_][\w.+#-]*[^\W_]|[^\W_]")
 
 
-def verdict(new: str, old: str, least_shared: int = LEAST_SHARED) -> Verdict:
+def verdict(new: str, old: str, least_shared: int = 2) -> Verdict:
     """
     Return the relation of the decision *new* to the earlier decision *old*, by their words alone.
 
@@ -49,20 +45,16 @@ def verdict(new: str, old: str, least_shared: int = LEAST_SHARED) -> Verdict:
     at least 0.6 of the smaller one's content words are a contradiction if exactly one is a negation. Otherwise the
     verdict is none, because a wrong verdict would lower a valid decision.
     """
-    left_behind = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
-    new_words, old_words = _words(new), _words(old)
+    abandoned = {match["old"].lower().strip(".") for match in _REPLACED.finditer(new)}
+    new_words, old_words = (set(_WORD.findall(text.lower())) - STOP_WORDS - _FRAME for text in (new, old))
+    is_negation, was_negation = (_NEGATION.search(text) is not None for text in (new, old))
     shared = len(new_words & old_words)
     if shared < least_shared:
         return Verdict.NONE
-    if left_behind & old_words and not _NEGATION.search(old):
+    if abandoned & old_words and not was_negation:
         return Verdict.CONTRADICTION if new_words <= old_words else Verdict.UPDATE
-    if shared >= SAME_MATTER * min(len(new_words), len(old_words)):
-        return (
-            Verdict.CONTRADICTION
-            if bool(_NEGATION.search(new)) is not bool(_NEGATION.search(old))
-            else Verdict.NONE
-        )
-    return Verdict.NONE
+    is_same_subject = shared >= 0.6 * min(len(new_words), len(old_words))
+    return Verdict.CONTRADICTION if is_same_subject and is_negation is not was_negation else Verdict.NONE
 
 
 def lowered(confidence: float, verdict: Verdict) -> float:
@@ -78,43 +70,15 @@ def lowered(confidence: float, verdict: Verdict) -> float:
 
 def is_invalid(content_type: str, confidence: float) -> bool:
     """Whether a document of this type becomes inactive: an observation with a confidence of 0.2 or less."""
-    return content_type == "observation" and confidence <= INVALID_AT
+    return content_type == "observation" and confidence <= 0.2
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower())) - STOP_WORDS - _FRAME
-
-
-class Revision(NamedTuple):
-    """A statement of a session that a later one replaces."""
-
-    old: CaptureFinding
-    new: CaptureFinding
-
-
-_REVISED = re.compile(
-    r"^(?:\w+,? )?actually\b(?!.{0,150}\b(?:also|too)\b)|^on second thoughts?\b|^scratch that\b|^(?:nein,? )?doch lieber\b",
-    re.IGNORECASE,
-)
-
-
-def revisions(found: Sequence[CaptureFinding]) -> list[Revision]:
+def revises(new: Note, old: Note) -> bool:
     """
-    Return the decisions and preferences among the findings of a conversation that later ones replace, in order.
+    Whether a decision or preference replaces an earlier one of the same session, with which it shares a content word.
 
-    A statement replaces those that `verdict` says it does, with one common content word; one after "actually" that opposes none replaces the last one.
     Only the user revises what the assistant said.
     """
-    standing: list[CaptureFinding] = []
-    revised: list[Revision] = []
-    for new in found:
-        if new.kind not in (Kind.DECISION, Kind.PREFERENCE):
-            continue
-        by_user = new.message.speaker is Speaker.USER
-        earlier = [old for old in standing if by_user or old.message.speaker is new.message.speaker]
-        replaced = [old for old in earlier if verdict(new.sentence, old.sentence, 1) is not Verdict.NONE]
-        if not replaced and _REVISED.search(new.sentence):
-            replaced = earlier[-1:]
-        revised += [Revision(old, new) for old in replaced]
-        standing = [*(old for old in standing if old not in replaced), new]
-    return revised
+    is_entitled = new.message.speaker in (Speaker.USER, old.message.speaker)
+    is_revisable = REVISABLE.issuperset((new.kind, old.kind))
+    return is_entitled and is_revisable and verdict(new.quote, old.quote, 1) is not Verdict.NONE

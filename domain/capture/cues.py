@@ -9,17 +9,9 @@ speaker.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from hashlib import sha256
 
-from clawmem.domain.capture.sentences import sentences
-from clawmem.ports.sessions import Speaker, TranscriptMessage
-
-SHORTEST, LONGEST = 10, 500  # characters of a sentence
-CONTEXT_CHARS = 240
-MOST_FAILURES = 10  # of one part of a conversation
+from clawmem.ports.sessions import Speaker
 
 
 class Kind(StrEnum):
@@ -118,16 +110,6 @@ _CUES_OF_USER = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CaptureFinding:
-    """A sentence worth a memory, its kind, its message, and ``context``: the text to which the sentence replies."""
-
-    kind: Kind
-    sentence: str
-    message: TranscriptMessage
-    context: str = ""
-
-
 def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
     """Return the kind of an own statement of *speaker*; ``None`` if it is not worth a memory. Only users prefer."""
     own = _QUOTED.sub("…", sentence.replace("’", "'"))
@@ -140,45 +122,3 @@ def kind_of(sentence: str, speaker: Speaker) -> Kind | None:
         if (cue := pattern.search(own)) and not _FOREIGN.search(own[: cue.start()]):
             return kind
     return None
-
-
-def findings(messages: Sequence[TranscriptMessage]) -> Iterator[CaptureFinding]:
-    """Yield the findings of *messages* in order; a repeated sentence of one kind is found once, ten failures at most."""
-    seen: set[tuple[Kind, str]] = set()
-    failures = 0
-    for place, message in enumerate(messages):
-        for sentence in sentences(message.text):
-            kind = kind_of(sentence, message.speaker) if SHORTEST <= len(sentence) <= LONGEST else None
-            failures += kind is Kind.ANTIPATTERN
-            if (
-                kind is None
-                or (kind, payload(sentence)) in seen
-                or (kind is Kind.ANTIPATTERN and failures > MOST_FAILURES)
-            ):
-                continue
-            seen.add((kind, payload(sentence)))
-            yield CaptureFinding(kind, sentence, message, _context(message, messages[:place]))
-
-
-def payload(sentence: str) -> str:
-    """Return the SHA-256 of *sentence* in lower case with collapsed blanks; duplicates have the same one."""
-    return sha256(" ".join(sentence.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def source(message_id: str, sentence: str) -> str:
-    """Return the identity of *sentence* in its message, by which a repeated import recognises it."""
-    return sha256(f"{message_id}\0{payload(sentence)}".encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _context(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> str:
-    """Return the questions of the last message of the other speaker, to which a statement replies."""
-    other = next(
-        (
-            earlier
-            for earlier in reversed(before[-3:])
-            if earlier.speaker is not message.speaker and earlier.text
-        ),
-        None,
-    )
-    questions = (sentence for sentence in sentences(other.text if other else "") if sentence.endswith("?"))
-    return " ".join(questions)[:CONTEXT_CHARS]

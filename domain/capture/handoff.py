@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.cues import CaptureFinding, Kind
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import Note
 from clawmem.domain.capture.sentences import sentences, spoken_text
 from clawmem.domain.knowledge.llm_answer import TEXTS, object_schema
 from clawmem.ports.sessions import Speaker, TranscriptMessage
@@ -44,26 +45,27 @@ def prompt(conversation: str) -> str:
 
 
 def by_rules(
-    messages: Sequence[TranscriptMessage], found: Sequence[CaptureFinding], steps: Sequence[str] = ()
+    messages: Sequence[TranscriptMessage], notes: Sequence[Note], steps: Sequence[str] = ()
 ) -> dict[str, list[str]]:
     """
     Return the sections of a handoff by rules alone, sentences in order of the conversation.
 
     Args:
-        found: The findings in *messages*.
+        notes: The notes in *messages*.
         steps: The next steps named in *messages*; a decision that is a next step is listed in that section only.
     """
     prompts = [message.text for message in messages if message.speaker is Speaker.USER and message.text]
-    decisions = [finding.sentence for finding in found if finding.kind is Kind.DECISION]
-    learned = [finding.sentence for finding in found if finding.kind is not Kind.DECISION]
+    decisions = [note.quote for note in notes if note.kind is Kind.DECISION]
+    written = files_written(messages)
+    read = dict.fromkeys(file.path for message in messages for file in message.files)
     return {
         "request": [shortened(text, REQUEST_CHARS) for text in dict.fromkeys((*prompts[:1], *prompts[-1:]))],
-        "investigated": [f"Read {path}" for path in files_read(messages)][:MOST_ITEMS],
-        "learned": learned[-MOST_ITEMS:],
+        "investigated": [f"Read {path}" for path in read if path not in written][:MOST_ITEMS],
+        "learned": [note.quote for note in notes if note.kind is not Kind.DECISION][-MOST_ITEMS:],
         "done": [text for text in decisions if not any(_flat(step) in _flat(text) for step in steps)][
             -MOST_ITEMS:
         ],
-        "files": files_written(messages)[:MOST_FILES],
+        "files": written[:MOST_FILES],
         "next": [*steps],
     }
 
@@ -120,24 +122,14 @@ def sections_of(body: str) -> dict[str, list[str]]:
 
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     """Return a one-line summary of a session: what was done, else the request; 200 characters at most."""
-    for name in ("done", "request"):
-        if items := [item for item in sections.get(name, ()) if item.strip()]:
-            return shortened(" ".join(" ".join(items).split()), SUMMARY_CHARS)
-    return ""
+    texts = (" ".join(" ".join(sections.get(name, ())).split()) for name in ("done", "request"))
+    return shortened(next(filter(None, texts), ""), SUMMARY_CHARS)
 
 
 def files_written(messages: Sequence[TranscriptMessage]) -> list[str]:
     """Return the changed files, each once, in order of their first change."""
     touched = (file for message in messages for file in message.files)
     return list(dict.fromkeys(file.path for file in touched if file.is_written))
-
-
-def files_read(messages: Sequence[TranscriptMessage]) -> list[str]:
-    """Return the files that were read but not changed, each once, in order of the first read."""
-    written = set(files_written(messages))
-    return list(
-        dict.fromkeys(file.path for message in messages for file in message.files if file.path not in written)
-    )
 
 
 def _items(texts: Iterable[str]) -> str:
@@ -163,7 +155,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _NONE = frozenset(("", "none", "nothing", "n/a", "na", "no", "done", "tbd", "keine", "nichts"))
-_MARK = re.compile(r"^(?P<heading>#{1,6}\s+)?(?P<item>(?:[-*+•]|\d{1,3}[.)])\s+)?(?P<box>\[[ xX✓✔]\]\s+)?")
+_MARK = re.compile(r"^(?:#{1,6}\s+)?((?:[-*+•]|\d{1,3}[.)])\s+)?(?:(\[[ xX✓✔]\])\s+)?")
 
 
 def remaining_steps(messages: Sequence[TranscriptMessage]) -> list[str]:
@@ -189,28 +181,21 @@ def next_steps(text: str) -> Iterator[str]:
     """
     is_listed = False
     for line in spoken_text(text).replace("**", "").replace("__", "").splitlines():
-        plain, box, is_item = _unmarked(line)
+        item, box, rest = _MARK.split(line.strip(), maxsplit=1)[1:]
+        plain = " ".join(rest.split())
         steps: list[str] = []
         if box:
             steps = [plain] if box == "[ ]" else []
-        elif is_item and is_listed and not _LABEL.match(plain):
+        elif item and is_listed and not _LABEL.match(plain):
             steps = [plain]
         else:
             for sentence in sentences(plain):
                 label = _LABEL.match(sentence)
-                rest = sentence[label.end() :] if label else sentence
-                is_listed = label is not None and not rest
+                step = sentence[label.end() :] if label else sentence
+                is_listed = label is not None and not step
                 if label or (_STATED.search(sentence) and not sentence.endswith("?")):
-                    steps.append(rest)
+                    steps.append(step)
         yield from (step[:STEP_CHARS].strip() for step in steps if _flat(step) not in _NONE)
-
-
-def _unmarked(line: str) -> tuple[str, str, bool]:
-    """Return *line* without its marks, its check box if any, and whether it is a list item."""
-    line = line.strip()
-    marks = _MARK.match(line)
-    assert marks is not None, "every part of the pattern is optional"
-    return " ".join(line[marks.end() :].split()), (marks["box"] or "").strip(), bool(marks["item"])
 
 
 # -- compaction ---------------------------------------------------------------------------------------
@@ -229,7 +214,7 @@ _SCRATCHPAD = re.compile(
 _SUMMARY = re.compile(r"(?<!`)<summary\b[^<>]*>(.*?)(?:(?<!`)</summary\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
-def state_of(recent: Sequence[TranscriptMessage], found: Sequence[CaptureFinding]) -> str:
+def state_of(recent: Sequence[TranscriptMessage], notes: Sequence[Note]) -> str:
     """
     Return the Markdown of the current state: last request, decisions, questions and changed files.
 
@@ -238,31 +223,27 @@ def state_of(recent: Sequence[TranscriptMessage], found: Sequence[CaptureFinding
 
     Args:
         recent: The latest messages, no more than `MESSAGES`.
-        found: The findings in *recent*.
+        notes: The notes in *recent*.
     """
     prompts = (
         message.text for message in reversed(recent) if message.speaker is Speaker.USER and message.text
     )
     request = next(prompts, "")[:REQUEST_CHARS]
-    wanted = _words(request)
-    decisions = [finding.sentence for finding in reversed(found) if finding.kind is Kind.DECISION]
-    decisions.sort(key=lambda sentence: -len(wanted & _words(sentence)))
+    wanted = set(_WORD.findall(request.lower()))
+    decisions = [note.quote for note in reversed(notes) if note.kind is Kind.DECISION]
+    decisions.sort(key=lambda sentence: -len(wanted.intersection(_WORD.findall(sentence.lower()))))
     latest = (sentence for message in recent[-QUESTION_MESSAGES:] for sentence in sentences(message.text))
-    paths = (path for path in files_written(recent) if SHORTEST_PATH <= len(path) <= LONGEST_PATH)
+    paths = [path for path in files_written(recent) if SHORTEST_PATH <= len(path) <= LONGEST_PATH]
     sections = {
         "Last User Request": request,
         "Key Decisions This Session": _items(sentence[:DECISION_CHARS] for sentence in decisions[:DECISIONS]),
         "Open Questions / Unresolved": _items([text for text in latest if text.endswith("?")][-QUESTIONS:]),
-        "Files Modified This Session": _items(list(paths)[-STATE_FILES:]),
+        "Files Modified This Session": _items(paths[-STATE_FILES:]),
     }
     if not any(sections.values()):
         return ""
     parts = [f"## {heading}\n\n{text or 'None.'}" for heading, text in sections.items()]
     return "\n\n".join(["# State before compaction", *parts]) + "\n"
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.lower()))
 
 
 def summary_part(report: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from clawmem.domain.briefing.packing import shortened
-from clawmem.domain.capture.cues import CaptureFinding, Kind, source
+from clawmem.domain.capture.cues import Kind, kind_of
+from clawmem.domain.capture.sentences import sentences
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.sessions import TranscriptMessage, session_key
 
@@ -16,15 +19,14 @@ if TYPE_CHECKING:
 
 COLLECTION = OWN_COLLECTION
 OBSERVATIONS = "agent/observations"
-HANDOFFS = "agent/handoffs"
 TITLE_CHARS = 80
+SHORTEST, LONGEST = 10, 500  # characters of a sentence
+CONTEXT_CHARS = 240
+MOST_FAILURES = 10  # of one part of a conversation
 HALF_HOUR_MS, WEEK_MS = 30 * 60_000, 7 * 86_400_000
 _LOCAL = re.compile(
     r"\b(?:this|diese[mrs]?) (?:repo|repository|project|codebase|workspace|projekt)\b", re.IGNORECASE
 )
-_NAME_CHARS = 60
-_HASH_CHARS = 8
-_DAY_CHARS = 10
 
 
 def confidence_of(kind: Kind, *, by_model: bool = False) -> float:
@@ -51,8 +53,8 @@ class Note:
     """
     A statement to keep as a document.
 
-    ``quote`` is a verbatim sentence of ``message``. ``facts``, ``narrative``, ``tags`` and ``statements`` come from a
-    model and are empty if rules found the note.
+    ``quote`` is a verbatim sentence of ``message``, ``context`` the questions to which it replies. ``facts``,
+    ``narrative``, ``tags`` and ``statements`` come from a model and are empty if rules found the note.
     """
 
     kind: Kind
@@ -72,10 +74,37 @@ class Note:
         return bool(self.tags)
 
 
-def note_of(finding: CaptureFinding) -> Note:
-    """Return a finding of the rules as a note: the sentence is both title and quote."""
-    kind, sentence = finding.kind, finding.sentence
-    return Note(kind, title_of(sentence), sentence, finding.message, confidence_of(kind), finding.context)
+def notes_by_rules(messages: Sequence[TranscriptMessage]) -> Iterator[Note]:
+    """
+    Yield the sentences of *messages* that are worth a memory, in order.
+
+    A repeated sentence of one kind is found once, and ten failures at most.
+    """
+    seen: set[tuple[Kind, str]] = set()
+    failures = 0
+    for place, message in enumerate(messages):
+        before = (other for other in reversed(messages[max(0, place - 3) : place]) if other.text)
+        other = next((other for other in before if other.speaker is not message.speaker), None)
+        questions = (text for text in sentences(other.text if other else "") if text.endswith("?"))
+        context = " ".join(questions)[:CONTEXT_CHARS]
+        for sentence in sentences(message.text):
+            kind = kind_of(sentence, message.speaker) if SHORTEST <= len(sentence) <= LONGEST else None
+            failures += kind is Kind.ANTIPATTERN
+            if kind is None or (kind, key := payload(sentence)) in seen:
+                continue
+            if kind is not Kind.ANTIPATTERN or failures <= MOST_FAILURES:
+                seen.add((kind, key))
+                yield Note(kind, title_of(sentence), sentence, message, confidence_of(kind), context)
+
+
+def payload(sentence: str) -> str:
+    """Return the SHA-256 of *sentence* in lower case with collapsed blanks; duplicates have the same one."""
+    return sha256(" ".join(sentence.lower().split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def source(message_id: str, sentence: str) -> str:
+    """Return the identity of *sentence* in its message, by which a repeated import recognises it."""
+    return sha256(f"{message_id}\0{payload(sentence)}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def title_of(sentence: str) -> str:
@@ -90,7 +119,7 @@ def is_local(sentence: str) -> bool:
 
 def note_path(note: Note, session_id: str) -> str:
     """Return the path of a note in `COLLECTION`: ``agent/observations/<day>-<key of session>-<type>-<hash>.md``."""
-    name = source(note.message.id, note.quote)[:_HASH_CHARS]
+    name = source(note.message.id, note.quote)[:8]
     return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.kind}-{name}.md"
 
 
@@ -108,30 +137,19 @@ def note_body(note: Note, place: str) -> str:
 
 
 def handoff_path(at: str, session_id: str) -> str:
-    """Return the path of a session's handoff: ``agent/handoffs/<day>-<key of session>.md``."""
-    return f"{HANDOFFS}/{_stem(at, session_id)}.md"
+    """
+    Return the path of a session's handoff: ``agent/handoffs/<day>-<key of session>.md``.
+
+    The summary of a compacted session is next to it: ``…-compacted.md``.
+    """
+    return f"agent/handoffs/{_stem(at, session_id)}.md"
 
 
-def summary_path(at: str, session_id: str) -> str:
-    """Return the path of a compacted session's summary, next to its handoff: ``…-compacted.md``."""
-    return f"{HANDOFFS}/{_stem(at, session_id)}-compacted.md"
-
-
-def handoff_title(session_id: str) -> str:
-    """Return the title of a session's handoff."""
-    return f"Handoff of session {_session_name(session_id)}"
-
-
-def summary_title(session_id: str) -> str:
-    """Return the title of a compacted session's summary."""
-    return f"Session {_session_name(session_id)} when its conversation was compacted"
-
-
-def _session_name(session_id: str) -> str:
+def session_name(session_id: str) -> str:
     """Return the id of a session as a title shows it: on one line, and cut to 60 characters with its key at the end."""
-    name = " ".join(session_id.split())[:_NAME_CHARS]
+    name = " ".join(session_id.split())[:60]
     return name if name == session_id else f"{name}-{session_key(session_id)}".lstrip("-")
 
 
 def _stem(at: str, session_id: str) -> str:
-    return f"{at[:_DAY_CHARS] or 'undated'}-{session_key(session_id)}"
+    return f"{at[:10] or 'undated'}-{session_key(session_id)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.contradiction import LEAST_MODEL_CONFIDENCE, Verdict
+from clawmem.domain.capture.contradiction import Verdict
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import TITLE_CHARS, Note, confidence_of
 from clawmem.domain.knowledge.evidence import is_grounded, proves
@@ -27,6 +27,7 @@ ASSISTANT_CHARS = 500
 TRANSCRIPT_CHARS = 8000  # 2000 tokens of four characters
 MAX_TOKENS = 2000
 TEMPERATURE = 0.3
+LEAST_MODEL_CONFIDENCE = 0.7  # of a verdict
 SHORTEST_FACT = 5
 SHORTEST_QUOTE = 10
 

@@ -13,7 +13,7 @@ from capture_world import GREETING, LEDGER, World
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.services.capture.decisions import NOTHING
+from clawmem.app.services.capture.decisions import CaptureReport
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.contracts.samples import fetch
 from clawmem.ports.knowledge import RelationKind
@@ -86,7 +86,6 @@ class TestDecisionExtractor:
         "change",
         [
             "We use MySQL instead of Postgres for the ledger.",
-            "Actually, let's use MySQL.",
             "We no longer use Postgres.",
         ],
     )
@@ -130,7 +129,7 @@ class TestDecisionExtractor:
         try:
             assert world.kept() == []
             assert len(world.extract(session).stored) == 2
-            assert world.extract(session) == NOTHING
+            assert world.extract(session) == CaptureReport()
         finally:
             world.vault.close()
 

@@ -153,7 +153,7 @@ class TestTime:
             Triple(ledger, "uses", postgres, number, "2026-02-01"),
         ]
         world.vault.triples.add(said)
-        Facts(world.vault.documents, world.vault.triples).end_replaced(said)
+        Facts(world.vault.documents, world.vault.triples).reapply(number)
 
         def facts(trust: Origin) -> list[str]:
             with world.vault.transactions.writing():

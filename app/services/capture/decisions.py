@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,45 +12,33 @@ from clawmem.app.services.capture.session import (
     CursorConflict,
     IsEcho,
     Left,
-    ModelAnswer,
     Session,
     SessionReader,
     UnreadMessages,
     model_answer,
 )
 from clawmem.app.services.indexing.publish import Publisher
+from clawmem.app.services.knowledge.resolving import Resolve
 from clawmem.domain.capture import observations
-from clawmem.domain.capture.contradiction import Revision, Verdict, is_invalid, lowered, revisions, verdict
-from clawmem.domain.capture.cues import CaptureFinding, Kind, findings, payload
-from clawmem.domain.capture.notes import COLLECTION, Note, note_of, title_of
+from clawmem.domain.capture.contradiction import REVISABLE, Verdict, is_invalid, lowered, revises, verdict
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import COLLECTION, Note, notes_by_rules, title_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, only_one
-from clawmem.domain.knowledge.triples import LITERAL, confidence_of
+from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.indexes import LexicalIndex
-from clawmem.ports.knowledge import (
-    Entity,
-    EntityStore,
-    Relation,
-    RelationKind,
-    RelationStore,
-    Triple,
-    TripleStore,
-)
-from clawmem.ports.models import Generator, JsonSchema
+from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.sessions import CaptureStore, Transcripts
 from clawmem.ports.storage import Transactions
 
 CANDIDATES = 5  # per new decision
 READER = "decision-extractor"
-DAY = len("2026-03-31")
 JUDGED = frozenset({"decision", "observation"})
-
-Judge = Callable[[str, str], Verdict]  # the new decision, the earlier one
 
 
 class Conflict(NamedTuple):
@@ -80,9 +68,6 @@ class CaptureReport:
     degraded: str = ""
 
 
-NOTHING = CaptureReport()
-
-
 @dataclass(frozen=True, slots=True)
 class DecisionExtractor:
     """
@@ -100,7 +85,6 @@ class DecisionExtractor:
     lexical: LexicalIndex
     relations: RelationStore
     entities: EntityStore
-    triples: TripleStore
     transactions: Transactions
     publisher: Publisher
     memories: Memories
@@ -121,48 +105,41 @@ class DecisionExtractor:
         reader = SessionReader(self.captures, self.transcripts, READER)
         news = reader.news(session)
         if news is None:
-            return NOTHING
-        found = list(findings(news.part.messages))
-        noted, degraded = self._notes(news, found)
+            return CaptureReport()
+        noted, degraded = self._notes(news)
         notes = [self._redacted(note) for note in noted if not self.is_echo(note.quote)]
-        by_model = self.generator is not None and not degraded
-        conflicts = self._conflicts(notes, session.id, self._judge if by_model else verdict)
+        generator = None if degraded else self.generator
+        conflicts = list(self._conflicts(notes, session.id, generator))
         causes: list[observations.Cause] = []
-        if by_model and (facts := observations.facts_of(notes)):
+        if generator and (facts := observations.facts_of(notes)):
             prompt = observations.causes_prompt(facts)
-            value, _ = self._ask(prompt, observations.CAUSES, observations.CAUSES_TOKENS)
-            causes = observations.read_causes(value, facts)
+            schema, most = observations.CAUSES, observations.CAUSES_TOKENS
+            causes = observations.read_causes(
+                model_answer(generator, self.left, prompt, schema, most).value, facts
+            )
         try:
             with self.transactions.writing():
-                report = self._store(notes, conflicts, revisions(found), causes, session)
+                report = self._store(notes, conflicts, causes, session)
                 reader.finish(session, news)
         except CursorConflict:
-            return NOTHING
+            return CaptureReport()
         return replace(report, degraded=degraded)
 
     # -- reading ------------------------------------------------------------------------------------
 
-    def _notes(self, news: UnreadMessages, found: Iterable[CaptureFinding]) -> tuple[list[Note], str]:
+    def _notes(self, news: UnreadMessages) -> tuple[list[Note], str]:
         """Return the notes of a model, or of rules with the reason why a model's answer is missing."""
-        by_rules = [note_of(finding) for finding in found if finding.message.line > news.seen.line]
+        by_rules = [note for note in notes_by_rules(news.part.messages) if note.message.line > news.seen.line]
         if self.generator is None:
             return by_rules, ""
         prompt = observations.observer_prompt(redact(observations.transcript_excerpt(news.fresh)))
-        value, failure = self._ask(prompt, observations.OBSERVER, observations.MAX_TOKENS)
+        schema, most = observations.OBSERVER, observations.MAX_TOKENS
+        value, failure = model_answer(self.generator, self.left, prompt, schema, most)
         if notes := observations.read_notes(value, news.fresh):
             quotes = "\n".join(note.quote for note in notes)
             failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
             return [*notes, *(note for note in failures if note.quote.strip(".!") not in quotes)], ""
         return by_rules, failure or "the model noted nothing that the conversation supports"
-
-    def _judge(self, new: str, old: str) -> Verdict:
-        prompt = observations.judge_prompt(new, old)
-        value, failure = self._ask(prompt, observations.JUDGE, observations.JUDGE_TOKENS)
-        return verdict(new, old) if failure else observations.read_verdict(value)
-
-    def _ask(self, prompt: str, schema: JsonSchema, max_tokens: int) -> ModelAnswer:
-        assert self.generator is not None, "only called with a generator"
-        return model_answer(self.generator, self.left, prompt, schema, max_tokens)
 
     def _redacted(self, note: Note) -> Note:
         """Return *note* without secrets, and without repetitions of injected context."""
@@ -179,20 +156,34 @@ class DecisionExtractor:
             ),
         )
 
-    def _conflicts(self, notes: Iterable[Note], session_id: str, judge: Judge) -> list[Conflict]:
-        """Return conflicts of decisions among *notes* with their five best lexical matches; nothing is changed."""
-        conflicts = []
-        for note in (note for note in notes if note.kind is Kind.DECISION):
+    def _conflicts(
+        self, notes: Iterable[Note], session_id: str, generator: Generator | None
+    ) -> Iterator[Conflict]:
+        """
+        Yield conflicts of decisions and preferences with their five best lexical matches; nothing is changed.
+
+        A generator judges decisions of other sessions, if there is one.
+        """
+        for note in (note for note in notes if note.kind in REVISABLE):
             query = query_forms(note.quote).relaxed
             hits = self.lexical.search(query, Grain.DOCUMENT, CANDIDATES, Scope(frozenset({COLLECTION})))
             for document in self.documents.many(hit.key.document_id for hit in hits).values():
                 sightings = self.captures.sightings(document.id)
-                if sightings and document.content_type in JUDGED:
-                    is_own = any(sighting.session_id == session_id for sighting in sightings)
-                    answer = (verdict if is_own else judge)(note.quote, sightings[0].quote)
-                    if answer is not Verdict.NONE:
-                        conflicts.append(Conflict(note, document, answer, is_own))
-        return conflicts
+                is_own = any(sighting.session_id == session_id for sighting in sightings)
+                if not sightings or not (
+                    document.content_type in REVISABLE
+                    if is_own
+                    else note.kind is Kind.DECISION and document.content_type in JUDGED
+                ):
+                    continue
+                answer = verdict(note.quote, sightings[0].quote, 1 if is_own else 2)
+                if generator and not is_own:
+                    prompt = observations.judge_prompt(note.quote, sightings[0].quote)
+                    schema, most = observations.JUDGE, observations.JUDGE_TOKENS
+                    value, failure = model_answer(generator, self.left, prompt, schema, most)
+                    answer = answer if failure else observations.read_verdict(value)
+                if answer is not Verdict.NONE:
+                    yield Conflict(note, document, answer, is_own)
 
     # -- writing, inside a transaction --------------------------------------------------------------
 
@@ -200,23 +191,25 @@ class DecisionExtractor:
         self,
         notes: Iterable[Note],
         conflicts: Sequence[Conflict],
-        revised: Sequence[Revision],
         causes: Iterable[observations.Cause],
         session: Session,
     ) -> CaptureReport:
         saved: dict[Note, SavedMemory] = {}
+        statements = 0
         for note in sorted(dict.fromkeys(notes), key=lambda note: note.message.line):
-            replaced = {
+            revised = [memory.document_id for old, memory in saved.items() if revises(note, old)]
+            replaced = {document.path for document in self.documents.many(revised).values()}
+            replaced |= {
                 conflict.document.path for conflict in conflicts if conflict.is_own and conflict.note == note
             }
-            for revision in revised:
-                if note.quote.rstrip(".") in redact(revision.new.sentence):
-                    sighting = self.captures.earliest(
-                        payload(redact(revision.old.sentence)), revision.old.kind
-                    )
-                    earlier = self.documents.many([sighting.document_id]) if sighting else {}
-                    replaced |= {document.path for document in earlier.values()}
             saved[note] = self.memories.keep(note, session, supersedes=replaced)
+            if number := saved[note].document_id:
+                proved = [(statement, note.quote) for statement in note.statements]
+                written_ms = parse_iso(note.message.at)
+                since = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)
+                resolve = Resolve(self.entities).entity_named
+                certainty = confidence_of(note.kind)
+                statements += self.publisher.facts.record(number, proved, resolve, since, certainty)
         inserted, merged = (
             tuple(memory.document_id for memory in saved.values() if memory.action is action)
             for action in (Action.INSERTED, Action.MERGED)
@@ -229,9 +222,6 @@ class DecisionExtractor:
             and self._lower(conflict, saved[conflict.note].document_id)
         ]
         related = self.relations.put(self._relations(causes, saved))
-        statements = sum(
-            self._keep_facts(note, memory.document_id) for note, memory in saved.items() if memory.document_id
-        )
         return CaptureReport(inserted, merged, tuple(changed), related, statements)
 
     def _lower(self, conflict: Conflict, new_id: int) -> bool:
@@ -252,32 +242,6 @@ class DecisionExtractor:
         if is_invalid(document.content_type, confidence):
             self.publisher.withdraw([document.id], InactiveReason.SUPERSEDED)
         return True
-
-    def _keep_facts(self, note: Note, document_id: int) -> int:
-        """Store the facts in *note*, the document *document_id*, valid from its day; return the number of new ones."""
-        written_ms = parse_iso(note.message.at)
-        day = iso_utc(self.clock.now_ms() if written_ms is None else written_ms)[:DAY]
-        confidence = confidence_of(note.kind)
-        triples = [
-            Triple(
-                self._entity(subject),
-                predicate,
-                other if predicate in LITERAL else self._entity(other),
-                document_id,
-                valid_from=day,
-                confidence=confidence,
-                said=note.quote,
-            )
-            for subject, predicate, other in note.statements
-        ]
-        new = self.triples.add(triples)
-        self.publisher.facts.end_replaced(triples)
-        return new
-
-    def _entity(self, name: str) -> Entity:
-        """Return the only entity of this name; if there is none or several, a concept."""
-        known = only_one(name, self.entities.known(ids_of(name)))
-        return known or Entity(entity_id(name, CONCEPT), name, CONCEPT)
 
     def _relations(
         self, causes: Iterable[observations.Cause], saved: Mapping[Note, SavedMemory]

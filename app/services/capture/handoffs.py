@@ -15,14 +15,14 @@ from clawmem.app.services.capture.session import (
     model_answer,
 )
 from clawmem.domain.capture import handoff, observations
-from clawmem.domain.capture.contradiction import revisions
-from clawmem.domain.capture.cues import CaptureFinding, findings, source
+from clawmem.domain.capture.contradiction import revises
 from clawmem.domain.capture.notes import (
     COLLECTION,
+    Note,
     handoff_path,
-    handoff_title,
-    summary_path,
-    summary_title,
+    notes_by_rules,
+    session_name,
+    source,
 )
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.evidence import is_grounded
@@ -88,7 +88,7 @@ class Handoffs:
             safe = {name: [redact(item) for item in items] for name, items in sections.items()}
             entry = known or sessions.Session(session.id, min(moments[0], now) if moments else now)
             path = _path(known) or handoff_path(entry.started_at, session.id)
-            title = handoff_title(session.id)
+            title = f"Handoff of session {session_name(session.id)}"
             body = handoff.text_of(safe, title)
             before = self.documents.at(COLLECTION, path)
             if before and before.inactive is None and self.documents.body(before.id) == body:
@@ -128,7 +128,7 @@ class Handoffs:
             for step in handoff.remaining_steps(messages)
             if not self.is_echo(step) or redact(step) in own
         ]
-        plain = handoff.by_rules(messages, self._findings(messages), steps)
+        plain = handoff.by_rules(messages, self._notes(messages), steps)
         sections, degraded = plain, ""
         if self.generator is not None:
             prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
@@ -146,20 +146,23 @@ class Handoffs:
                 degraded = degraded or "the model gave no usable answer"
         return (sections if handoff.is_worth_keeping(sections, plain) else {}), degraded
 
-    def _findings(self, messages: Sequence[TranscriptMessage]) -> list[CaptureFinding]:
+    def _notes(self, messages: Sequence[TranscriptMessage]) -> list[Note]:
         """
-        Return the findings in *messages* that hold at their end, without repetitions of injected context.
+        Return the notes in *messages* that hold at their end, without repetitions of injected context.
 
-        A finding that was captured from the same message before is original, even if injected context repeats it now.
+        A note that was captured from the same message before is original, even if injected context repeats it now.
         """
         original = [
-            finding
-            for finding in findings(messages)
-            if not self.is_echo(finding.sentence)
-            or self.captures.is_known(source(finding.message.id, redact(finding.sentence)))
+            note
+            for note in notes_by_rules(messages)
+            if not self.is_echo(note.quote)
+            or self.captures.is_known(source(note.message.id, redact(note.quote)))
         ]
-        replaced = [revision.old for revision in revisions(original)]
-        return [finding for finding in original if finding not in replaced]
+        return [
+            note
+            for place, note in enumerate(original)
+            if not any(revises(later, note) for later in original[place + 1 :])
+        ]
 
     def summarize(self, session: Session, summary: str) -> int:
         """
@@ -174,13 +177,14 @@ class Handoffs:
         text = redact("\n".join(line for line in lines if not self.is_echo(line))).strip()
         if not text:
             return 0
-        title, now = summary_title(session.id), iso_utc(self.clock.now_ms())
+        title = f"Session {session_name(session.id)} when its conversation was compacted"
+        now = iso_utc(self.clock.now_ms())
         with self.transactions.writing():
             known = self.sessions.get(session.id)
             if known is None:  # its start names the summary, also of a compaction on a later day
                 known = sessions.Session(session.id, now)
                 self.sessions.save(known)
-            path = summary_path(known.started_at, session.id)
+            path = handoff_path(known.started_at, session.id).replace(".md", "-compacted.md")
             before = self.documents.at(COLLECTION, path)
             if before is not None and before.inactive is InactiveReason.FORGOTTEN:
                 return 0
@@ -199,7 +203,7 @@ class Handoffs:
         latest = self.transcripts.read(session.transcript, enough=handoff.MESSAGES).messages[
             -handoff.MESSAGES :
         ]
-        return redact(handoff.state_of(latest, self._findings(latest)))
+        return redact(handoff.state_of(latest, self._notes(latest)))
 
 
 def _path(known: sessions.Session | None) -> str | None:

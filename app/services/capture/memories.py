@@ -12,7 +12,6 @@ from typing import NamedTuple
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.capture.visibility import APPLIES_TO
 from clawmem.app.services.indexing.publish import Declarations, Publisher
-from clawmem.domain.capture.cues import payload, source
 from clawmem.domain.capture.notes import (
     COLLECTION,
     TITLE_CHARS,
@@ -21,6 +20,8 @@ from clawmem.domain.capture.notes import (
     merge_window_ms,
     note_body,
     note_path,
+    payload,
+    source,
 )
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key

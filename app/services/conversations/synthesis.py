@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
-from clawmem.domain.capture.cues import Kind, findings
-from clawmem.domain.capture.notes import Note, note_body, note_of
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
 from clawmem.domain.capture.observations import OBSERVER, TEMPERATURE, observer_prompt, read_notes
 from clawmem.domain.conversations.places import CONVERSATION, fact_path
 from clawmem.domain.conversations.units import messages_of
@@ -108,7 +108,7 @@ class SynthesizeFacts:
         body = self.documents.body(document.id) or ""
         messages = messages_of(body, document.authored_at)
         if self.ask is None:
-            notes = list(map(note_of, findings(messages)))
+            notes = list(notes_by_rules(messages))
         elif has_injection(body):  # not shown to a model
             return []
         else:

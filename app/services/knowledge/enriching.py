@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from clawmem.app.services.knowledge.asking import DAY, Ask, DailyLimitReached
+from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
@@ -29,7 +29,7 @@ from clawmem.domain.knowledge.enrichment import (
 from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.notes import Content
-from clawmem.domain.knowledge.triples import LITERAL, Statement, confidence_of
+from clawmem.domain.knowledge.triples import Statement, confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.redaction import redact
@@ -46,7 +46,6 @@ from clawmem.ports.knowledge import (
     Relation,
     RelationKind,
     RelationStore,
-    Triple,
     TripleStore,
 )
 from clawmem.ports.records import Grain, Term
@@ -319,7 +318,12 @@ class Enrich:
                 return EnrichReport()
             noted = self._put_note(Note(document.id, *answers.content, origin=model))
             new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
-            triples = self._put_triples(reading, answers.statements, resolve)
+            triples = 0
+            if not reading.has_own_triples:
+                certainty, since = confidence_of(document.content_type), document.authored_at
+                triples = self._facts.record(
+                    document.id, answers.statements, resolve.entity_named, since, certainty, anew=True
+                )
             links = self._put_links(document.id, answers.links)
             evolved = 0
             for note, update in answers.evolved:
@@ -351,32 +355,6 @@ class Enrich:
         others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in targets]
         relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
         return sum(relations.renew(kind, BY_MODEL, [document_id], stated[kind]) for kind in LINK_KINDS)
-
-    def _put_triples(
-        self, reading: Reading, statements: Sequence[tuple[Statement, str]], resolve: Resolve
-    ) -> int:
-        """Replace the facts of a document; return the number of new ones."""
-        if reading.has_own_triples:
-            return 0
-        document, stores = reading.document, self._stores
-        triples = [
-            Triple(
-                resolve.entity_named(subject),
-                predicate,
-                other if predicate in LITERAL else resolve.entity_named(other),
-                document.id,
-                valid_from=document.authored_at[:DAY],
-                confidence=confidence_of(document.content_type),
-                said=quote,
-            )
-            for (subject, predicate, other), quote in statements
-        ]
-        reopened = stores.triples.reopen(document.id)
-        stores.triples.forget(document.id)
-        new = stores.triples.add(triples)
-        self._facts.end_replaced(triples)
-        self._facts.end_again(reopened)
-        return new
 
     # -- both ---------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import Field
 from rapidfuzz import fuzz, process
@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 from clawmem.app.services.documents.records import DocumentReference, Record, provenance_of, reference_to
 from clawmem.domain.documents.address import folded
 from clawmem.domain.knowledge.entities import ids_of
-from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
+from clawmem.domain.knowledge.triples import LITERAL, MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.documents import DocumentStore
@@ -28,6 +28,7 @@ from clawmem.ports.knowledge import (
 from clawmem.ports.records import Document, Origin
 
 SUGGESTIONS = 5
+DAY = len("2026-03-31")
 LOOKED_AT = 100_000  # entities whose names are compared
 LEAST_LIKENESS = 75  # of 100; "Kowalcyk" and "Marta Kowalczyk" have 79, "Redis" and "Reeds" 80
 
@@ -199,71 +200,86 @@ MOST_HELD = 1000  # facts per entity that are checked
 
 
 class Facts:
-    """The ending of facts by later ones that contradict them. To be called inside `Transactions.writing`."""
+    """Recording of facts, and the ending of those that others contradict. Call it inside `Transactions.writing`."""
 
     def __init__(self, documents: DocumentStore, triples: TripleStore) -> None:
         self._documents = documents
         self._triples = triples
 
-    def end_replaced(self, new: Sequence[Triple]) -> int:
+    def record(
+        self,
+        document_id: int,
+        statements: Iterable[tuple[Statement, str]],
+        entity: Callable[[str], Entity],
+        since: str,
+        confidence: float,
+        *,
+        anew: bool = False,
+    ) -> int:
         """
-        End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
+        Store the *statements* of a document, each with the sentence that proves it; return the number of new facts.
 
-        Facts in *new* may have ended, too: an older document is often read after the one that contradicts it.
+        Args:
+            entity: Returns the entity of a name.
+            since: The day or time from which they hold.
+            anew: Whether they take the place of the facts that the document stated before.
         """
-        over = [*self._over_since(new)]
-        for document_id in {later.document_id for later in self._stated_later(new)}:
-            over += self._over_since(self._triples.of_document(document_id))
-        over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
-        return sum([self._triples.end(fact, last.valid_from, last.document_id) for fact, last in over])
+        triples = [
+            Triple(
+                entity(subject),
+                predicate,
+                other if predicate in LITERAL else entity(other),
+                document_id,
+                valid_from=since[:DAY],
+                confidence=confidence,
+                said=sentence,
+            )
+            for (subject, predicate, other), sentence in statements
+        ]
+        reopened = self._triples.reopen(document_id) if anew else []
+        if anew:
+            self._triples.forget(document_id)
+        new = self._triples.add(triples)
+        self._end([*triples, *reopened])
+        return new
 
     def reopen(self, document_id: int) -> None:
         """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
-        self.end_again(self._triples.reopen(document_id))
-
-    def end_again(self, reopened: Sequence[Triple]) -> None:
-        """End the *reopened* facts again if another document still contradicts them."""
-        for number in {fact.document_id for fact in reopened}:
-            self.end_replaced([fact for fact in reopened if fact.document_id == number])
+        self._end(self._triples.reopen(document_id))
 
     def reapply(self, document_id: int) -> None:
         """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
-        if facts := self._triples.of_document(document_id):
-            self.end_replaced(facts)
+        self._end(self._triples.of_document(document_id))
 
-    def _over_since(self, stated: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
-        """
-        Yield each fact that *stated*, the facts of one document, ends, with the fact that ends it.
+    def _end(self, facts: Sequence[Triple]) -> None:
+        """End what *facts* replace, and those of them that another document replaces: it may have been read before."""
+        stating = {fact.document_id for fact in facts}
+        for name in {fact.subject.id for fact in facts}:
+            moves = self._triples.recorded(name, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
+            stating |= {move.document_id for move in moves}
+        for name in {fact.object_id for fact in facts if fact.object_id}:
+            replacements = self._triples.recorded(name, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
+            stating |= {replacement.document_id for replacement in replacements}
+        over = [pair for number in sorted(stating) for pair in self._replaced_by(number)]
+        for fact, last in sorted(
+            over, key=lambda pair: pair[1].valid_from
+        ):  # the earliest contradiction ends a fact
+            self._triples.end(fact, last.valid_from, last.document_id)
 
-        Only facts of verified documents end others.
-        """
-        sources = self._documents.many({fact.document_id for fact in stated}).values()
-        if not all(is_verified(source.origin) for source in sources):
+    def _replaced_by(self, document_id: int) -> Iterator[tuple[Triple, Triple]]:
+        """Yield each fact that a verified document ends, with the fact that ends it."""
+        document = self._documents.get(document_id)
+        if document is None or not is_verified(document.origin):
             return
+        stated = self._triples.of_document(document_id)
         statements = {in_ids(fact) for fact in stated}
         for last in stated:
-            for fact in self._touched(last):
-                if ends_statement(statements, in_ids(fact)):
-                    yield fact, last
-
-    def _touched(self, triple: Triple) -> list[Triple]:
-        """Return the recorded facts about the subject of a move, or about the object of a replacement."""
-        if triple.predicate == MIGRATED_TO:
-            return self._triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
-        if triple.predicate == REPLACED:
-            return self._triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
-        return []
-
-    def _stated_later(self, new: Sequence[Triple]) -> Iterator[Triple]:
-        """Yield the moves and replacements of the same entities that were stated on a later day."""
-        since = min((fact.valid_from for fact in new), default="")
-        recorded = self._triples.recorded
-        for thing in {fact.subject.id for fact in new}:
-            moves = recorded(thing, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
-            yield from (move for move in moves if move.valid_from > since)
-        for thing in {fact.object_id for fact in new if fact.object_id}:
-            replacements = recorded(thing, MOST_HELD, Direction.INCOMING, predicate=REPLACED)
-            yield from (replacement for replacement in replacements if replacement.valid_from > since)
+            touched: list[Triple] = []
+            if last.predicate == MIGRATED_TO:
+                touched = self._triples.recorded(last.subject.id, MOST_HELD, Direction.OUTGOING)
+            elif last.predicate == REPLACED:
+                touched = self._triples.recorded(last.object_id, MOST_HELD, Direction.INCOMING)
+            yield from ((fact, last) for fact in touched if ends_statement(statements, in_ids(fact)))
 
 
 def in_ids(triple: Triple) -> Statement:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.domain.capture.cues import CaptureFinding, Kind, findings
+from clawmem.domain.capture.cues import Kind
+from clawmem.domain.capture.notes import Note, notes_by_rules
 from clawmem.domain.conversations.units import messages_of, unit_body
 
 CONVERSATIONS = Path(__file__).parents[2] / "data" / "mined_conversations.jsonl"
@@ -15,9 +16,9 @@ PRECISION, RECALL = 0.80, 0.55
 KINDS = (Kind.DECISION, Kind.PREFERENCE)
 
 
-def statements(names: list[str], texts: list[str]) -> list[CaptureFinding]:
+def statements(names: list[str], texts: list[str]) -> list[Note]:
     messages = messages_of(unit_body(names, texts), "2025-01-01T00:00:00.000Z")
-    return [finding for finding in findings(messages) if finding.kind in KINDS]
+    return [note for note in notes_by_rules(messages) if note.kind in KINDS]
 
 
 def test_rules_find_what_people_decided() -> None:
@@ -29,13 +30,9 @@ def test_rules_find_what_people_decided() -> None:
         facts = statements(names, [text for _, text in one["turns"]])
         labels = [(Kind(kind), part) for kind, part in one["labels"] if kind in KINDS]
         found += len(facts)
-        right += sum(
-            any(fact.kind is kind and part in fact.sentence for kind, part in labels) for fact in facts
-        )
+        right += sum(any(fact.kind is kind and part in fact.quote for kind, part in labels) for fact in facts)
         labelled += len(labels)
-        hit += sum(
-            any(fact.kind is kind and part in fact.sentence for fact in facts) for kind, part in labels
-        )
+        hit += sum(any(fact.kind is kind and part in fact.quote for fact in facts) for kind, part in labels)
 
     assert right / found >= PRECISION, (right, found)
     assert hit / labelled >= RECALL, (hit, labelled)
@@ -52,4 +49,4 @@ def test_rules_find_what_people_decided() -> None:
 )
 def test_what_was_said_is_a_fact_of_its_kind(said: str, kind: Kind | None) -> None:
     """A custom that is confirmed is no preference, and thanks may precede a decision."""
-    assert [finding.kind for finding in statements(["Anna"], [said])] == ([kind] if kind else [])
+    assert [note.kind for note in statements(["Anna"], [said])] == ([kind] if kind else [])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from clawmem.domain.capture import observations
-from clawmem.domain.capture.cues import CaptureFinding, Kind
+from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.handoff import state_of
+from clawmem.domain.capture.notes import Note
 from clawmem.domain.capture.observations import observer_prompt, read_notes
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
@@ -19,8 +20,8 @@ def section(state: str, heading: str) -> list[str]:
     return state.partition(f"## {heading}\n\n")[2].partition("\n\n")[0].strip().splitlines()
 
 
-def found(kind: Kind, messages: list[TranscriptMessage]) -> list[CaptureFinding]:
-    return [CaptureFinding(kind, message.text, message) for message in messages]
+def found(kind: Kind, messages: list[TranscriptMessage]) -> list[Note]:
+    return [Note(kind, "", message.text, message, 0.8) for message in messages]
 
 
 def test_before_compaction_fifteen_decisions_of_150_characters() -> None:

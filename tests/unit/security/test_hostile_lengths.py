@@ -11,8 +11,8 @@ import pytest
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.files.transcripts import message_of
 from clawmem.app.services.indexing.source import parse_source
-from clawmem.domain.capture.cues import findings
 from clawmem.domain.capture.handoff import next_steps, summary_part
+from clawmem.domain.capture.notes import notes_by_rules
 from clawmem.domain.knowledge.names import names_in
 from clawmem.domain.retrieval.expansion import expansion_prompt
 from clawmem.domain.retrieval.intent import classify_intent
@@ -48,7 +48,7 @@ def transcript_line(text: str) -> None:
         {"type": "assistant", "message": {"content": [{"type": "text", "text": f"a {text} a"}]}}
     )
     message, _ = message_of(line.encode(), 1)
-    list(findings([message]))
+    list(notes_by_rules([message]))
     list(next_steps(message.text))
 
 
