@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -89,18 +89,23 @@ class LeaseStore(Protocol):
         """Release *lease* before it expires. A lost lease changes nothing and does not affect the new holder."""
 
 
-class SalvageReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SalvageReport:
     """
-    Report on the records saved from a damaged vault.
+    Report on the records saved from a damaged vault; ``damaged`` is the old file, empty in a preview.
 
     ``kept`` counts the rows saved from each table, ``lost`` the unreadable ones (None: unknown). ``notes`` are
-    documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly damaged.
+    documents whose text is lost, as ``collection/path``, ``spoilt`` those whose text is partly damaged. ``remarks``
+    say what else is to be done.
     """
 
     kept: Mapping[str, int]
     lost: Mapping[str, int | None]
-    notes: tuple[str, ...] = ()
-    spoilt: tuple[str, ...] = ()
+    notes: Sequence[str]
+    spoilt: Sequence[str]
+    vault: str
+    damaged: str
+    remarks: Sequence[str] = ()
 
 
 Value = str | int | float | bytes | None

@@ -23,14 +23,14 @@ _HALVINGS = 12  # of the row numbers between unreadable rows
 _OF_VAULTS = {"content", "documents", "fragments", "meta"}  # tables of every vault
 
 
-def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
+def repair_vault(vault: str, draft: str, aside: str) -> SalvageReport:
     """
     Replace the damaged *vault* by a new one with its readable records; the damaged file stays as *aside*.
 
     The new file is written as *draft*, so a repair that is killed changes nothing. Indexes stay empty.
 
     Args:
-        aside: None: report what would be kept and lost, and change nothing.
+        aside: If empty, report what would be kept and lost, and change nothing.
 
     Raises:
         VaultLocked: Another process is writing.
@@ -59,7 +59,7 @@ def repair_vault(vault: str, draft: str, aside: str | None) -> SalvageReport:
         ) from error
     finally:
         discard_vault(draft)
-    return SalvageReport(kept, lost, tuple(notes), tuple(damaged))
+    return SalvageReport(kept, lost, notes, damaged, vault, aside)
 
 
 def discard_vault(path: str) -> None:

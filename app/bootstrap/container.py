@@ -194,7 +194,7 @@ class Gateways(containers.DeclarativeContainer):
     copy_vault: Callable[..., bool] = gateway("sqlite.snapshot:copy_vault", place)
     back_up: Callable[[str], int] = gateway("sqlite.snapshot:back_up_vault", place)
     discard_vault: Callable[[], None] = gateway("sqlite.repair:discard_vault", place)
-    repair_vault: Callable[[str, str | None], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
+    repair_vault: Callable[[str, str], SalvageReport] = gateway("sqlite.repair:repair_vault", place)
     vault_records: Callable[[], VaultRecords] = gateway("sqlite.records:SqliteRecords", place)
     restore_bundle: Callable[..., RestoredBundle] = Function(
         lazy("app.services.portability.bundle:restore_records"),

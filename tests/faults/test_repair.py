@@ -97,7 +97,7 @@ class TestSalvage:
         with closing(open_vault(str(home.vault))) as vault:
             assert rows(vault) == before
             assert vault.storage.check() == []
-        assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, (), ())
+        assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, [], [])
 
     @pytest.mark.parametrize("number", [15, pytest.param(60, marks=pytest.mark.slow)])
     def test_no_more_than_one_page_is_lost(self, home: Home, tmp_path: Path, number: int) -> None:
@@ -107,7 +107,7 @@ class TestSalvage:
         chance, owners = random.Random(3), dict(_owners(home))
         for page, damage in pages(home, number):
             home.spoil(page, damage, chance)
-            salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), None)
+            salvaged = repair_vault(str(home.vault), str(tmp_path / "draft"), "")
             short = {name for name, count in before.items() if salvaged.kept.get(name, 0) < count}
             assert len(short) <= 1 or owners[page] == "sqlite_schema", (page, short)
             assert short <= set(salvaged.lost), page

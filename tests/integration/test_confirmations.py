@@ -30,7 +30,7 @@ def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
     """Before it is confirmed, in words and for programs."""
     record = json.loads(remembered("doctor", "--repair", "--json").stdout)
 
-    assert "Nothing would be lost." in record["error"]
+    assert "Would be lost: nothing." in record["error"]
     assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": []}
 
 

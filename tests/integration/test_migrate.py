@@ -155,7 +155,7 @@ class TestMigrate:
             said = station.run("rebuild", "--backend", backend).stdout
             words, vectors = METHODS[backend]
 
-            assert f"to {backend}: words by {words}, vectors by {vectors}." in said
+            assert f"backend: {backend}\n" in said
             assert station.methods() == (words, vectors)
             assert station.run("doctor", "--verify").stdout == AGREED
             now = station.answers(*VERBS)
@@ -233,13 +233,7 @@ class TestRebuild:
 
         roles = [role for role in Role if index in ("all", role)]
         words, vectors = METHODS[backend]
-        assert said == {
-            "rebuilt": roles,
-            "before": backend,
-            "backend": backend,
-            "lexical": words,
-            "vectors": vectors,
-        }
+        assert (said["backend"], said["lexical_method"], said["vector_method"]) == (backend, words, vectors)
         assert [label for label, _ in bars] == [f"Building the {role} index" for role in roles]
         in_one_step = ("sqlite", "Building the vectors index")  # the table of vec0 is written at once
         counted = [steps.told for label, steps in bars if (backend, label) != in_one_step]

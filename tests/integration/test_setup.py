@@ -362,7 +362,7 @@ def test_an_agent_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
     assert done.exit_code == 4
     codex, gemini = json.loads(done.stdout)["clients"]
     assert codex["changed"] and "cannot be read" in gemini["error"]
-    assert "??    Gemini CLI: whether it is connected is unknown" in invoke("setup", "--check").output
+    assert "FAIL  Gemini CLI: whether it is connected is unknown" in invoke("setup", "--check").output
 
 
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:

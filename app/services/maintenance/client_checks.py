@@ -66,7 +66,7 @@ class ClientChecks(NamedTuple):
             fault = next(self._faults(name, state, project), "")
         except ConfigError as error:
             doubt = f"whether it is connected is unknown, because its file cannot be read: {error}"
-            return CheckResult(title, True, doubt, "Then run: clawmem setup --check")
+            return CheckResult(title, False, doubt, "Then run: clawmem setup --check")
         if fault:
             return CheckResult(title, False, fault, f"{remedy} --remove" if "twice" in fault else remedy)
         if not state.commands:

@@ -23,8 +23,6 @@ class CheckResult:
     """
     Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed).
 
-    A check that found no fault of clawmem, but could not look everywhere, is ``ok`` with a remedy.
-
     ``provider`` is the model provider that was examined, if any.
     """
 
@@ -36,8 +34,8 @@ class CheckResult:
 
     @property
     def line(self) -> str:
-        """Return the finding as a line that begins with ok, FAIL or, where something is unknown, with question marks."""
-        mark = "FAIL" if not self.ok else "??  " if self.way_out else "ok  "
+        """Return the finding as a line that begins with ok or FAIL."""
+        mark = "ok  " if self.ok else "FAIL"
         remedy = f"{'' if self.detail.endswith('.') else '.'} {self.way_out}" if self.way_out else ""
         return f"{mark}  {self.check}: {self.detail}{remedy}"
 
