@@ -124,6 +124,15 @@ class Markdown:
         """The headings that have a text, in order."""
         return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.label]
 
+    def heading_above(self, line: int) -> str:
+        """Return the headings above *line*, joined with " › "; empty if there is none."""
+        path: list[Block] = []
+        for heading in self.headings:
+            if heading.start_line > line:
+                break
+            path = [*(above for above in path if above.level < heading.level), heading]
+        return " › ".join(heading.label for heading in path)
+
     @cached_property
     def prose(self) -> str:
         """The body with code, formulas and comments replaced by blanks; lengths and line numbers do not change."""

@@ -57,7 +57,7 @@ class TestWhatIsSaid:
         assert "notes/people/ann.md" in said.block
         assert "Her backups" not in said.block
 
-    @pytest.mark.parametrize(("others", "in_full"), [(0, 1), (4, 2)])
+    @pytest.mark.parametrize(("others", "in_full"), [(0, 1), (1, 2), (4, 0)])
     def test_cut_texts_fill_the_space_that_is_left(self, home: Home, others: int, in_full: int) -> None:
         """The best texts are shown to their ends as far as the block has room; the others are cut to their best lines."""
         texts = {

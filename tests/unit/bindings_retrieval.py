@@ -90,8 +90,8 @@ def _mmr(given: dict[str, Any]) -> list[str]:
 
 
 def _snippet(given: dict[str, Any]) -> dict[str, Any]:
-    around = given.get("around")
-    shown = snippet(**{**given, "around": tuple(around) if around else None})
+    places = {name: tuple(given[name]) for name in ("found", "within") if name in given}
+    shown = snippet(**{**given, **places})
     return {
         "text": shown.text,
         "start_line": shown.start_line,

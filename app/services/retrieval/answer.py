@@ -12,18 +12,15 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, LoadedTexts, RetrievalStores, Trace
 from clawmem.domain.conversations.units import reply_to
+from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
-from clawmem.domain.retrieval.excerpts import (
-    Place,
-    entry_of,
-    heading_above,
-)
 from clawmem.domain.retrieval.question import Question
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
+    Place,
     Snippet,
     holds_any,
     single_line,
@@ -86,7 +83,7 @@ class Result(ResultFields):
         span, line = self.span, self.start_line
         if span and span.kind is FragmentKind.LINE and span.start_line <= line <= span.end_line:
             return span.heading
-        return heading_above(self.body, line - self.document.body_line)
+        return Markdown(self.body, first_line=0).heading_above(line - self.document.body_line)
 
     def snippet(self) -> Snippet:
         """
@@ -110,20 +107,14 @@ class Result(ResultFields):
             return best
         if reply[1] - start <= self.shown_length:
             return whole_lines(self.body, (start, reply[1]), self.document.body_line)
-        return self._cut(reply, clipped=True)
+        return self._cut(within=reply)
 
     def _best_lines(self) -> Snippet:
-        question, offsets = self.question, self._offsets()
-        if self.unit is Unit.LINE or question is None:
-            return self._cut(offsets)
-        named = question.named_time
-        if named and (entry := entry_of(self.body, named, now_ms=question.now_ms, zone=question.zone)):
-            return self._cut(entry, clipped=True)
-        best = self._cut(None if self.purpose else offsets)
-        if holds_any(self.body[slice(*offsets)] if offsets else best.text, self.words):
-            return best
-        elsewhere = self._cut(None)
-        return elsewhere if holds_any(elsewhere.text, self.words) else self._in_front_matter() or best
+        place = (self.span.start, self.span.end) if self.span and self.span.end > self.span.start else None
+        if self.unit is Unit.LINE or self.question is None:
+            return self._cut(within=place)
+        best = self._cut(found=place)
+        return best if holds_any(best.text, self.words) else self._in_front_matter() or best
 
     @cached_property
     def _unnamed(self) -> list[str]:
@@ -138,20 +129,16 @@ class Result(ResultFields):
         start = sum(len(line) + 1 for line in lines[:first])
         return start, start + sum(len(line) + 1 for line in lines[first : first + shown.line_count])
 
-    def _cut(self, around: Place | None, *, clipped: bool = False) -> Snippet:
+    def _cut(self, *, found: Place | None = None, within: Place | None = None) -> Snippet:
         return snippet(
             self.body,
             self.words,
             intent_terms=self.purpose,
-            around=around,
+            found=found,
+            within=within,
             max_length=self.shown_length,
             first_line=self.document.body_line,
-            clipped=clipped or self.unit is Unit.LINE,
         )
-
-    def _offsets(self) -> tuple[int, int] | None:
-        span = self.span
-        return (span.start, span.end) if span and span.end > span.start else None
 
     def _in_front_matter(self) -> Snippet | None:
         """

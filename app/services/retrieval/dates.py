@@ -21,7 +21,6 @@ from clawmem.domain.retrieval.by_date import (
     newest_first,
     period_name,
 )
-from clawmem.domain.retrieval.excerpts import entry_of
 from clawmem.domain.retrieval.question import ANY_KIND, NewestQuestion
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
@@ -197,16 +196,19 @@ def written_in(stores: RetrievalStores, request: RetrievalRequest, work: Work) -
 
     To those of a day belong notes with a section whose heading is its date, such as 2026-03-31.
     """
-    question, named = request.question, request.question.named_time
+    named = request.question.named_time
     scope = scope_within(request.scope, named) if named else request.scope
     ids = {*stores.documents.ids(scope)}  # the scope has only documents of the types, tags and properties
     day = period_name(named) if named else ""
     if named and len(day) == len("2026-03-31"):
         dated = LexicalQuery(tuple(map(Term, day.split("-"))), every=True)
         hits = stores.lexical.search(dated, Grain.LINE, MOST_ENTRIES, request.scope)
-        bodies = work.texts.bodies(hit.key.document_id for hit in hits)
+        spans = work.texts.spans(hit.key for hit in hits)
+        numbers = day.split("-")
         ids |= {
-            n for n, b in bodies.items() if entry_of(b, named, now_ms=question.now_ms, zone=question.zone)
+            key.document_id
+            for key, span in spans.items()
+            if all(number in span.heading.rpartition(" › ")[2] for number in numbers)
         }
     return {n: d for n, d in stores.documents.many(ids).items() if d.inactive is None}
 
