@@ -1,14 +1,32 @@
-"""Policies of OpenClaw's own memory, for programs that keep a conversation: flush before compaction, and pruning."""
+"""OpenClaw: the memory of one agent in a vault of its own, and policies for programs that keep a conversation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import os
+import re
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationError
 
-from clawmem.app.operations.operation import Command, Effect, Opening, Request, Result, operation
-from clawmem.app.operations.output import plural
+from clawmem.app.environment.private_files import make_folder, write_whole
+from clawmem.app.operations.embedding import embed_texts
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    Opening,
+    Option,
+    Request,
+    Result,
+    operation,
+)
+from clawmem.app.operations.output import Verbatim
+from clawmem.app.services.openclaw import AgentSettings, MemoryHit
+from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS
 from clawmem.domain.openclaw.flush import (
     LARGEST_TRANSCRIPT,
     NO_REPLY,
@@ -19,14 +37,18 @@ from clawmem.domain.openclaw.flush import (
     flush_threshold,
     is_flush_due,
 )
-from clawmem.domain.openclaw.pruning import CACHE_TTL_MS, Message, is_cache_expired, prune
+from clawmem.domain.openclaw.pruning import Message, Pruned, is_cache_expired, prune
+from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
 from clawmem.domain.openclaw.session_notes import FOLDER
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.ports.errors import ConfigError, EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.openclaw import AgentMemory
+    from clawmem.app.settings.model import Settings
 
 WINDOW = 200_000  # tokens
-MOST_MESSAGES = 10_000
 
 PROMPT = (
     "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
@@ -36,6 +58,12 @@ PROMPT = (
 SYSTEM_PROMPT = "This is a silent turn before a compaction. Only write memory; do not answer the user. Begin the answer with {silent}."
 
 Tokens = Annotated[int, Field(ge=0, le=10**9)]
+ContextWindow = Annotated[Tokens, Field(description="Tokens of the context window.")]
+PathText = Annotated[str, Field(min_length=1, max_length=4_000)]
+without_vault = partial(operation, is_tool=False, any_vault=False, opens=Opening.NOTHING)
+
+
+# -- policies -------------------------------------------------------------------------------------------
 
 
 class FlushPlan(Result):
@@ -43,61 +71,19 @@ class FlushPlan(Result):
 
     is_due: bool
     threshold_tokens: int
-    soft_threshold_tokens: int
-    reserve_tokens_floor: int
-    force_flush_transcript_bytes: int
+    soft_threshold_tokens: int = SOFT_TOKENS
+    reserve_tokens_floor: int = RESERVE_TOKENS
+    force_flush_transcript_bytes: int = LARGEST_TRANSCRIPT
     relative_path: str = Field(description="The file of today in the workspace.")
     prompt: str
-    system_prompt: str
-    silent_reply: str = Field(description="An answer that begins so is not shown.")
+    system_prompt: str = SYSTEM_PROMPT.format(silent=NO_REPLY)
+    silent_reply: str = Field(default=NO_REPLY, description="An answer that begins so is not shown.")
 
 
-class SavedSession(Result):
-    """The note of a session; ``path`` is empty for a session without messages."""
-
-    path: str
-
-
-class PrunedMessage(Request):
-    """A message of a request to a model."""
-
-    role: Literal["system", "user", "assistant", "tool"]
-    text: str
-    fixed: bool = Field(
-        False, description="The message has an image, or belongs to a tool whose results stay."
-    )
-
-
-class ShorterMessage(Result):
-    """The new text of the message at a position, counted from 0."""
-
-    index: int
-    text: str
-
-
-class PrunedContext(Result):
-    """The messages that get shorter; all others stay as they are."""
-
-    changed: list[ShorterMessage]
-    characters_before: int
-    characters_after: int
-
-
-@operation(
-    Effect.READS,
-    text=lambda plan: (
-        f"A flush to {plan.relative_path} is due "
-        + ("now." if plan.is_due else f"from {plan.threshold_tokens} tokens on.")
-    ),
-    route="/openclaw/flush-plan",
-    commands=(Command("openclaw flush-plan"),),
-    is_tool=False,
-    any_vault=False,
-    opens=Opening.NOTHING,
-)
+@without_vault(Effect.READS, route="/openclaw/flush-plan", commands=(Command("openclaw flush-plan"),))
 def flush_plan(
     services: Services,
-    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW,
+    context_window: ContextWindow = WINDOW,
     total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0,
     compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0,
     flushed_at: Annotated[
@@ -108,49 +94,34 @@ def flush_plan(
     compacts_at: Annotated[
         Tokens, Field(description="Tokens at which the program compacts, if that is known; else 0.")
     ] = 0,
-    read_only: Annotated[bool, Field(description="The agent may not write to its workspace.")] = False,
-    heartbeat: Annotated[bool, Field(description="A timer started the turn.")] = False,
 ) -> FlushPlan:
     """Return when and how an agent saves its memory before a compaction; once for each compaction."""
     settings = FlushSettings(reserve_tokens=reserve_tokens, compacts_at=compacts_at)
-    state = FlushState(
-        total_tokens,
-        context_window,
-        compactions,
-        flushed_at,
-        transcript_bytes,
-        can_write=not read_only,
-        is_heartbeat=heartbeat,
-    )
+    state = FlushState(total_tokens, context_window, compactions, flushed_at, transcript_bytes)
     file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
     return FlushPlan(
         is_due=is_flush_due(state, settings),
         threshold_tokens=flush_threshold(context_window, settings),
-        soft_threshold_tokens=SOFT_TOKENS,
-        reserve_tokens_floor=RESERVE_TOKENS,
-        force_flush_transcript_bytes=LARGEST_TRANSCRIPT,
         relative_path=file,
         prompt=PROMPT.format(file=file, silent=NO_REPLY),
-        system_prompt=SYSTEM_PROMPT.format(silent=NO_REPLY),
-        silent_reply=NO_REPLY,
     )
 
 
-@operation(
+class SavedSession(Result):
+    """The note of a session; ``path`` is empty for a session without messages."""
+
+    path: str
+
+
+@without_vault(
     Effect.REPEATABLE,
     text=lambda saved: saved.path or "The session has no messages.",
     commands=(Command("openclaw session-note"),),
-    is_tool=False,
-    any_vault=False,
-    opens=Opening.NOTHING,
 )
 def session_note(
     services: Services,
-    transcript: Annotated[
-        str,
-        Field(min_length=1, max_length=4_000, description="Absolute path of the transcript, a .jsonl file."),
-    ],
-    workspace: Annotated[str, Field(min_length=1, max_length=4_000, description="Folder of the agent.")],
+    transcript: Annotated[PathText, Field(description="Absolute path of the transcript, a .jsonl file.")],
+    workspace: Annotated[PathText, Field(description="Folder of the agent.")],
 ) -> SavedSession:
     """
     Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
@@ -160,43 +131,302 @@ def session_note(
     return SavedSession(path=services.save_session(transcript, workspace))
 
 
-@operation(
-    Effect.READS,
-    text=lambda pruned: (
-        f"{plural(len(pruned.changed), 'result')} shortened: {pruned.characters_before} characters became "
-        f"{pruned.characters_after}."
-    ),
-    route="/context/prune",
-    by_post=True,
-    is_tool=False,
-    any_vault=False,
-    opens=Opening.NOTHING,
-    commands=(),
-)
+@without_vault(Effect.READS, route="/context/prune", by_post=True, commands=())
 def prune_context(
     services: Services,
-    messages: Annotated[list[PrunedMessage], Field(max_length=MOST_MESSAGES, description="Oldest first.")],
-    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW,
+    messages: Annotated[list[Message], Field(max_length=10_000, description="Oldest first.")],
+    context_window: ContextWindow = WINDOW,
     last_request_at: Annotated[
-        int | None,
-        Field(ge=0, description="Time of the last request to the model, in milliseconds since 1970."),
+        int | None, Field(ge=0, description="Time of the last request to the model, in ms since 1970.")
     ] = None,
-    ttl_ms: Annotated[
-        int, Field(ge=0, description="Life of the prompt cache; before its end nothing is pruned.")
-    ] = CACHE_TTL_MS,
-) -> PrunedContext:
+) -> Pruned:
     """
-    Shorten old tool results of a request, as soon as the prompt cache of the provider has expired.
+    Shorten old tool results of a request if the prompt cache of the provider has expired, after five minutes.
 
     Long results keep their beginning and end; in a full window the oldest are cleared. Results after the third-last
     answer stay. Without the time of the last request the cache counts as expired.
     """
-    now = services.clock.now_ms()
-    if last_request_at is not None and not is_cache_expired(last_request_at, now, ttl_ms):
-        size = sum(len(message.text) for message in messages)
-        return PrunedContext(changed=[], characters_before=size, characters_after=size)
-    found = prune(
-        [Message(message.role, message.text, message.fixed) for message in messages], context_window
+    if last_request_at is None or is_cache_expired(last_request_at, services.clock.now_ms()):
+        return prune(messages, context_window)
+    size = sum(len(message.text) for message in messages)
+    return Pruned({}, size, size)
+
+
+# -- the memory of one agent, ranked as OpenClaw does ------------------------------------------------------
+
+
+def _checked_agent(text: str) -> str:
+    if not re.fullmatch("[a-z0-9][a-z0-9_-]{0,63}", text):  # without capitals no two agents share a file
+        raise ValueError(
+            f"{text[:80]!r} is no id of an agent: small letters, digits, '-' and '_', at most 64"
+        )
+    return text
+
+
+def _existing(text: str) -> str:
+    path = Path(text).expanduser().resolve()
+    if not path.exists():
+        raise ValueError(f"{text} does not exist. Create it, or give another path")
+    return str(path)
+
+
+Agent = Annotated[
+    str, Field(description="Id of the agent; its memory is its own."), AfterValidator(_checked_agent)
+]
+
+
+class IndexAgent(Request):
+    """The sources of the memory; without a value as in the last pass."""
+
+    agent: Agent = "main"
+    workspace: Annotated[
+        str,
+        Field(description="Folder of the agent, with MEMORY.md and memory/; needed once."),
+        AfterValidator(_existing),
+    ] = ""
+    extra: Annotated[
+        list[Annotated[str, AfterValidator(_existing)]] | None,
+        Field(description="More files or folders of notes; may be repeated."),
+    ] = None
+    sessions: Annotated[
+        bool | None,
+        Field(description="Whether the agent's sessions are indexed; at first not."),
+        Option(("--sessions/--no-sessions",)),
+    ] = None
+    all_sessions: Annotated[
+        bool,
+        Field(description="Read every changed session, not only those that grew by 100 kB or 50 messages."),
+    ] = False
+    chunk_tokens: Annotated[
+        int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
+    ] = None
+    chunk_overlap: Annotated[
+        int | None,
+        Field(ge=0, le=4_000, description=f"Tokens shared with the chunk before; at first {OVERLAP_TOKENS}."),
+    ] = None
+
+
+class AgentStatus(AgentSettings):
+    """Sources and content of the memory of an agent; ``changes`` counts what a pass over the sources did."""
+
+    agent: str
+    vault: str
+    files: dict[str, int] = Field(description="Number of files by source.")
+    chunks: int
+    pending: int = Field(description="Chunks without a vector.")
+    model: str | None
+    changes: dict[str, int] = Field(default={})
+    remarks: list[str] = Field(default=[])
+
+
+class AgentAnswer(Result):
+    """The best chunks; ``degraded`` names searches that could not take part, with reasons."""
+
+    results: list[MemoryHit]
+    model: str | None
+    degraded: dict[str, str]
+
+
+class AgentFile(Result):
+    """Lines of a memory file."""
+
+    path: str
+    text: str
+    start_line: int
+    total_lines: int
+
+
+def _state(settings: Settings) -> Path:
+    """Return the folder in which OpenClaw keeps its agents; ``clawmem/AGENT.json`` are the settings of a memory."""
+    return Path(os.environ.get("OPENCLAW_STATE_DIR") or settings.home / ".openclaw").expanduser()
+
+
+def _known(settings: Settings, agent: str) -> AgentSettings:
+    """Return the settings of a memory; raise `NotFound` if there is none, and `ConfigError` if they are damaged."""
+    file = _state(settings) / "clawmem" / f"{agent}.json"
+    remedy = f"Run: clawmem openclaw index --agent {agent} --workspace FOLDER"
+    try:
+        return AgentSettings.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        raise NotFound("memory of the agent", agent, remark=remedy) from None
+    except (OSError, ValidationError) as error:
+        why = str(error).partition("\n")[0]
+        message = f"Cannot read the settings of the agent's memory, {file}: {why}. Delete the file. {remedy}"
+        raise ConfigError(message) from error
+
+
+def _changed(settings: Settings, request: IndexAgent) -> AgentSettings:
+    """Return the settings of a memory with the values that *request* gives."""
+    given = request.model_dump(exclude={"agent", "all_sessions"}, exclude_none=True, exclude_defaults=True)
+    is_new = request.workspace and not (_state(settings) / "clawmem" / f"{request.agent}.json").exists()
+    known = {} if is_new else _known(settings, request.agent).model_dump()
+    changed = AgentSettings(**{**known, **given})
+    if changed.chunk_overlap >= changed.chunk_tokens:
+        raise InvalidInput(
+            "OUT_OF_BOUNDS",
+            f"A chunk of {changed.chunk_tokens} tokens cannot overlap by {changed.chunk_overlap}. Choose "
+            f"--chunk-overlap below {changed.chunk_tokens}.",
+        )
+    return changed
+
+
+def _write(settings: Settings, agent: str, changed: AgentSettings) -> None:
+    file = _state(settings) / "clawmem" / f"{agent}.json"
+    make_folder(file.parent)
+    write_whole(file, changed.model_dump_json(indent=2).encode())
+
+
+def _vault_settings(settings: Settings, request: Any, caller: str) -> Settings:
+    """Return the settings of the vault of an agent; raise `NotFound` if it has no memory and none can be made."""
+    _changed(settings, request) if isinstance(request, IndexAgent) else _known(settings, request.agent)
+    vault = _state(settings) / "clawmem" / f"{request.agent}.sqlite"
+    own: dict[str, Any] = {
+        "collections": {},
+        "named": None,
+        "global_context": "",
+        "backend": None,
+        "vault": vault,
+    }
+    return settings.model_copy(update={**own, "ranking": "openclaw"})
+
+
+def _synced(
+    services: Services, agent: str, settings: AgentSettings, *, all_sessions: bool = False
+) -> tuple[AgentMemory, dict[str, int], list[str]]:
+    """Index what changed and embed it; return the memory, counts of changes, and sentences about what failed."""
+    sizes = settings.chunk_tokens, settings.chunk_overlap
+    sessions = services.agent_sessions(str(_state(services.settings)), agent)
+    memory = services.agent_memory(settings=settings, sessions=sessions)
+    passes = memory.sync(force=settings.indexed not in (None, sizes), all_sessions=all_sessions)
+    if settings.indexed != sizes:
+        _write(services.settings, agent, settings.model_copy(update={"indexed": sizes}))
+    counted = ("added", "updated", "removed", "unchanged")
+    changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
+    problems = [problem for report in passes for problem in report.problems]
+    try:
+        report = embed_texts(services)
+        changes["embedded"] = report.embedded
+        problems += filter(None, [report.error])
+    except (EmbeddingError, ModelError) as error:  # the texts wait for the next pass
+        problems.append(str(error))
+    return memory, changes, problems
+
+
+def _status(services: Services, agent: str, **changes: Any) -> AgentStatus:
+    files = Counter[str]()
+    for name, count in services.vault.documents.collections().items():
+        files[_source(name)] += count
+    counts = services.vault.embeddings.counts()
+    return AgentStatus(
+        **_known(services.settings, agent).model_dump(),
+        agent=agent,
+        vault=str(services.settings.vault),
+        files=files,
+        chunks=counts.stored + counts.pending + counts.failed,
+        pending=counts.pending,
+        model=services.vault.embeddings.fingerprint(),
+        **changes,
     )
-    changed = [ShorterMessage(index=at, text=text) for at, text in sorted(found.texts.items())]
-    return PrunedContext(changed=changed, characters_before=found.before, characters_after=found.after)
+
+
+def _source(collection: str) -> str:
+    return "sessions" if collection == "sessions" else "memory"
+
+
+of_agent = partial(operation, is_tool=False, any_vault=False, opens=Opening.CREATED, settings=_vault_settings)
+
+
+@of_agent(Effect.REPEATABLE, commands=(Command("openclaw index"),))
+def index_agent(services: Services, request: IndexAgent) -> AgentStatus:
+    """
+    Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
+
+    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
+    """
+    settings = _changed(services.settings, request)
+    _write(services.settings, request.agent, settings)
+    _, changes, problems = _synced(services, request.agent, settings, all_sessions=request.all_sessions)
+    return _status(services, request.agent, changes=changes, remarks=problems)
+
+
+@of_agent(
+    Effect.REPEATABLE,
+    commands=(Command("openclaw search"),),
+    text=lambda answer: (
+        "\n\n".join(
+            f"{hit.path}:{hit.start_line}-{hit.end_line}  {hit.score:.2f}\n{hit.snippet.strip()}"
+            for hit in answer.results
+        )
+        or "Nothing in the memory scores high enough."
+    ),
+)
+def search_agent(
+    services: Services,
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUERY, description="The question."),
+        Option(metavar="QUESTION...", is_argument=True),
+    ],
+    agent: Agent = "main",
+    limit: Annotated[
+        int, Field(ge=1, le=50, description="Maximum number of results."), Option(("-n", "--limit"))
+    ] = MOST_RESULTS,
+    min_score: Annotated[float, Field(ge=0, le=1, description="Leave out what scores less.")] = LEAST_SCORE,
+    source: Annotated[
+        Literal["all", "memory", "sessions"], Field(description="Search only memory files, or only sessions.")
+    ] = "all",
+) -> AgentAnswer:
+    """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
+    memory, _, problems = _synced(services, agent, _known(services.settings, agent))
+    names = services.vault.documents.collections()
+    asked = read_request(
+        query,
+        now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
+        limit=limit,
+        min_score=min_score,
+        collections=[name for name in names if source in ("all", _source(name))] or [source],
+        unit=Unit.LINE,
+        ranking=Ranking.OPENCLAW,
+    )
+    answer = services.openclaw(asked)
+    degraded = {**answer.trace.degraded, **({"sync": " ".join(problems)} if problems else {})}
+    model = services.vault.embeddings.fingerprint()
+    return AgentAnswer(results=memory.hits(answer), model=model, degraded=degraded)
+
+
+@of_agent(
+    Effect.REPEATABLE,
+    commands=(Command("openclaw get"),),
+    text=lambda file: [Verbatim(file.text)],
+)
+def get_of_agent(
+    services: Services,
+    path: Annotated[
+        PathText, Field(description="As a search reports it."), Option(metavar="PATH", is_argument=True)
+    ],
+    agent: Agent = "main",
+    from_line: Annotated[
+        int | None, Field(ge=1, description="Begin with this line."), Option(("--from",))
+    ] = None,
+    lines: Annotated[int | None, Field(ge=1, description="At most so many lines.")] = None,
+) -> AgentFile:
+    """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
+    memory, _, _ = _synced(services, agent, _known(services.settings, agent))
+    address = memory.find(path).display_path
+    excerpt = services.lookup.get(address, from_line=from_line, max_lines=lines)
+    shown = {name: getattr(excerpt, name) for name in ("text", "start_line", "total_lines")}
+    return AgentFile(path=memory.path_of(excerpt.document), **shown)
+
+
+@operation(
+    Effect.READS,
+    commands=(Command("openclaw status"),),
+    is_tool=False,
+    any_vault=False,
+    in_own_process=True,
+    settings=_vault_settings,
+)
+def status_of_agent(services: Services, agent: Agent = "main") -> AgentStatus:
+    """Show the sources of the memory of an agent, and the number of indexed files."""
+    return _status(services, agent)

@@ -28,7 +28,6 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "listing": ("list", "tags"),
         "models": ("models",),
         "openclaw": ("openclaw",),
-        "openclaw_memory": ("openclaw",),
         "portability": ("backup", "export", "import"),
         "remembering": ("remember", "diary"),
         "search": ("search", "query"),

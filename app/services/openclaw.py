@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.openclaw.chunks import chunk_fragments
+from clawmem.domain.openclaw.chunks import CHUNK_TOKENS, OVERLAP_TOKENS, chunk_fragments
 from clawmem.domain.openclaw.session_notes import (
     FOLDER,
     LAST_MESSAGES,
@@ -148,18 +149,19 @@ MEMORY_FILES = f"{{MEMORY.md,memory.md,{FOLDER}/**/*.md}}"
 LONGEST_SNIPPET = 700  # characters, as in OpenClaw
 
 
-class AgentSources(NamedTuple):
+class AgentSettings(BaseModel):
     """
-    Sources of an agent's memory: its workspace, other files and folders of notes, and its sessions.
+    Settings of an agent's memory: its workspace, more files and folders of notes, its sessions, and sizes of chunks.
 
-    ``tokens`` and ``overlap`` are those of chunks.
+    ``indexed`` are the sizes of the chunks of the whole index; ``None`` until a pass with the current ones was completed.
     """
 
     workspace: Path
-    extra: Sequence[Path]
-    has_sessions: bool
-    tokens: int
-    overlap: int
+    extra: list[Path] = []
+    sessions: bool = False
+    chunk_tokens: int = CHUNK_TOKENS
+    chunk_overlap: int = OVERLAP_TOKENS
+    indexed: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ class AgentMemory:
     """
 
     documents: DocumentStore
-    sources: AgentSources
+    settings: AgentSettings
     update_from: Callable[..., UpdateCollection]
     withdraw: Callable[..., object]
     files: FileSource
@@ -202,8 +204,8 @@ class AgentMemory:
         update = self.update_from(files=self.files)
         reports = [update(one, force=force) for one in self._folders()]
         files = SessionFiles(self.sessions, self.documents, SESSIONS, all_due=force or all_sessions)
-        if self.sources.has_sessions:
-            folder = self._folder(SESSIONS, str(self.sources.workspace), "*.jsonl", Origin.ASSISTANT)
+        if self.settings.sessions:
+            folder = self._folder(SESSIONS, str(self.settings.workspace), "*.jsonl", Origin.ASSISTANT)
             report = self.update_from(files=files)(folder, force=force)
             report.problems = [files.fault] if files.fault else report.problems
             reports.append(report)
@@ -255,12 +257,14 @@ class AgentMemory:
         return {MEMORY: None, SESSIONS: SESSIONS, **extra}
 
     def _folders(self) -> list[Folder]:
-        found = [self._folder(MEMORY, str(self.sources.workspace), MEMORY_FILES)]
-        for number, path in enumerate(self.sources.extra, start=1):
+        found = [self._folder(MEMORY, str(self.settings.workspace), MEMORY_FILES)]
+        for number, path in enumerate(self.settings.extra, start=1):
             root, pattern = (path, "**/*.md") if path.is_dir() else (path.parent, path.name)
             found.append(self._folder(f"{EXTRA}-{number}", str(root), pattern))
         return found
 
     def _folder(self, name: str, root: str, pattern: str, origin: Origin = Origin.USER) -> Folder:
-        split = partial(chunk_fragments, tokens=self.sources.tokens, overlap=self.sources.overlap)
+        split = partial(
+            chunk_fragments, tokens=self.settings.chunk_tokens, overlap=self.settings.chunk_overlap
+        )
         return Folder(name, root, pattern, origin=origin, gitignore=False, split=split)

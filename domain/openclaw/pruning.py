@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 CHARS_PER_TOKEN = 4
@@ -32,7 +33,8 @@ class PruningSettings(NamedTuple):
 DEFAULTS = PruningSettings()
 
 
-class Message(NamedTuple):
+@dataclass(frozen=True)
+class Message:
     """
     A message of the request: its role and its text.
 
@@ -45,7 +47,8 @@ class Message(NamedTuple):
     is_fixed: bool = False
 
 
-class Pruned(NamedTuple):
+@dataclass(frozen=True)
+class Pruned:
     """New texts by position of the message, and the characters of all messages before and after."""
 
     texts: Mapping[int, str]
