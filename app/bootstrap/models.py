@@ -12,7 +12,7 @@ from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.server import shown
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.services.maintenance.local_models import LocalModels
-from clawmem.app.services.models import NONE, REST_MS, Provider, Watch
+from clawmem.app.services.models import NONE, REST_MS, Provider, Watch, Watched
 from clawmem.app.services.retrieval.models import Models as QuestionModels
 from clawmem.app.settings.model import ModelServer, Settings
 from clawmem.ports.clock import Clock
@@ -133,8 +133,7 @@ class ModelSelection:
     def _watched(self, role: ModelRole, name: str, reason: str, model: Any) -> Choice:
         self.stack.callback(model.close)
         watch = Watch(self.failures(), self.clock, role, name, rest_ms=self.rest_ms)
-        watched = imported_object(f"app.services.models:Watched{role.capitalize()}")
-        return Choice(watched(model, watch), Provider(role, name, reason))
+        return Choice(Watched(model, watch), Provider(role, name, reason))
 
 
 @contextmanager

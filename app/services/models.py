@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
@@ -16,17 +18,7 @@ from clawmem.ports.errors import (
     ModelUnavailable,
     VaultError,
 )
-from clawmem.ports.models import (
-    Embedder,
-    Generator,
-    JsonSchema,
-    ModelFailure,
-    ModelFailures,
-    ModelRole,
-    Reranker,
-    for_background,
-)
-from clawmem.ports.records import Vector
+from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole, for_background
 
 NONE = "none"
 
@@ -68,16 +60,16 @@ class Roles:
         latest: Mapping[ModelRole, ModelFailure] = {}
         with suppress(VaultError):
             latest = self._failures.latest()
-        return [replace(self._of(role), last_failure=latest.get(role)) for role in self._chosen]
+        providers = []
+        for role, choose in self._chosen.items():
+            try:
+                provider = choose()
+            except ClawmemError as error:
+                provider = Provider(role, NONE, str(error))
+            providers.append(replace(provider, last_failure=latest.get(role)))
+        return providers
 
-    def _of(self, role: ModelRole) -> Provider:
-        try:
-            return self._chosen[role]()
-        except ClawmemError as error:
-            return Provider(role, NONE, str(error))
 
-
-AGAIN_MS = 60_000  # least time between records of failures; a server that is down fails every question
 REST_MS = 60_000  # time for which short-lived processes do not call a model that failed in another one
 
 
@@ -103,7 +95,6 @@ class Watch:
         self._model = model
         self._rest_ms = rest_ms
         self._may_have_failed = True  # in an earlier process
-        self._noted_ms: int | None = None
 
     @contextmanager
     def naming(self) -> Iterator[None]:
@@ -127,21 +118,23 @@ class Watch:
         """Watch a call to the model like `naming`, and record its success."""
         with self.naming():
             yield
-        self._answered()
+        if self._may_have_failed:
+            self._may_have_failed = False
+            if last := self._open_failure():
+                with suppress(Exception):
+                    self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
 
     def gave_up(self, reason: str) -> None:
         """Record a failure of which the caller did not wait for the error."""
         self._failed(ModelUnavailable(self._model, reason))
 
     def _failed(self, error: ModelError | EmbeddingError) -> None:
-        now_ms = self._clock.now_ms()
-        if self._noted_ms is not None and 0 <= now_ms - self._noted_ms < AGAIN_MS:
-            return
-        self._noted_ms, self._may_have_failed = now_ms, True
-        # Record the bare reason: the full message repeats the address and includes the remedy.
+        """Record a failure, with its bare reason: the message repeats the address and has the remedy."""
+        self._may_have_failed = True
         reason = error.reason if isinstance(error, ModelError) else str(error)
         with suppress(Exception):
-            self._failures.record(ModelFailure(self._role, self._model, iso_utc(now_ms), reason))
+            now = iso_utc(self._clock.now_ms())
+            self._failures.record(ModelFailure(self._role, self._model, now, reason))
 
     def _let_rest(self) -> None:
         last = self._open_failure() if self._rest_ms and self._may_have_failed else None
@@ -153,14 +146,6 @@ class Watch:
             reason = f"{last.reason}, {past_ms // 1000} seconds ago"
             raise ModelUnavailable(self._model, reason, retry_after_s=(self._rest_ms - past_ms) / 1000)
 
-    def _answered(self) -> None:
-        if not self._may_have_failed:
-            return
-        self._noted_ms, self._may_have_failed = None, False
-        if last := self._open_failure():
-            with suppress(Exception):
-                self._failures.record(replace(last, answered_at=iso_utc(self._clock.now_ms())))
-
     def _open_failure(self) -> ModelFailure | None:
         """Return the last failure of this model if no answer was recorded since."""
         with suppress(Exception):
@@ -170,85 +155,29 @@ class Watch:
         return None
 
 
-class WatchedEmbedder:
-    """``Embedder`` that records failures."""
+_PROPERTIES = frozenset({"fingerprint", "dimensions", "max_document_chars"})
+_QUESTIONS = frozenset({"embed_query", "embed_documents", "generate", "rerank"})
 
-    def __init__(self, embedder: Embedder, watch: Watch) -> None:
-        self._embedder = embedder
+
+class Watched:
+    """Model of any role with a `Watch` on its properties and its answers."""
+
+    def __init__(self, model: Any, watch: Watch) -> None:
+        self._model = model
         self._watch = watch
 
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the model."""
+    def __getattr__(self, name: str) -> Any:
+        if name in _QUESTIONS:
+            return partial(self._answer, name)
+        if name not in _PROPERTIES:
+            raise AttributeError(name)
         with self._watch.naming():
-            return self._embedder.fingerprint
+            return getattr(self._model, name)
 
-    @property
-    def dimensions(self) -> int:
-        """The length of its vectors."""
-        with self._watch.naming():
-            return self._embedder.dimensions
+    def for_background(self) -> Watched:
+        """Return the same model for background work, see `clawmem.ports.models.for_background`."""
+        return Watched(for_background(self._model), self._watch)
 
-    def embed_query(self, text: str) -> Vector:
-        """Return the vector of a question."""
+    def _answer(self, name: str, *arguments: Any, **named: Any) -> Any:
         with self._watch.asking():
-            return self._embedder.embed_query(text)
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Return the vectors of *texts*."""
-        with self._watch.asking():
-            return self._embedder.embed_documents(texts)
-
-    def for_background(self) -> WatchedEmbedder:
-        return WatchedEmbedder(for_background(self._embedder), self._watch)
-
-
-class WatchedGenerator:
-    """``Generator`` that records failures."""
-
-    def __init__(self, generator: Generator, watch: Watch) -> None:
-        self._generator = generator
-        self._watch = watch
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the model."""
-        with self._watch.naming():
-            return self._generator.fingerprint
-
-    def generate(
-        self,
-        prompt: str,
-        *,
-        timeout_s: float,
-        max_tokens: int,
-        temperature: float = 0.0,
-        schema: JsonSchema | None = None,
-    ) -> str:
-        with self._watch.asking():
-            return self._generator.generate(
-                prompt, timeout_s=timeout_s, max_tokens=max_tokens, temperature=temperature, schema=schema
-            )
-
-
-class WatchedReranker:
-    """``Reranker`` that records failures."""
-
-    def __init__(self, reranker: Reranker, watch: Watch) -> None:
-        self._reranker = reranker
-        self._watch = watch
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the model."""
-        with self._watch.naming():
-            return self._reranker.fingerprint
-
-    @property
-    def max_document_chars(self) -> int:
-        """The number of characters that the model reads of a document."""
-        return self._reranker.max_document_chars
-
-    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
-        with self._watch.asking():
-            return self._reranker.rerank(query, documents, timeout_s=timeout_s)
+            return getattr(self._model, name)(*arguments, **named)
