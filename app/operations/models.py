@@ -72,7 +72,7 @@ def _check_text(result: ModelCheck) -> Iterator[str]:
 )
 def models_list(services: Services) -> list[ModelState]:
     """List the known models: installed or not, and which one is used."""
-    return services.model_selection.installed().all()
+    return services.model_selection.installed().states()
 
 
 @operation(Effect.REPEATABLE, text=_added_text, is_tool=False, opens=Opening.NOTHING)
@@ -93,12 +93,12 @@ def models_add(
 
     Safe to repeat: an interrupted download continues where it stopped.
     """
-    models = services.model_selection.installed()
-    label = "Reading" if source else f"Downloading {size(models.download_bytes(name))}"
+    model = services.model_selection.installed().find(name)
+    label = "Reading" if source else f"Downloading {size(model.download_bytes)}"
     with services.progress(label):
-        models.add(name, source)
+        model.add(source)
     now = services.model_selection.installed()  # the settings may select the new model
-    return next(state for state in now.all() if state.name == name)
+    return next(state for state in now.states() if state.name == name)
 
 
 @operation(

@@ -47,7 +47,12 @@ class LocalModel(Protocol):
         """Return its size on disk in bytes, without the installed packages."""
 
     def add(self, source: Path | None) -> None:
-        """Install the model from the file *source*, or download it if *source* is ``None``."""
+        """
+        Install the model from the file *source*, or download it if *source* is ``None``; replace an installed one.
+
+        Raises:
+            ConfigError: it cannot be downloaded or built.
+        """
 
     def remove(self) -> None:
         """Delete the files of the model."""
@@ -56,7 +61,7 @@ class LocalModel(Protocol):
         """Return the faults of its files."""
 
     def opened(self) -> Embedder | Generator | Reranker:
-        """Return the loaded model."""
+        """Return the loaded model. Raises `ConfigError` if the packages that run it are not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +99,9 @@ class ModelCheck:
     texts_per_second: float | None = None
 
     @property
-    def ok(self) -> bool:
-        """Whether its files are intact."""
-        return not self.faults
-
-    @property
     def exit_code(self) -> int:
         """Return the exit code of a command: 1 if the model has a fault."""
-        return 0 if self.ok else 1
+        return 1 if self.faults else 0
 
 
 class LocalModels:
@@ -111,53 +111,41 @@ class LocalModels:
         self._known = {model.name: model for model in known}
         self._in_use = in_use
 
-    def all(self) -> list[ModelState]:
+    def states(self) -> list[ModelState]:
         """Return the state of every model, in the order of *known*."""
-        return [self._state(model) for model in self._known.values()]
+        return [
+            ModelState(
+                name=model.name,
+                role=str(model.role),
+                there=model.is_there(),
+                in_use=model.name == self._in_use if model.role == EMBED else model.is_there(),
+                dimensions=model.dimensions,
+                size_bytes=model.size_bytes(),
+                origin=model.origin,
+                summary=model.summary,
+            )
+            for model in self._known.values()
+        ]
 
-    def download_bytes(self, name: str) -> int:
-        """Return the bytes to download to install the model. Raises `NotFound` if no model has that name."""
-        return self._named(name).download_bytes
-
-    def add(self, name: str, source: Path | None = None) -> ModelState:
-        """
-        Install a model, replacing an installed one.
-
-        Args:
-            source: A file that was downloaded before; ``None`` downloads it.
-
-        Raises:
-            NotFound: no model of that name.
-            ConfigError: it cannot be downloaded or built.
-        """
-        self._named(name).add(source)
-        return self._state(self._named(name))
+    def find(self, name: str, *, installed: bool = False) -> LocalModel:
+        """Return a model by its name. Raises `NotFound`, and `InvalidInput` if it should be *installed* and is not."""
+        if name not in self._known:
+            raise NotFound("model", name, suggestions=sorted(self._known))
+        if installed and not self._known[name].is_there():
+            raise InvalidInput("NOT_ADDED", f"{name!r} is not installed. Run: clawmem models add {name}")
+        return self._known[name]
 
     def remove(self, name: str) -> None:
-        """
-        Delete a model.
-
-        Raises:
-            NotFound: no model of that name.
-            InvalidInput: it is not installed, or it is in use.
-        """
-        model = self._present(name)
+        """Delete a model. Raises as `find`, and `InvalidInput` if it is in use."""
+        model = self.find(name, installed=True)
         if name == self._in_use and model.size_bytes():
-            raise InvalidInput(
-                "INVALID_INPUT", f"{name!r} is in use. Choose another first: clawmem models use static"
-            )
+            message = f"{name!r} is in use. Choose another first: clawmem models use static"
+            raise InvalidInput("INVALID_INPUT", message)
         model.remove()
 
     def usable(self, name: str) -> Embedder:
-        """
-        Return the model as an embedder.
-
-        Raises:
-            NotFound: no model of that name.
-            InvalidInput: it is not installed, or it is no embedder.
-            ConfigError: the packages that run it are not installed.
-        """
-        model = self._present(name)
+        """Return the model as an embedder. Raises as `find` and `LocalModel.opened`, and `InvalidInput` for others."""
+        model = self.find(name, installed=True)
         if model.role != EMBED:
             raise InvalidInput(
                 "INVALID_INPUT",
@@ -171,39 +159,14 @@ class LocalModels:
         Read the files of the model, run it in its role and measure its speed; takes about one to ten seconds.
 
         Raises:
-            NotFound: no model of that name.
-            InvalidInput: it is not installed.
+            NotFound, InvalidInput: as `find`.
             EmbeddingError, ModelError, ConfigError: it cannot be loaded.
         """
-        model = self._present(name)
+        model = self.find(name, installed=True)
         opened = model.opened()
         if faults := model.faults():
             return ModelCheck(name, opened.fingerprint, faults)
         return ModelCheck(name, opened.fingerprint, [], *_speed(model.role, opened))
-
-    def _named(self, name: str) -> LocalModel:
-        if name not in self._known:
-            raise NotFound("model", name, suggestions=sorted(self._known))
-        return self._known[name]
-
-    def _present(self, name: str) -> LocalModel:
-        model = self._named(name)
-        if not model.is_there():
-            raise InvalidInput("NOT_ADDED", f"{name!r} is not installed. Run: clawmem models add {name}")
-        return model
-
-    def _state(self, model: LocalModel) -> ModelState:
-        is_there = model.is_there()
-        return ModelState(
-            name=model.name,
-            role=str(model.role),
-            there=is_there,
-            in_use=model.name == self._in_use if model.role == EMBED else is_there,
-            dimensions=model.dimensions,
-            size_bytes=model.size_bytes(),
-            origin=model.origin,
-            summary=model.summary,
-        )
 
 
 def _speed(role: str, model: Any) -> tuple[float, float | None]:
