@@ -27,7 +27,7 @@ DAY_MS = 86_400_000
 
 def merged(run: PhaseRun) -> list[int]:
     """Return the ids of the documents that a run made from observations."""
-    return [decision.details["made"] for decision in run.decided(Verdict.MERGE)]
+    return [decision["made"] for decision in run.decided(Verdict.MERGE)]
 
 
 class World:

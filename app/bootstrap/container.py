@@ -255,7 +255,6 @@ class UseCases(containers.DeclarativeContainer):
     by_name = selection.names_embedder
     publisher: Publisher = use_case("indexing.publish:Publisher")
     memories = use_case("capture.memories:Memories")
-    merged = use_case("maintenance.observations:MergedObservations")
     knowledge = use_case("knowledge.enriching:KnowledgeStores")
     plan = option.lanes
     ask_of = function("knowledge.asking:ask_of")

@@ -242,10 +242,11 @@ def lanes_run(
     A dry run works on a temporary copy of the vault, by rules alone.
     """
     if not dry_run:
-        return LaneReport(lane=lane, runs=runs_of(services.vault, services.lanes.tick(lane, now=now).runs))
+        return LaneReport(lane=lane, runs=runs_of(services.vault, services.lanes.tick(lane, now=now)))
     with open_copy(services.settings) as copied:
-        ticked = copied.lanes.tick(lane, now=now)
-        marked = [replace(run, metrics={**run.metrics, "dry_run": True}) for run in ticked.runs]
+        marked = [
+            replace(run, metrics={**run.metrics, "dry_run": True}) for run in copied.lanes.tick(lane, now=now)
+        ]
         return LaneReport(lane=lane, dry_run=True, runs=runs_of(copied.vault, marked))
 
 

@@ -169,7 +169,7 @@ def lane_threads(settings: Settings, complain: Complain) -> list[BackgroundThrea
 
     def thread_of(lane: LaneName) -> BackgroundThread:
         def work(services: Services, stop: StopSignal) -> None:
-            services.lanes.serve(lane, stop, lambda ticked: None)
+            services.lanes.serve(lane, stop)
 
         return BackgroundThread(lane, partial(work_on_vault, settings, work), complain, lane.drain_s)
 

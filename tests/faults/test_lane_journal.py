@@ -14,8 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.operations.maintaining import runs_of
 from clawmem.app.services.leases import WorkLease
-from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.observations import Group
+from clawmem.app.services.maintenance.consolidation import Consolidation, Group
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName
 from clawmem.ports.errors import LeaseLost, VaultFull
@@ -83,7 +82,7 @@ def test_what_was_undone_is_not_told(monkeypatch: pytest.MonkeyPatch, why: str) 
 
     monkeypatch.setattr(Consolidation, "_merge", merge_unluckily)
     work = phases(vault, clock)
-    [run, *_] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.HEAVY).runs
+    [run, *_] = lanes_of(vault, clock, lambda *_, **__: mine, work, 12).tick(LaneName.HEAVY)
 
     assert (run.status, run.reason, run.created) == (RunStatus.FAILED, why, 1)
     [held] = vault.journal.replacements()

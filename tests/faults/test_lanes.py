@@ -38,7 +38,7 @@ def test_killed_in_the_middle_of_a_phase(vault_file: Path, phase: str) -> None:
         assert (killed.phase, killed.status, killed.finished_at) == (phase, RunStatus.STARTED, "")
         assert services.vault.leases.current(LaneName.LIGHT.lease, now_ms=services.clock.now_ms())
 
-        runs = services.lanes.tick(LaneName.LIGHT).runs
+        runs = services.lanes.tick(LaneName.LIGHT)
         assert [(run.phase, run.status.value) for run in runs] == [
             ("enrich", "completed"),
             ("consolidate", "completed"),

@@ -134,7 +134,7 @@ def test_a_careless_model_merges_nothing(world: World) -> None:
     done = world.consolidate(lumping)
 
     assert not done.decided(Verdict.MERGE)
-    assert "they name others" in {decision.why for decision in done.decided(Verdict.REFUSE)}
+    assert "they name others" in {decision["why"] for decision in done.decided(Verdict.REFUSE)}
 
 
 def test_each_decision_says_why(world: World) -> None:

@@ -13,7 +13,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
+from clawmem.app.services.maintenance.lanes import Lanes, summarize_run
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc
@@ -61,8 +61,8 @@ def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
             memory_writer(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
 
 
-def rows(ticked: LaneTick) -> list[tuple[str, str, str]]:
-    return [(run.phase, run.status.value, run.reason) for run in ticked.runs]
+def rows(runs: list[Run]) -> list[tuple[str, str, str]]:
+    return [(run.phase, run.status.value, run.reason) for run in runs]
 
 
 @pytest.fixture
@@ -73,19 +73,19 @@ def world(vault: Vault) -> World:
 def test_the_light_lane_says_what_it_would_do(world: World) -> None:
     """In a dry run it merges nothing; every phase of both runs is written down, with what was decided."""
     seen = world.lanes(LaneSettings(dry_run=True)).tick(LaneName.LIGHT)
-    assert "consolidate: 2 looked at, 0 made, 0 refused (dry run)" in seen.summary
+    assert "consolidate: 2 looked at, 0 made, 0 refused (dry run)" in map(summarize_run, seen)
     assert len(world.served()) == 2
 
     done = world.lanes().tick(LaneName.LIGHT)
-    assert [(run.phase, run.status.value, run.reason) for run in done.runs] == [
+    assert [(run.phase, run.status.value, run.reason) for run in done] == [
         ("enrich", "completed", ""),
         ("consolidate", "completed", ""),
         ("deductive", "skipped", "no_generator"),
         ("recall", "completed", ""),
     ]
     assert len(world.served()) == 1
-    assert world.vault.journal.runs(9) == [*reversed(done.runs), *reversed(seen.runs)]
-    metrics = done.runs[1].metrics
+    assert world.vault.journal.runs(9) == [*reversed(done), *reversed(seen)]
+    metrics = done[1].metrics
     assert (metrics["selector"], metrics["trends"]) == ("newest-first", {"new": 1})
     assert metrics["decisions"] == [
         {
@@ -104,7 +104,7 @@ def test_the_heavy_lane_merges_and_says_that_it_cannot_conclude(world: World) ->
 
     assert rows(ticked) == [("consolidate", "completed", ""), ("deductive", "skipped", "no_generator")]
     assert len(world.served()) == 1
-    assert ticked.runs[0].metrics["selector"] == "stale-first"
+    assert ticked[0].metrics["selector"] == "stale-first"
 
 
 def test_while_somebody_asks_much_the_heavy_lane_rests(world: World) -> None:
@@ -142,7 +142,7 @@ def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
     ticked = world.lanes(generator=ScriptedGenerator(slow)).tick(LaneName.HEAVY)
 
     assert [row[1:] for row in rows(ticked)] == [("completed", "")] * 2
-    assert (ticked.runs[0].created, ticked.runs[0].metrics["contradictions"]) == (1, 1)
+    assert (ticked[0].created, ticked[0].metrics["contradictions"]) == (1, 1)
 
 
 def test_a_lane_that_is_told_to_end_ends(world: World) -> None:
@@ -189,13 +189,13 @@ def test_the_light_lane_enriches_what_is_new(world: World) -> None:
             {"patterns": [], "deductions": [], "keywords": ["boat"], "tags": ["sea"], "context": "A boat."}
         )
 
-    [enriched, *_] = world.lanes(generator=ScriptedGenerator(noting)).tick(LaneName.LIGHT).runs
+    [enriched, *_] = world.lanes(generator=ScriptedGenerator(noting)).tick(LaneName.LIGHT)
     assert (enriched.phase, enriched.status.value) == ("enrich", "completed")
     assert (enriched.metrics["by_rules"], enriched.metrics["by_model"] + enriched.metrics["failed"]) == (4, 3)
     assert enriched.metrics["waiting"] == 4 - enriched.metrics["by_model"]
     assert {cost.purpose for cost in world.vault.ledger.totals()} > {"patterns"}
 
-    [off, *_] = world.lanes(LaneSettings(enrich=False)).tick(LaneName.LIGHT).runs
+    [off, *_] = world.lanes(LaneSettings(enrich=False)).tick(LaneName.LIGHT)
     assert (off.phase, off.reason) == ("enrich", "off")
 
 
@@ -209,15 +209,15 @@ def test_the_light_lane_keeps_what_recalls_come_to(world: World) -> None:
         world.vault.journal.begin(Run("light", "gate", RunStatus.SKIPPED, at, finished_at=at))
     world.clock.set(NOW_MS)
 
-    tidied = world.lanes().tick(LaneName.LIGHT).runs[-1]
+    tidied = world.lanes().tick(LaneName.LIGHT)[-1]
     assert (tidied.phase, tidied.selected, tidied.processed) == ("recall", 1, 1)
     assert (tidied.metrics["recalls_gone"], tidied.metrics["runs_gone"]) == (1, 1)
     assert world.vault.usage.recall_stats()[1].recalls == 3
 
-    again = world.lanes().tick(LaneName.LIGHT).runs[-1]
+    again = world.lanes().tick(LaneName.LIGHT)[-1]
     assert (again.selected, again.processed) == (1, 1)
     assert world.vault.usage.recall_stats()[1].recalls == 2
-    assert world.lanes().tick(LaneName.LIGHT).runs[-1].processed == 0
+    assert world.lanes().tick(LaneName.LIGHT)[-1].processed == 0
 
 
 class Ticks:
@@ -240,29 +240,28 @@ class Ticks:
 def test_a_lane_keeps_its_pace(world: World) -> None:
     """Every five minutes, of which every third concludes and every sixth merges; a restart begins nothing anew."""
     generator = ScriptedGenerator(lambda prompt: json.dumps({"patterns": [], "deductions": []}))
-    told: list[LaneTick] = []
     for times in (3, 4):
-        world.lanes(generator=generator).serve(LaneName.LIGHT, Ticks(world.clock, times), told.append)
+        world.lanes(generator=generator).serve(LaneName.LIGHT, Ticks(world.clock, times))
 
     everything = ["enrich", "consolidate", "deductive", "recall"]
     usual = ["enrich", "recall"]
-    assert [[run.phase for run in one.runs] for one in told] == [
-        everything, usual, usual, ["enrich", "deductive", "recall"], usual, usual, everything,
-    ]  # fmt: skip
+    ticks = [everything, usual, usual, ["enrich", "deductive", "recall"], usual, usual, everything]
+    phases_of_ticks = [phase for phases_of_tick in ticks for phase in phases_of_tick]
+    assert [run.phase for run in reversed(world.vault.journal.runs(99))] == phases_of_ticks
 
 
 def test_of_two_hosts_one_has_each_tick(world: World) -> None:
     """Who finds that another was faster waits for the next one, and writes nothing."""
     mine, other = world.lanes(), world.lanes()
-    mine.serve(LaneName.LIGHT, Ticks(world.clock, 1), lambda ticked: None)
+    mine.serve(LaneName.LIGHT, Ticks(world.clock, 1))
     world.clock.advance(-200_000)
     before = world.vault.journal.runs(99)
 
     stop = Ticks(world.clock, 1)
-    other.serve(LaneName.LIGHT, stop, lambda ticked: pytest.fail("it was not due"))
+    other.serve(LaneName.LIGHT, stop)
     assert stop.waited == [200.0]
     world.clock.advance(-200_000)
-    assert other.tick(LaneName.LIGHT, paced=True).runs == ()
+    assert other.tick(LaneName.LIGHT, paced=True) == []
     assert world.vault.journal.runs(99) == before
 
 
@@ -280,14 +279,14 @@ def test_a_vault_that_is_busy_is_left_alone(world: World, monkeypatch: pytest.Mo
 def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World) -> None:
     """Without vectors it is what is stale, and the journal says so; with them the odd one out is the first."""
     surprised = LaneSettings(surprisal=True, obs_limit=1)
-    first = world.lanes(surprised).tick(LaneName.HEAVY).runs[0]
+    first = world.lanes(surprised).tick(LaneName.HEAVY)[0]
     assert first.metrics["selector"] == "surprisal-fallback-stale"
 
     observe(
         world.vault, world.clock, *(f"Mira waters plant {word} at noon" for word in "abcdef"), "Boats sink"
     )
     embed_pending(world.vault, HashingEmbedder())()
-    chosen = wired(world.vault).observations().surprising(2, lambda: None)
+    selector, documents = wired(world.vault).observations().surprising(2, lambda: None)
 
-    assert chosen.selector == "surprisal"
-    assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}
+    assert selector == "surprisal"
+    assert {one.title for one in documents} == {TWICE[1], "Boats sink"}

@@ -30,6 +30,8 @@ from wired import memory_writer
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.services.maintenance.lanes import summarize_run
+from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.merge_gate import StatementIndex
@@ -163,8 +165,8 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
             ticked = services.lanes.tick(LaneName.LIGHT)
             tick_s = process_time() - began
             began = process_time()
-            everything = services.observations.newest(pending)
-            merged = services.consolidation(everything.documents, dry_run=False, among=everything.among)
+            _, newest = services.observations.newest(pending)
+            merged = services.consolidation(newest, PhaseRun())
             merge_s = process_time() - began
             ticks = 1
             while busy.poll() is None and ticks < 200:
@@ -172,8 +174,8 @@ def measure_ticks(vault: Path, pending: int, searches: int) -> None:
                 ticks += 1
         meanwhile = told(busy)
     idle += told(searching(vault, searches // 2))  # a busy machine is no better before than after
-    say(f"tick over {pending} pending: {tick_s:.2f} s CPU; {ticked.summary}")
-    say(f"merge of all {merged.considered}: {merge_s:.2f} s CPU, {len(merged.created)} made")
+    say(f"tick over {pending} pending: {tick_s:.2f} s CPU; {'; '.join(map(summarize_run, ticked))}")
+    say(f"merge of all {merged.selected}: {merge_s:.2f} s CPU, {merged.created} made")
     for what, took in (("wall", [one.wall for one in held]), ("CPU", [one.cpu for one in held])):
         figures = f"median {median(took):.1f}, p95 {p95(took):.1f}, longest {max(took):.1f} ms"
         say(f"{len(held)} write transactions, {what}: {figures}")

@@ -7,19 +7,14 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import combinations, takewhile
 from operator import attrgetter
+from typing import NamedTuple
 
+from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.knowledge.asking import Ask
-from clawmem.app.services.maintenance.observations import (
-    BY_MODEL,
-    Group,
-    MergedObservations,
-    Observation,
-    Observations,
-    is_free,
-)
+from clawmem.app.services.maintenance.observations import Observation, Observations
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
-from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.capture.notes import COLLECTION, TITLE_CHARS, title_of
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.contradiction_gate import (
@@ -34,10 +29,12 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Act, ActEntry, ActJournal, Journal, Replacement
 from clawmem.ports.knowledge import EntityStore, Relation, RelationKind, RelationStore, TripleStore
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Origin
+from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.storage import Transactions
 
 ORIGIN = "consolidation"
+BY_MODEL = "a model says that they say the same"
 BY_WORDS = "they say the same words"
 APART = "they were taken apart"
 CHANGED = "one of them changed in the meantime, or the merged note was forgotten"
@@ -46,6 +43,24 @@ AT_ONCE = 20  # observations in one prompt
 JUDGED = 10  # pairs per run that the model judges
 _NAME_CHARS = 12
 _MOST_RELATIONS = 1000  # of each document
+
+
+class Group(NamedTuple):
+    """
+    Observations that state *text*, newest first, and the reason for grouping them.
+
+    ``score`` is the lowest cosine between any two of them; ``None`` if a model grouped them.
+    """
+
+    text: str
+    members: tuple[Observation, ...]
+    why: str
+    score: float | None = None
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of the members."""
+        return [observation.id for observation in self.members]
 
 
 @dataclass(frozen=True)
@@ -70,7 +85,8 @@ class Consolidation:
     acts: ActJournal
     transactions: Transactions
     publisher: Publisher
-    merged: MergedObservations
+    captures: CaptureStore
+    memories: Memories
     clock: Clock
     ask: Ask | None = None
     policy: Policy = Policy.LINK
@@ -78,20 +94,15 @@ class Consolidation:
     strict: float = STRICT
     least: float = LEAST_CONFIDENCE
 
-    def __call__(
-        self, documents: Sequence[Document], run: PhaseRun, among: Sequence[Document] | None = None
-    ) -> PhaseRun:
+    def __call__(self, documents: Sequence[Document], run: PhaseRun) -> PhaseRun:
         """
-        Merge *documents*, which are served observations, with each other and with the observations of *among*.
-
-        Args:
-            among: All served observations. Default: *documents*.
+        Merge the observations among *documents* with each other and with all served observations.
 
         Raises:
             VaultError: earlier merges of this run persist.
         """
-        known = Observations(self.documents, self.entities, documents if among is None else among)
-        selected = [known[document.id] for document in documents if is_free(document)]
+        known = Observations(self.documents, self.entities)
+        selected = [known[document.id] for document in documents if document.id in known]
         selected.sort(key=lambda observation: observation.when, reverse=True)
         run.selected = len(selected)
         grouping = _Grouping(self, run)
@@ -148,13 +159,44 @@ class Consolidation:
             if is_forgotten or not self._are_served(group.ids):
                 run.decide(Verdict.REFUSE, group.ids, CHANGED)
                 return
-            created = self.merged.write(group, path)
+            created = self._write(group, path)
             self._copy_facts(group.ids, created)
             self.publisher.withdraw(group.ids, InactiveReason.SUPERSEDED)
             now = iso_utc(self.clock.now_ms())
             self.journal.replace(Replacement(created, tuple(group.ids), group.why, now))
             run.processed += len(group.members)
             run.decide(Verdict.MERGE, group.ids, group.why, **figures, made=created)
+
+    def _write(self, group: Group, path: str) -> int:
+        """Write the document at *path* with the text and all occasions of *group*; return its id."""
+        documents = [document for document, _ in group.members]
+        occasions = sorted(
+            occasion
+            for document in documents
+            for occasion in patterns.occurrences_of(
+                document,
+                self.documents.body(document.id) or "",
+                [sighting.seen_at for sighting in self.captures.sightings(document.id)[1:]],
+            )
+        )
+        shared = set.intersection(*(set(document.tags) for document in documents))
+        created = self.memories.write(
+            path,
+            title_of(group.text)[:TITLE_CHARS],
+            patterns.consolidated_body(group.text, occasions),
+            documents[0].content_type,
+            max(document.confidence for document in documents),
+            max(documents[0].authored_at, occasions[-1].day),
+            tags=(
+                patterns.CONSOLIDATED,
+                *sorted(tag for tag in shared if tag.startswith(("type:", "concept:"))),
+            ),
+            domain=documents[0].domain,
+            sources=documents,
+            origin=Origin.MODEL if group.why == BY_MODEL else Origin.ASSISTANT,
+        )
+        self.captures.count_as(created, len(occasions))
+        return created
 
     def _copy_facts(self, document_ids: Sequence[int], to: int) -> None:
         """

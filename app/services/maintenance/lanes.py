@@ -5,34 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from clawmem.app.services.knowledge.asking import Ask
+from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
+from clawmem.app.services.leases import WorkLease
+from clawmem.app.services.maintenance.cleanup import Cleanup
+from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.observations import ObservationSelector
 from clawmem.app.services.maintenance.phase_run import PhaseRun, Verdict
+from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.maintenance.schedule import (
-    LEASE_MS,
-    RECENT_MS,
-    LaneName,
-    SkipReason,
-    Window,
-    gate,
-)
+from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, SkipReason, Window, gate
 from clawmem.domain.maintenance.selection import SURPRISAL, stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
+from clawmem.ports.files import StopSignal
 from clawmem.ports.journal import Journal, Run, RunStatus
 from clawmem.ports.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
-    from clawmem.app.services.leases import WorkLease
-    from clawmem.app.services.maintenance.cleanup import Cleanup
-    from clawmem.app.services.maintenance.consolidation import Consolidation
-    from clawmem.app.services.maintenance.observations import ObservationSelector
-    from clawmem.app.services.maintenance.synthesis import Synthesis
-    from clawmem.ports.files import StopSignal
 
 GATE = "gate"
 LOST, STOPPED = "lease_lost", "stopped"
@@ -96,22 +87,23 @@ class Phases:
         ]
 
     def _enrich(self, run: PhaseRun) -> None:
-        total: EnrichReport | None = None
+        """Enrich new and changed documents, by rules and then by a model."""
+        made = ("notes", "mentions", "links", "triples", "evolved")
+        total = EnrichReport()
 
-        def count(report: EnrichReport) -> None:
-            run.processed = report.by_rules + report.by_model
-            run.selected = run.processed + report.failed
-            run.created = report.notes + report.mentions + report.links + report.triples + report.evolved
-            run.null_calls = report.failed
-            run.metrics = asdict(report)
+        def count() -> None:
+            run.processed = total.by_rules + total.by_model
+            run.selected = run.processed + total.failed
+            run.created = sum(getattr(total, name) for name in made)
+            run.null_calls = total.failed
+            run.metrics = asdict(total)
 
         def record(document_id: int, report: EnrichReport) -> None:
             """Record the enrichment of one document, in its transaction."""
             nonlocal total
             run.check()
-            total = total + report if total else report
-            count(total)
-            made = ("notes", "mentions", "links", "triples", "evolved")
+            total += report
+            count()
             yields = {name: number for name in made if (number := getattr(report, name))}
             verdict, why = Verdict.ENRICH, "it is new or was changed"
             if report.failed:
@@ -121,27 +113,25 @@ class Phases:
             run.save(run)
 
         run.check()
-        steps = [(BY_RULES, None), *([(self.plan.enrich_limit, self.ask)] if self.ask else [])]
-        reports = [
-            self.enrich(ask=ask)(limit, newest=True, progress=lambda done, total: run.check(), tell=record)
-            for limit, ask in steps
-        ]
-        last = reports[-1]
-        count(replace(sum(reports[1:], reports[0]), waiting=last.waiting, stopped=last.stopped))
+        for limit, ask in [(BY_RULES, None), *([(self.plan.enrich_limit, self.ask)] if self.ask else [])]:
+            enrich = self.enrich(ask=ask)
+            last = enrich(limit, newest=True, progress=lambda done, total: run.check(), tell=record)
+            total = replace(total, waiting=last.waiting, stopped=last.stopped)
+        count()
 
     def _consolidate(self, lane: LaneName, run: PhaseRun) -> None:
         """Consolidate the newest, or the stale or surprising observations; the heavy lane ignores the dry-run setting."""
         if lane is LaneName.LIGHT:
             run.dry_run = self.plan.dry_run
-            chosen = self.observations.newest(self.plan.light_limit)
+            selector, documents = self.observations.newest(self.plan.light_limit)
         elif self.plan.surprisal:
-            chosen = self.observations.surprising(self.plan.obs_limit, run.check)
+            selector, documents = self.observations.surprising(self.plan.obs_limit, run.check)
         else:
-            chosen = self.observations.stale(self.plan.obs_limit)
-        run.metrics = {"selector": chosen.selector, "dry_run": run.dry_run}
-        if chosen.selector == SURPRISAL:
-            run.metrics["candidateCount"] = len(chosen.documents)
-        self.consolidation(chosen.documents, run, chosen.among)
+            selector, documents = self.observations.stale(self.plan.obs_limit)
+        run.metrics = {"selector": selector, "dry_run": run.dry_run}
+        if selector == SURPRISAL:
+            run.metrics["candidateCount"] = len(documents)
+        self.consolidation(documents, run)
         run.metrics["contradictions"] = len(run.decided(Verdict.LINK, Verdict.SUPERSEDE))
         run.metrics["trends"] = self.observations.trends(self.clock.now_ms())
 
@@ -155,18 +145,6 @@ class Phases:
 
 class LaneStopped(ClawmemError):
     """The lane was asked to stop during its work."""
-
-
-class LaneTick(NamedTuple):
-    """Journal rows of one attempt of a lane; none if another process had run it recently."""
-
-    lane: LaneName
-    runs: tuple[Run, ...] = ()
-
-    @property
-    def summary(self) -> str:
-        """Return the attempt as one line."""
-        return f"{self.lane}: {'; '.join(map(summarize_run, self.runs))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +172,9 @@ class Lanes:
         now: bool = False,
         paced: bool = False,
         stops: Callable[[], bool] = lambda: False,
-    ) -> LaneTick:
+    ) -> list[Run]:
         """
-        Run a lane once if it is permitted and no other process runs it.
+        Run a lane once if it is permitted and no other process runs it; return the rows of the journal.
 
         Args:
             now: Whether the heavy lane ignores its time window and the limit of recent questions.
@@ -210,16 +188,15 @@ class Lanes:
             now_ms = self.clock.now_ms()
             questions = sum(1 for _ in self.telemetry.recalls(since=iso_utc(now_ms - RECENT_MS)))
             window = Window(self.plan.window_start, self.plan.window_end)
-            reason = gate(window, self.hour_of(now_ms), questions, self.plan.max_usages)
-            if reason:
-                return LaneTick(name, (self._skip(name, GATE, reason.value),))
+            if reason := gate(window, self.hour_of(now_ms), questions, self.plan.max_usages):
+                return [self._skip(name, GATE, reason.value)]
         lease = self.work_lease(name.lease, lease_ms=LEASE_MS)
         try:
             is_held = lease.acquire()
         except VaultError:  # a busy vault counts as a lease held by another process
             is_held = False
         if not is_held:
-            return LaneTick(name, (self._skip(name, GATE, SkipReason.LEASE.value),))
+            return [self._skip(name, GATE, SkipReason.LEASE.value)]
         runs: list[Run] = []
         try:
             for phase in self.phases.of(name) if not (paced and self.left_ms(name)) else ():
@@ -229,21 +206,21 @@ class Lanes:
                         break
         finally:
             lease.release()
-        return LaneTick(name, tuple(runs))
+        return runs
 
     def left_ms(self, name: LaneName) -> int:
         """Return the milliseconds until the next tick is due; 0 if it is due now."""
         return self._left_ms(name, self.plan.interval_ms(name))
 
-    def serve(self, name: LaneName, stop: StopSignal, report: Callable[[LaneTick], None]) -> None:
+    def serve(self, name: LaneName, stop: StopSignal) -> None:
         """
-        Tick at the lane's interval until *stop* is set, and pass each tick to *report*.
+        Tick at the lane's interval until *stop* is set.
 
         If several processes serve a lane, one of them runs each tick.
         """
         while not stop.is_set():
             if not self.left_ms(name):
-                report(self.tick(name, paced=True, stops=stop.is_set))
+                self.tick(name, paced=True, stops=stop.is_set)
             stop.wait((self.left_ms(name) or self.plan.interval_ms(name)) / 1000)
 
     def _left_ms(self, name: LaneName, interval_ms: int, phase: str = "") -> int:
@@ -271,10 +248,8 @@ class Lanes:
             ended = replace(work.recorded(begun), status=RunStatus.COMPLETED)
         except ClawmemError as error:
             ended = self.journal.run(begun.id) or begun  # with the counters of its committed effects only
-            reasons = {LeaseLost: LOST, LaneStopped: STOPPED}
-            reason, metrics = reasons.get(type(error), phase.failure), dict(ended.metrics)
-            if reason == phase.failure:
-                metrics["error"] = error.code
+            reason = {LeaseLost: LOST, LaneStopped: STOPPED}.get(type(error), phase.failure)
+            metrics = {**ended.metrics, **({"error": error.code} if reason == phase.failure else {})}
             ended = replace(ended, status=RunStatus.FAILED, reason=reason, metrics=metrics)
         ended = replace(ended, finished_at=iso_utc(self.clock.now_ms()))
         self.journal.update(ended)

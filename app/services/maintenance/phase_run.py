@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.domain.knowledge.enrichment import ModelTask
@@ -27,19 +27,6 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
     LINK = "link"  # the documents contradict each other, and both are served
     SUPERSEDE = "supersede"  # the documents contradict each other, and the later one replaces the other
-
-
-class Decision(NamedTuple):
-    """
-    One decision. It names documents by id alone, so that it holds no text of a document that is forgotten later.
-
-    ``details`` are the figures behind it, such as a cosine and its threshold; ``made`` is the id of a new document.
-    """
-
-    verdict: Verdict
-    documents: tuple[int, ...]
-    why: str
-    details: Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -65,7 +52,7 @@ class PhaseRun:
     null_calls: int = 0
     metrics: dict[str, Any] = field(default_factory=dict)
     stopped: str = ""
-    _decisions: dict[tuple[Verdict, frozenset[int], int], Decision] = field(default_factory=dict)
+    _decisions: dict[tuple[Verdict, frozenset[int], int], dict[str, Any]] = field(default_factory=dict)
 
     @contextmanager
     def effect(self, transactions: Transactions) -> Iterator[None]:
@@ -90,28 +77,31 @@ class PhaseRun:
         self.null_calls += answer is None
         return answer
 
-    def decide(self, verdict: Verdict, documents: Iterable[int], why: str, **details: Any) -> None:
-        """Record a decision, unless the same one about these documents and this draft is recorded already."""
-        decision = Decision(verdict, tuple(documents), why, details)
-        key = verdict, frozenset(decision.documents), details.get("draft", 0)
+    def decide(self, verdict: Verdict, documents: Collection[int], why: str, **details: Any) -> None:
+        """
+        Record a decision, unless the same one about these documents and this draft is recorded already.
+
+        It names documents by id alone, so that it holds no text of a document that is forgotten later.
+
+        Args:
+            details: The figures behind it, such as a cosine and its threshold; ``made`` is the id of a new document.
+        """
+        key = verdict, frozenset(documents), details.get("draft", 0)
         if key not in self._decisions:
+            decision = {"verdict": verdict.value, "documents": [*documents], "why": why, **details}
             self._decisions[key] = decision
             self.rejected += verdict is Verdict.REFUSE
             self.created += "made" in details
 
-    def decided(self, *verdicts: Verdict) -> list[Decision]:
+    def decided(self, *verdicts: Verdict) -> list[dict[str, Any]]:
         """Return the decisions with one of *verdicts*, oldest first."""
-        return [decision for decision in self._decisions.values() if decision.verdict in verdicts]
+        return [decision for (verdict, *_), decision in self._decisions.items() if verdict in verdicts]
 
     def recorded(self, begun: Run) -> Run:
         """Return the row *begun* of the journal with the counters, metrics and decisions so far."""
         effects = self.decided(*(verdict for verdict in Verdict if verdict is not Verdict.REFUSE))
         decisions = [*effects, *self.decided(Verdict.REFUSE)[:MOST_REFUSALS]]
-        listed = [
-            {"verdict": verdict.value, "documents": list(documents), "why": why, **details}
-            for verdict, documents, why, details in decisions
-        ]
-        metrics = {**self.metrics, "decisions": listed, **({"stopped": self.stopped} if self.stopped else {})}
+        stopped = {"stopped": self.stopped} if self.stopped else {}
         return replace(
             begun,
             selected=self.selected,
@@ -119,5 +109,5 @@ class PhaseRun:
             created=self.created,
             rejected=self.rejected,
             null_calls=self.null_calls,
-            metrics=metrics,
+            metrics={**self.metrics, "decisions": decisions, **stopped},
         )
