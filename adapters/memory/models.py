@@ -11,7 +11,7 @@ from typing import Any
 
 from clawmem.ports.errors import InputTooLong, ModelUnavailable
 from clawmem.ports.indexes import surfaces
-from clawmem.ports.models import JsonSchema, WordSimilarities
+from clawmem.ports.models import JsonSchema
 from clawmem.ports.records import Vector
 
 DIMENSIONS = 64
@@ -43,14 +43,6 @@ class HashingEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return [self.embed_query(text) for text in texts]
-
-
-class ExactWords:
-    """Reference ``LateInteraction`` without a model: a word is only similar to itself."""
-
-    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
-        rows = tuple(tuple(float(word in text) for word in words) for text in map(frozenset, texts))
-        return WordSimilarities((1.0 / len(words),) * len(words) if words else (), rows)
 
 
 class OverlapReranker:

@@ -1,4 +1,4 @@
-"""Late interaction: the reference in memory, and the static vectors with a large and a tiny cache of words."""
+"""Late interaction: the static vectors with a large and a tiny cache of words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.models import ExactWords
 from clawmem.adapters.models.static import StaticEmbedder, StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
-
-
-class TestExactWords(LateInteractionContract):
-    @pytest.fixture
-    def late(self) -> ExactWords:
-        return ExactWords()
 
 
 class TestStaticWords(LateInteractionContract):

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.indexes import MemoryLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-from clawmem.contracts.samples import all_of, any_of, entry
-from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
+from clawmem.contracts.samples import any_of, entry
+from clawmem.ports.records import EVERYTHING, Grain, LexicalEntry, Marker, Scope, Term
 
 HERE = Marker("vault-1", 7, "e7")
 STEMS = "bel cor dan fin gor hal kin lum mar nor pel rus sol tav".split()
@@ -39,34 +38,6 @@ def index(opened: Open) -> TantivyLexicalIndex:
 
 
 class TestRanking:
-    @pytest.mark.parametrize(
-        "questions",
-        [
-            [any_of(*VOCABULARY[at : at + size]) for at in (0, 9, 31) for size in (1, 2, 3, 5, 8)],
-            [all_of(one, other) for one, other in zip(VOCABULARY[:20], VOCABULARY[3:23], strict=True)],
-            [any_of(f"{one} {other}") for one in VOCABULARY[:6] for other in VOCABULARY[2:6]],
-        ],
-        ids=["words", "every word", "phrases"],
-    )
-    def test_scores_are_the_reference_s(
-        self, index: TantivyLexicalIndex, questions: list[LexicalQuery]
-    ) -> None:
-        """Entries that were put in several commits have the scores that the reference works out."""
-        reference = MemoryLexicalIndex()
-        chance = random.Random(5)
-        for first in range(0, 40, 10):
-            entries = made_up(range(first, first + 10), chance)
-            index.put(entries)
-            reference.put(entries)
-
-        for question in questions:
-            for grain in (Grain.LINE, Grain.DOCUMENT):
-                assert_alike(
-                    index.search(question, grain, 1000), reference.search(question, grain, 1000), question
-                )
-                for term in question.terms:
-                    assert index.holding(term, grain) == reference.holding(term, grain)
-
     def test_after_deletions(self, index: TantivyLexicalIndex, opened: Open) -> None:
         """Counts stay exact, and scores come within a few per cent."""
         chance = random.Random(8)
@@ -140,13 +111,6 @@ def text_of(length: int, chance: random.Random) -> str:
 def ids(index: TantivyLexicalIndex, *words: str, scope: Scope = EVERYTHING) -> list[int]:
     """The documents of the passages with any of the words, best first."""
     return [hit.key.document_id for hit in index.search(any_of(*words), Grain.PASSAGE, 100, scope)]
-
-
-def assert_alike(found: list[Hit], expected: list[Hit], question: LexicalQuery) -> None:
-    """Assert the same entries with the same scores."""
-    scores = {hit.key: hit.score for hit in found}
-    assert scores == pytest.approx({hit.key: hit.score for hit in expected}, rel=1e-4), question
-    assert [hit.score for hit in found] == sorted(scores.values(), reverse=True)
 
 
 def files(folder: Path) -> dict[str, tuple[int, int, bytes]]:
