@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.capture.contradiction import Verdict
@@ -14,11 +14,12 @@ from clawmem.domain.knowledge.llm_answer import (
     NUMBER,
     TEXT,
     TEXTS,
+    enum_schema,
     is_placeholder,
     list_schema,
     object_schema,
 )
-from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement, read_triples
+from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, TRIPLES, read_triples
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages
@@ -35,11 +36,10 @@ TYPES = tuple("decision bugfix feature refactor discovery change preference mile
 CONCEPTS = tuple("how-it-works why-it-exists what-changed problem-solution gotcha pattern trade-off".split())
 
 _OBSERVATION = {
-    "type": {"type": "string", "enum": list(TYPES)},
+    "type": enum_schema(TYPES),
     **dict.fromkeys(("title", "narrative", "quote"), TEXT),
     **dict.fromkeys(("facts", "concepts"), TEXTS),
-    # Without a type, so that a triple in another form is still accepted.
-    "triples": {"items": {"properties": dict.fromkeys(Statement._fields, TEXT)}},
+    "triples": TRIPLES,
 }
 OBSERVER = object_schema(
     "observations", observations=list_schema(object_schema("type title quote", **_OBSERVATION))
@@ -74,59 +74,45 @@ def observer_prompt(conversation: str) -> str:
     )
 
 
-def read_notes(value: Any, messages: Sequence[TranscriptMessage]) -> list[Note]:
+def read_notes(value: Mapping[str, Any] | None, messages: Sequence[TranscriptMessage]) -> list[Note]:
     """
     Return the observations of a model's answer that the conversation proves.
 
-    An observation is dropped if its quote does not occur in *messages*, if its type is unknown, or if its title is
-    missing or a placeholder. Facts are dropped if they have fewer than five characters or contain a name or number
-    that occurs in no message.
+    An observation is dropped if its quote does not occur in *messages*, or if its title is missing or a placeholder.
+    Facts are dropped if they have fewer than five characters or contain a name or number that occurs in no message.
     """
     conversation = "\n".join(message.text for message in messages)
-    return [note for entry in _entries(value) for note in _notes(entry, messages, conversation)]
-
-
-def _entries(value: Any) -> list[Mapping[str, Any]]:
-    entries = value.get("observations") if isinstance(value, Mapping) else None
-    return [entry for entry in entries or () if isinstance(entry, Mapping)]
-
-
-def _notes(
-    entry: Mapping[str, Any], messages: Sequence[TranscriptMessage], conversation: str
-) -> Iterator[Note]:
-    type_, title, narrative, quote = (
-        _line(entry.get(name)) for name in ("type", "title", "narrative", "quote")
-    )
-    wanted = _flat(quote)
-    message = next((message for message in reversed(messages) if wanted in _flat(message.text)), None)
-    if type_ not in TYPES or is_placeholder(title) or len(wanted) < SHORTEST_QUOTE or message is None:
-        return
-    kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
-    facts = (fact.strip() for fact in entry.get("facts") or () if isinstance(fact, str))
-    triples = read_triples(entry.get("triples")) if type_ in SAID_OF else []
-    by_user = message.speaker is Speaker.USER
-    yield Note(
-        kind,
-        title[:TITLE_CHARS],
-        quote,
-        message,
-        confidence_of(kind, by_model=True),
-        narrative=narrative if is_grounded(narrative, conversation) else "",
-        facts=tuple(
-            fact
-            for fact in facts
-            if len(fact) >= SHORTEST_FACT and not is_placeholder(fact) and is_grounded(fact, conversation)
-        ),
-        tags=(
-            f"type:{type_}",
-            *(f"concept:{name}" for name in CONCEPTS if name in (entry.get("concepts") or ())),
-        ),
-        statements=tuple(triple for triple in triples if proves(triple, quote, title=title, by_user=by_user)),
-    )
-
-
-def _line(value: object) -> str:
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    notes = []
+    for entry in value["observations"] if value else ():
+        type_, (title, quote) = entry["type"], (" ".join(entry[name].split()) for name in ("title", "quote"))
+        narrative, wanted = " ".join(entry.get("narrative", "").split()), _flat(quote)
+        message = next((message for message in reversed(messages) if wanted in _flat(message.text)), None)
+        if message is None or is_placeholder(title) or len(wanted) < SHORTEST_QUOTE:
+            continue
+        kind = Kind(type_) if type_ in set(Kind) else Kind.OBSERVATION
+        facts = (fact.strip() for fact in entry.get("facts", ()))
+        concepts = (f"concept:{name}" for name in CONCEPTS if name in entry.get("concepts", ()))
+        triples = read_triples(entry.get("triples")) if type_ in SAID_OF else []
+        by_user = message.speaker is Speaker.USER
+        note = Note(
+            kind,
+            title[:TITLE_CHARS],
+            quote,
+            message,
+            confidence_of(kind, by_model=True),
+            narrative=narrative if is_grounded(narrative, conversation) else "",
+            facts=tuple(
+                fact
+                for fact in facts
+                if len(fact) >= SHORTEST_FACT and not is_placeholder(fact) and is_grounded(fact, conversation)
+            ),
+            tags=(f"type:{type_}", *concepts),
+            statements=tuple(
+                triple for triple in triples if proves(triple, quote, title=title, by_user=by_user)
+            ),
+        )
+        notes.append(note)
+    return notes
 
 
 def _flat(text: str) -> str:
@@ -136,8 +122,7 @@ def _flat(text: str) -> str:
 # -- verdicts -----------------------------------------------------------------------------------------
 
 JUDGE_TOKENS = 60
-_RELATION = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
-JUDGE = object_schema("relation confidence", relation=_RELATION, confidence=NUMBER)
+JUDGE = object_schema("relation confidence", relation=enum_schema(Verdict), confidence=NUMBER)
 
 
 def judge_prompt(new: str, old: str) -> str:
@@ -150,13 +135,10 @@ def judge_prompt(new: str, old: str) -> str:
     )
 
 
-def read_verdict(value: Any) -> Verdict:
+def read_verdict(value: Mapping[str, Any] | None) -> Verdict:
     """Return the verdict of a model's answer to `judge_prompt`; none if its confidence is below 0.7."""
-    if not isinstance(value, Mapping) or value.get("relation") not in set(Verdict):
-        return Verdict.NONE
-    sure = value.get("confidence")
-    is_sure = isinstance(sure, int | float) and sure >= LEAST_MODEL_CONFIDENCE
-    return Verdict(value["relation"]) if is_sure else Verdict.NONE
+    is_sure = value is not None and value["confidence"] >= LEAST_MODEL_CONFIDENCE
+    return Verdict(value["relation"]) if value and is_sure else Verdict.NONE
 
 
 # -- causes -------------------------------------------------------------------------------------------
@@ -203,21 +185,17 @@ def causes_prompt(facts: Sequence[Fact]) -> str:
     )
 
 
-def read_causes(value: Any, facts: Sequence[Fact]) -> list[Cause]:
+def read_causes(value: Mapping[str, Any] | None, facts: Sequence[Fact]) -> list[Cause]:
     """
     Return the plausible links of a model's answer: between existing facts of different notes, with a confidence of
     at least 0.6. For each pair of notes only the link with the highest confidence is returned.
     """
-    links = value.get("links") if isinstance(value, Mapping) else None
     causes: dict[tuple[Note, Note], Cause] = {}
-    for link in links if isinstance(links, list) else ():
-        if not isinstance(link, Mapping):
-            continue
-        ends = [link[name] for name in _ENDS if link.get(name) in range(len(facts))]
-        confidence = link.get("confidence")
-        if len(ends) == 2 and isinstance(confidence, int | float) and LEAST_CONFIDENCE <= confidence <= 1:
-            reason = str(link.get("reasoning") or "")[:_REASONING_CHARS]
-            cause = Cause(facts[ends[0]], facts[ends[1]], float(confidence), reason)
+    for link in value["links"] if value else ():
+        ends = [facts[int(link[name])] for name in _ENDS if link[name] in range(len(facts))]
+        if len(ends) == 2 and LEAST_CONFIDENCE <= link["confidence"] <= 1:
+            reason = link.get("reasoning", "")[:_REASONING_CHARS]
+            cause = Cause(ends[0], ends[1], float(link["confidence"]), reason)
             pair = cause.source.note, cause.target.note
             if pair[0] != pair[1] and (pair not in causes or causes[pair].confidence < cause.confidence):
                 causes[pair] = cause

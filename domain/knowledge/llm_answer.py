@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import json5
@@ -28,7 +28,6 @@ _PLACEHOLDER = re.compile(
 )
 _OPENING = re.compile(r"[\[{]")
 _TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|\Z)|[{}\[\],]""", re.DOTALL)
-_DECODER = json.JSONDecoder(strict=False)
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -51,6 +50,11 @@ def object_schema(required: str = "", /, **properties: JsonSchema) -> JsonSchema
     return {"type": "object", "properties": properties, "required": required.split()}
 
 
+def enum_schema(names: Iterable[str]) -> JsonSchema:
+    """Return the schema of one of *names*."""
+    return {"type": "string", "enum": [str(name) for name in names]}
+
+
 def list_schema(items: JsonSchema) -> JsonSchema:
     """Return the schema of a list of *items*."""
     return {"type": "array", "items": items}
@@ -63,11 +67,7 @@ class Fit(NamedTuple):
     problem: str = ""
 
 
-def json_answer(
-    ask: Callable[[str], str],
-    prompt: str,
-    schema: JsonSchema,
-) -> Any | None:
+def json_answer(ask: Callable[[str], str], prompt: str, schema: JsonSchema) -> Any | None:
     """
     Return the value in *ask*'s answer to *prompt* that fits *schema*; None if there is none.
 
@@ -77,16 +77,18 @@ def json_answer(
     Args:
         ask: Returns the answer to a prompt; a `Generator` with its limits and its deadline already bound.
     """
-    answer = ask(prompt)
-    fit = _read_fitting(answer, schema)
-    if fit.problem:
-        fit = _read_fitting(ask(repair_prompt(prompt, answer, fit.problem)), schema)
-    return fit.value
-
-
-def _read_fitting(answer: str, schema: JsonSchema) -> Fit:
-    value = read_json(answer, schema)
-    return Fit(None, "it holds no JSON") if value is None else fitted(value, schema)
+    text = prompt
+    for _ in range(2):
+        answer = ask(text)
+        value = read_json(answer, schema)
+        fit = Fit(None, "it holds no JSON") if value is None else fitted(value, schema)
+        if not fit.problem:
+            return fit.value
+        text = (
+            f"{prompt}\n\nYour last answer could not be used: {fit.problem}. It was:\n\n{answer[:QUOTED_BACK]}\n\n"
+            "Answer again with the corrected JSON and nothing else."
+        )
+    return None
 
 
 def fitted(value: Any, schema: JsonSchema, path: str = "$") -> Fit:
@@ -126,26 +128,17 @@ def is_placeholder(text: str) -> bool:
     return _PLACEHOLDER.search(text) is not None
 
 
-def repair_prompt(prompt: str, answer: str, problem: str) -> str:
-    """Return the prompt once more, with the unusable answer and its problem."""
-    return (
-        f"{prompt}\n\nYour last answer could not be used: {problem}. It was:\n\n{answer[:QUOTED_BACK]}\n\n"
-        "Answer again with the corrected JSON and nothing else."
-    )
-
-
 def read_json(text: str, schema: JsonSchema | None = None) -> Any | None:
     """
     Return the JSON object or array in *text*; None if there is none. Never raises.
 
-    Ignores thoughts, code fences and chatter around the value. Accepts JSON5, Python's notation and a cut-off end: the
-    incomplete item of an array and the incomplete member of an object are dropped. Of several values the first that
-    fits *schema* is returned, otherwise the longest. Numbers that JSON cannot represent become None.
+    Ignores thoughts, code fences and chatter around the value. Accepts JSON5 and a cut-off end: the incomplete item of an
+    array and the incomplete member of an object are dropped. Of several values the first that fits *schema* is
+    returned, otherwise the first. Numbers that JSON cannot represent become None.
     """
     values = list(_values(_without_thoughts(text[:MAX_CHARS].strip())))
-    fitting = (value for value, _ in values if schema is not None and not fitted(value, schema).problem)
-    longest, _ = max(values, key=lambda pair: pair[1], default=(None, 0))
-    return next(fitting, longest)
+    fitting = (value for value in values if schema is not None and not fitted(value, schema).problem)
+    return next(fitting, values[0] if values else None)
 
 
 def _without_thoughts(text: str) -> str:
@@ -156,23 +149,20 @@ def _without_thoughts(text: str) -> str:
     return text[end.end() :] if end and _OPENING.search(text, end.end()) else text
 
 
-def _values(text: str) -> Iterator[tuple[Any, int]]:
-    """Yield the objects and arrays in *text*, with their lengths."""
+def _values(text: str) -> Iterator[Any]:
+    """Yield the objects and arrays in *text*."""
     place = 0
     for _ in range(MAX_STARTS):
         opening = _OPENING.search(text, place)
         if opening is None:
             return
         place = opening.start() + 1
-        with suppress(ValueError, RecursionError):
-            value, end = _DECODER.raw_decode(text, opening.start())
-            yield _storable(value), end - opening.start()
-            place = end
-            continue
         piece = _completed(text, opening.start())
-        for parse in (json5.loads, ast.literal_eval):
-            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-                yield _storable(parse(piece)), len(piece)
+        for parse in (partial(json.loads, strict=False), json5.loads):
+            with suppress(ValueError, TypeError, RecursionError, MemoryError):
+                # Pairs of surrogates are joined, single ones replaced.
+                value = json.dumps(parse(piece), ensure_ascii=False).encode("utf-16", "surrogatepass")
+                yield json.loads(value.decode("utf-16", "replace"), parse_constant=lambda constant: None)
                 place = opening.start() + len(piece)
                 break
 
@@ -194,17 +184,6 @@ def _completed(text: str, start: int) -> str:
         if sign in ",}]" and "]" not in closing[:-1]:  # not within an incomplete item of an array
             end, open_brackets = token.end() - (sign == ","), closing
     return text[start:end] + "".join(reversed(open_brackets))
-
-
-def _storable(value: Any) -> Any:
-    """
-    Return *value* with None for numbers that JSON cannot represent, and without unpaired surrogates.
-
-    Raises:
-        TypeError, ValueError: it has a part that JSON does not know.
-    """
-    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return json.loads(text, parse_constant=lambda constant: None)
 
 
 def _is_a(value: Any, kind: str) -> bool:

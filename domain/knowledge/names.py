@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice, takewhile
+from itertools import dropwhile, groupby
 from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import CONCEPT, name_words
 from clawmem.domain.text.likeness import edit_similarity
-from clawmem.domain.text.vocabulary import MONTHS, STOP_WORDS, WEEKDAYS
+from clawmem.domain.text.vocabulary import FUNCTION_WORDS, MONTHS, STOP_WORDS, WEEKDAYS
 from clawmem.domain.text.words import plain
 
 SHORTEST, LONGEST = 2, 60
@@ -32,13 +32,6 @@ _PLACEHOLDERS = frozenset(
 )
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|vm \d+", re.IGNORECASE)
 _CALENDAR = frozenset([*MONTHS, *WEEKDAYS, *(f"{day}s" for day in WEEKDAYS), "christmas", "easter"])
-# Capitalised words that name no subject of a note: languages, currencies, units, formats, general terms.
-_COMMON = frozenset(
-    "english dutch german french spanish italian portuguese japanese chinese irish polish russian arabic greek "
-    "eur usd gbp chf dkk sek nok isk pln czk huf ron bgn try rub uah jpy cny inr krw aud cad nzd brl mxn zar ils euro euros "
-    "kb mb gb tb kwh mbit gbit mhz ghz pdf csv json html http https url api sql utc faq sms ok pm am id qos "
-    "get post put patch delete head options".split()
-)
 
 # Removed before capitals are examined: code, addresses of links and quoted lines are not prose.
 _NOT_PROSE = re.compile(
@@ -54,8 +47,10 @@ _SMALL = re.compile(r"(?<![\w.@/-])[^\W\d_A-Z][\w'’-]*")
 _JOINED = re.compile(
     r"(?<![\w-])(?:[A-Z]+[a-z]+[A-Z][A-Za-z]*|[a-z]{1,3}[A-Z][a-z]+[A-Za-z]*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])"
 )
-_GERMAN = frozenset("und ist nicht das wir ich auf für dem eine".split())
-GERMAN_WORDS = 2  # number of these words that identify German
+_GENITIVE = re.compile(r"['’]s?\Z")
+_AFTER_GENITIVE = re.compile(r"(?<=['’]s) |(?<=['’]) ")
+_GERMAN = FUNCTION_WORDS["de"] - STOP_WORDS
+GERMAN_WORDS = 3  # number of these words that identify German
 FEW_CAPITALS = 5  # too few to identify a language
 MOST_CAPITALS = 0.2  # share of the words within sentences; above it, as in German, capitals do not mark names
 
@@ -128,8 +123,8 @@ def names_in(
     Return the names that a document shows without a model, most frequent first, up to the limit of its type.
 
     People are taken from its front matter. A word in prose is a name if it is capitalised where lower case would be
-    possible and is never in lower case in the document, or if it has a capital inside, as IndexedDB. If a fifth of
-    the words within sentences are capitalised, as in German, capitals are no evidence.
+    possible and is never in lower case in the document, or if it has a capital inside, as IndexedDB. In German, and
+    where a fifth of the words within sentences are capitalised, capitals are no evidence.
 
     Args:
         is_known: Whether other documents have that name; it is then also recognised at the start of a sentence.
@@ -138,8 +133,7 @@ def names_in(
     names = Counter[Name]()
     for person in people:
         names[Name(person.strip(), PERSON)] += 2  # weighs more than a mention
-    joined = (word for word in _JOINED.findall(prose) if word.lower() not in _COMMON)
-    names.update(Name(word, CONCEPT if "_" in word else TOOL) for word in joined)
+    names.update(Name(word, CONCEPT if "_" in word else TOOL) for word in _JOINED.findall(prose))
     names.update(map(Name, _capitalised(prose, is_known)))
     valid = [name for name, _ in names.most_common() if is_name(*name, title)]
     distinct = {_plain(name.name): name for name in reversed(valid)}  # in the spelling that comes first
@@ -169,61 +163,42 @@ def full_name(name: str, people: Iterable[str]) -> str | None:
 def _capitalised(prose: str, is_known: Callable[[str], bool]) -> Iterator[str]:
     """Yield the capitalised names of *prose*; those that begin a sentence only if they are known names."""
     small = set(_SMALL.findall(prose))
-    openings: list[list[str]] = []
-    rests: list[list[str]] = []  # of adjacent words, whose capitals are evidence
+    openings: list[str] = []
+    names: list[str] = []
+    capitals = count = 0
     for segment in _BEGINNING.split(prose):
         for match in _RUN.finditer(segment):
             words = match[0].split()
-            is_beginning = not segment[: match.start()].strip(_MARKS)
-            opening = list(takewhile(_is_capital, words)) if is_beginning else []
-            openings.append(opening)
-            rests.append(words[len(opening) :])
-    capitals, count = sum(_is_capital(word) for words in rests for word in words), sum(map(len, rests))
+            is_opening = not segment[: match.start()].strip(_MARKS)
+            rest = list(dropwhile(_is_capital, words)) if is_opening else words
+            openings.append(_trimmed(words[: len(words) - len(rest)], small))
+            capitals, count = capitals + sum(map(_is_capital, rest)), count + len(rest)
+            for part in _AFTER_GENITIVE.split(" ".join(rest)):
+                rows = groupby(part.split(), _is_capital)
+                names += [_trimmed([*row], small) for is_capital, row in rows if is_capital]
     if len(small & _GERMAN) >= GERMAN_WORDS or capitals > max(FEW_CAPITALS, MOST_CAPITALS * count):
         return  # every noun has a capital
-    names = [name for words in rests for name in _names(words, small)]
-    yield from names
-    known = frozenset(names)
-    for opening in openings:
-        rows = (_trimmed(row, small) for row in (opening, opening[1:], opening[:1]))
-        yield from islice((name for name in rows if name and (name in known or is_known(name))), 1)
-
-
-def _names(words: Sequence[str], small: AbstractSet[str]) -> Iterator[str]:
-    """Yield runs of capitalised words as one name each; a genitive ends a name."""
-    row: list[str] = []
-    for word in (*words, ""):
-        if _is_capital(word):
-            row.append(word)
-            if _bare(word) == word:
-                continue
-        if name := _trimmed(row, small):
-            yield name
-        row = []
+    yield from filter(None, names)
+    yield from (name for name in openings if name and (name in names or is_known(name)))
 
 
 def _trimmed(row: Sequence[str], small: AbstractSet[str]) -> str:
     """Return the name in *row* without common words at its ends; empty if nothing is left."""
-    while row and _is_common(row[0], small):
+
+    def is_common(word: str) -> bool:
+        lower = _GENITIVE.sub("", word).lower()
+        return lower in small or any(lower in known for known in (STOP_WORDS, _CALENDAR, _PLACEHOLDERS))
+
+    while row and is_common(row[0]):
         row = row[1:]
-    while row and (_is_common(row[-1], small) or len(row[-1]) == 1):
+    while row and (is_common(row[-1]) or len(row[-1]) == 1):
         row = row[:-1]
-    name = _bare(" ".join(row))
+    name = _GENITIVE.sub("", " ".join(row)).strip("-'’&")
     return name if len(name) > SHORTEST or name.isupper() else ""
 
 
 def _is_capital(word: str) -> bool:
-    return bool(word) and word[0].isupper() and word not in ("I", "I'm", "I'd", "I've", "I'll", "I’d")
-
-
-def _is_common(word: str, small: AbstractSet[str]) -> bool:
-    lower = _bare(word).lower()
-    return lower in small or any(lower in known for known in (STOP_WORDS, _CALENDAR, _COMMON, _PLACEHOLDERS))
-
-
-def _bare(word: str) -> str:
-    """Return *word* without the ending of a genitive."""
-    return re.sub(r"['’]s?\Z", "", word).strip("-'’&")
+    return word[0].isupper() and word not in ("I", "I'm", "I'd", "I've", "I'll", "I’d")
 
 
 def _plain(name: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import name_words
-from clawmem.domain.knowledge.llm_answer import is_placeholder
+from clawmem.domain.knowledge.llm_answer import TEXT, is_placeholder
 from clawmem.domain.security.escaping import unescape
 from clawmem.domain.text.vocabulary import STOP_WORDS
+from clawmem.ports.models import JsonSchema
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
 PREDICATES = (
@@ -88,69 +89,39 @@ def _is_over(old: Statement, statement: Statement, new: Collection[Statement]) -
 
 MOST = 5  # triples of one observation
 SHORTEST, LONGEST_SUBJECT, LONGEST_OBJECT = 2, 80, 120
-MOST_DEPTH = 4  # nesting of lists
-
-_ELEMENT = re.compile(
-    r"<triple\b[^<>]*>(.*?)(?=<triple\b|</triples?\s*>|\Z)", flags=re.DOTALL | re.IGNORECASE
-)
-_PART = re.compile(r"<(subject|predicate|object)\b[^<>]*>([^<]*)", flags=re.IGNORECASE)
+# Of items without a type, so that a triple in another form costs no second request.
+TRIPLES: JsonSchema = {"items": {"properties": dict.fromkeys(Statement._fields, TEXT)}}
 
 
-def read_triples(answer: Any) -> list[Statement]:
+def read_triples(answer: object) -> list[Statement]:
     """
     Return the triples that a model wrote: at most five, each once. Never raises.
 
-    Accepted are objects with the members ``subject``, ``predicate`` and ``object``, lists of these three, texts with
-    ``<triple>`` elements, and lists of such. A triple is dropped if its predicate is unknown or a part is a
-    placeholder, too short, too long or only stop words.
+    Accepted are objects with the members ``subject``, ``predicate`` and ``object``, and lists of these three. A triple is
+    dropped if its predicate is unknown or a part is a placeholder, too short, too long or only stop words.
     """
-    statements = (statement for parts in _offered(answer) if (statement := _statement(*parts)))
-    return list(dict.fromkeys(statements))[:MOST]
-
-
-def _offered(answer: Any, depth: int = 0) -> Iterator[tuple[str, str, str]]:
-    """Yield the three parts of everything that looks like a triple."""
-    if isinstance(answer, str):
-        for element in _ELEMENT.finditer(answer):
-            named = {name.lower(): text for name, text in _PART.findall(element[1])}
-            if named.keys() >= set(Statement._fields):
-                yield named["subject"], named["predicate"], named["object"]
-    elif isinstance(answer, list) and len(answer) == len(Statement._fields) and all(map(_is_bare, answer)):
-        yield answer[0], answer[1], answer[2]
-    elif isinstance(answer, Mapping):
-        parts = [answer.get(name) for name in Statement._fields]
-        if all(isinstance(part, str) for part in parts):
-            yield str(parts[0]), str(parts[1]), str(parts[2])
-        if depth < MOST_DEPTH:
-            yield from _offered(answer.get("triples"), depth + 1)
-    elif isinstance(answer, list) and depth < MOST_DEPTH:
-        for entry in answer:
-            yield from _offered(entry, depth + 1)
-
-
-def _is_bare(part: object) -> bool:
-    """Whether *part* is a text without elements."""
-    return isinstance(part, str) and "<triple" not in part
+    statements: dict[Statement, None] = {}
+    for entry in answer if isinstance(answer, list) else ():
+        parts = [entry.get(name) for name in Statement._fields] if isinstance(entry, dict) else entry
+        if isinstance(parts, list) and [type(part) for part in parts] == [str, str, str]:
+            statement = _statement(*parts)
+            if statement is not None:
+                statements[statement] = None
+    return [*statements][:MOST]
 
 
 def _statement(subject: str, predicate: str, object_: str) -> Statement | None:
     statement = Statement(_flat(subject), re.sub(r"[\s-]+", "_", _flat(predicate).lower()), _flat(object_))
-    is_name = statement.predicate not in LITERAL
+    names = [statement.subject, *([] if statement.predicate in LITERAL else [statement.object])]
     if (
         statement.predicate in PREDICATES
         and SHORTEST <= len(statement.subject) <= LONGEST_SUBJECT
         and SHORTEST <= len(statement.object) <= LONGEST_OBJECT
         and not any(map(is_placeholder, (statement.subject, statement.object)))
-        and _names_something(statement.subject)
-        and (_names_something(statement.object) or not is_name)
+        and all(set(name_words(name)) - STOP_WORDS for name in names)  # "it" is no name
     ):
         return statement
     return None
-
-
-def _names_something(name: str) -> bool:
-    """Whether *name* has other words than stop words; ``it`` and ``the other one`` are no names."""
-    return bool(set(name_words(name)) - STOP_WORDS)
 
 
 def _flat(text: str) -> str:

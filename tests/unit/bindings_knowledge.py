@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.domain.knowledge.enrichment import (
+    Content,
     entity_weight,
     least_rarity,
     rarity,
+    read_content,
     read_evolution,
     read_links,
 )
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.evidence import proves
 from clawmem.domain.knowledge.names import Name, cap_of, is_name, is_same, names_in
-from clawmem.domain.knowledge.notes import Content, read_content
 from clawmem.domain.knowledge.triples import Statement, ends_statement, read_triples
 from clawmem.domain.text.likeness import edit_similarity
 

@@ -14,11 +14,13 @@ from clawmem.app.services.knowledge.facts import Facts
 from clawmem.app.services.knowledge.graph import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge import enrichment, notes
+from clawmem.domain.knowledge import enrichment
 from clawmem.domain.knowledge.enrichment import (
     EVOLVED,
     LINK_KINDS,
     NEIGHBOURS,
+    NOTE,
+    Content,
     DescriptionUpdate,
     Link,
     ModelTask,
@@ -28,7 +30,6 @@ from clawmem.domain.knowledge.enrichment import (
 )
 from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
-from clawmem.domain.knowledge.notes import Content
 from clawmem.domain.knowledge.triples import Statement, confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.domain.security.origin import is_verified
@@ -56,7 +57,6 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 EVERY = 1_000_000  # no limit: more documents than a vault has
 PATIENCE = 2  # consecutive documents without an answer; a single one may be too long for the model
 BRIEF = 200  # characters shown of a document that has no description yet
-NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 
 Progress = Callable[[int, int], None]
 Receive = Callable[["EnrichReport"], None]
@@ -194,7 +194,7 @@ class Enrich:
     def _by_rules(self, reading: Reading, receive: Receive) -> EnrichReport:
         document, stores = reading.document, self._stores
         count = stores.lexical.count(Grain.DOCUMENT)
-        keywords = notes.keywords(
+        keywords = enrichment.keywords(
             reading.title,
             reading.body,
             lambda word: rarity(count, stores.lexical.holding(Term(word), Grain.DOCUMENT)),
@@ -267,12 +267,12 @@ class Enrich:
             return value
 
         stores, document = self._stores, reading.document
-        shown = (reading.title, document.content_type, reading.body)
-        content = notes.read_content(answer(NOTE, notes.prompt(*shown)))
+        shown = enrichment.shown(reading.title, document.content_type, reading.body)
+        content = enrichment.read_content(answer(NOTE, enrichment.note_prompt(shown)))
         if content is None:
             raise ModelAnswerInvalid(ask.model, "no description came back")
-        named = answer(enrichment.NAMES, enrichment.names_prompt(*shown))
-        text = reading.body[: notes.SHOWN]
+        named = answer(enrichment.NAMES, enrichment.names_prompt(shown))
+        text = reading.body[: enrichment.SHOWN]
         names = enrichment.read_names(named, reading.title, text, document.content_type)
         description = _description(reading.title, content)
 

@@ -67,13 +67,11 @@ def test_what_an_observer_is_told() -> None:
 
 
 def test_what_an_observer_is_believed() -> None:
-    """Without a type, a title or with a placeholder nothing; titles of 80 characters, facts of five and more."""
+    """Without a title or with a placeholder nothing; titles of 80 characters, facts of five and more."""
     messages = said((U, "We'll use Postgres for the ledger."))
     good = {"type": "decision", "title": "t" * 90, "quote": "We'll use Postgres for the ledger."}
     facts = ["five5", "four", "{{fact}}"]
     bad = [
-        {**good, "type": ""},
-        {**good, "type": "rumour"},
         {**good, "title": ""},
         {**good, "title": "${title}"},
     ]

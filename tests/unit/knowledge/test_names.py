@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from clawmem.domain.knowledge.names import Name, is_same, names_in
+from clawmem.domain.knowledge.names import Name, is_same
 
 
 def test_what_is_never_one_thing() -> None:
@@ -13,10 +13,3 @@ def test_what_is_never_one_thing() -> None:
         assert not is_same(Name("Aurora", one), Name("Aurora", other))
     for one, other in permutations(("project", "service", "tool", "concept"), 2):
         assert is_same(Name("Aurora", one), Name("Aurora", other))
-
-
-def test_what_names_no_subject() -> None:
-    """Currencies, and the labels of the line of an issue, are no names; a name elsewhere in the line is one."""
-    body = "Status: open · Type: task · Priority: 2 · Assignee: Wiebke\n\nThe offer of Kruse is 900 EUR, or 960 CHF.\n"
-
-    assert [one.name for one in names_in("Caulk the boat", body)] == ["Kruse"]
