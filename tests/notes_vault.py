@@ -160,11 +160,6 @@ class NotesVault:
         (self.root / path).unlink()
         self.update()
 
-    def rename(self, path: str, to: str) -> None:
-        """Rename a file and run a pass."""
-        (self.root / path).rename(self.root / to)
-        self.update()
-
     def withdraw(self, path: str, reason: InactiveReason = InactiveReason.FORGOTTEN) -> None:
         """Stop serving a file's document."""
         with self.vault.transactions.writing():

@@ -70,7 +70,6 @@ class Text(DocumentReference):
     start_line: int
     total_lines: int
     superseded_by: Successor | None = None
-    moved_from: str | None = Field(default=None, description="The former path by which it was named.")
     text: str
     _verbatim: str = PrivateAttr("")
 
@@ -86,9 +85,8 @@ class Text(DocumentReference):
 
     @property
     def marks(self) -> list[str]:
-        """Return a label of the origin of a text of others, of its successor, and of its former path."""
-        moved = f"the new path of {self.moved_from}" if self.moved_from else ""
-        return [*filter(None, (label_of_others(self.origin), successor_mark(self.superseded_by), moved))]
+        """Return a label of the origin of a text of others, and of its successor."""
+        return [*filter(None, (label_of_others(self.origin), successor_mark(self.superseded_by)))]
 
 
 T = TypeVar("T", bound=Text)
@@ -191,7 +189,6 @@ def text_of(
         start_line=excerpt.start_line,
         total_lines=excerpt.total_lines,
         superseded_by=successor_of(excerpt.superseded_by),
-        moved_from=excerpt.moved_from or None,
         text=encodable(shown(without_orders(excerpt.text, document.origin))),
         **more,
     )

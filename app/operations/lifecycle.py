@@ -281,12 +281,12 @@ def _confirmed(services: Services, query: str, confirm: bool | None) -> Document
 
     Raises:
         ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
-        InvalidInput, NotFound: As `Lookup.forgettable`; also for the former place of a file that was moved.
+        InvalidInput, NotFound: As `Lookup.forgettable`.
     """
     note = services.lookup.forgettable(query)
     if confirm is not False and (folder := _folder_without_file(services, note)):
         services.update(folder)  # the note may have been moved, and would come back as a new one
-        note = services.lookup.forgettable(query)
+        note = services.vault.documents.get(note.id) or note
     digits = read_address(query)[0].docid
     if confirm is True and digits and note.hash.startswith(normalise_docid(digits)):
         return note

@@ -11,7 +11,6 @@ from rapidfuzz.distance import Levenshtein
 
 from clawmem.domain.text.words import normalise, plain, words
 
-LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
 
 

@@ -102,8 +102,6 @@ class TestOrder:
             "other.md",
         ]
         assert paths(notes.ask("where does the shop show its seeds")) == ["site.md", "other.md"]
-        notes.rename("pages.md", "leaflets.md")
-        assert paths(notes.ask("where did the shop show its seeds before Hugo"))[0] == "leaflets.md"
 
 
 class TestPins:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import docids, every_served
-from clawmem.app.services.documents.references import candidates_of, is_near_name, similar_documents
-from clawmem.app.services.documents.succession import current_successors, moved_documents
+from clawmem.app.services.documents.references import candidates_of, similar_documents
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import (
@@ -29,7 +28,7 @@ from clawmem.ports.documents import DocumentStore, SuccessionStore
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.journal import ActJournal, Journal
-from clawmem.ports.records import Candidate, Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason
 
 SUGGESTIONS = 5
 LIST_SUGGESTIONS = 3  # suggestions per name in a list
@@ -45,15 +44,6 @@ _REMEDIES = {
     InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem doctor "{file}"',
 }
 _NO_SUCCESSOR = "No note is served in its place."
-_MOVED = "Its file was moved. Name the note by its new path: {successors}."
-
-
-class Resolution(NamedTuple):
-    """A served document, the reading of the address that named it, and the former path if the address is one."""
-
-    document: Document
-    address: Address
-    moved_from: str = ""
 
 
 class AddressResolver:
@@ -83,9 +73,11 @@ class AddressResolver:
         self._acts = acts
         self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
 
-    def resolve(self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False) -> Resolution:
+    def resolve(
+        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
+    ) -> tuple[Document, Address]:
         """
-        Return the served document that *text* names. The former path of a moved document names it for reading.
+        Return the served document that *text* names, and the reading of the address that named it.
 
         Args:
             suggestions: The number of candidates that an error may name.
@@ -101,7 +93,7 @@ class AddressResolver:
         for rule in (self._by_place, self._by_end, self._gone_with_end, self._by_name):
             for address in readings:
                 if documents := rule(address, to_change):
-                    return self._only(text, documents, address, to_change)
+                    return self._only(text, documents), address
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
@@ -111,20 +103,14 @@ class AddressResolver:
         near = similar_documents(self._documents, self._lexical, text, place, suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._documents, near))
 
-    def _only(
-        self, text: str, documents: Sequence[Document], address: Address, to_change: bool
-    ) -> Resolution:
+    def _only(self, text: str, documents: Sequence[Document]) -> Document:
         if len(documents) > 1:
             raise Ambiguous(text, candidates_of(self._documents, sorted(documents, key=PLACE)))
         [document] = documents
         reason = document.inactive
         if reason is None:
-            return Resolution(document, address)
-        moved = moved_documents(self._documents, document)
-        if len(moved) == 1 and not to_change:
-            return Resolution(moved[0], address, document.display_path)
-        successors = candidates_of(self._documents, moved or self._successors(document))
-        remedy = _MOVED if moved else _REMEDIES[reason]
+            return document
+        successors, remedy = candidates_of(self._documents, self._successors(document)), _REMEDIES[reason]
         if reason is InactiveReason.SUPERSEDED and not successors:
             remedy = _NO_SUCCESSOR
         remedy = remedy.format(file=document.display_path, successors="; ".join(map(str, successors)))
@@ -195,12 +181,7 @@ class AddressResolver:
             return note.hash.startswith(digits) or any(act.before == digits[:DOCID_LENGTH] for act in acts)
 
         documents = self._documents.by_hash(digits) or self._inactive(had_docid)
-        if not place:
-            return documents
-        named = [document for document in documents if place in _printed(document)]
-        return named or [
-            note for note in self._at([_parted(place)]) if note.inactive is InactiveReason.FORGOTTEN
-        ]
+        return [document for document in documents if place.startswith(document.display_path) or not place]
 
     def _places(self, address: Address) -> list[tuple[str, str]] | None:
         """Return the places that *address* states in full; ``None`` when it does not."""
@@ -244,12 +225,6 @@ def _parted(path: str) -> tuple[str, str]:
     return collection, rest
 
 
-def _printed(document: Document) -> tuple[str, ...]:
-    """Return the ways in which candidates and lists print *document* behind its docid."""
-    path = document.display_path
-    return path, f"{path} ({document.title})", f"{path} ({shown_title(document)})"
-
-
 @dataclass(frozen=True, slots=True)
 class Excerpt:
     """
@@ -264,7 +239,6 @@ class Excerpt:
     start_line: int
     total_lines: int
     superseded_by: Document | None = None  # the current note that replaces it
-    moved_from: str = ""  # the former path by which it was named
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +277,7 @@ class Lookup:
         Raises:
             InvalidInput: as `AddressResolver.resolve`.
         """
-        return self.resolver.resolve(address).document
+        return self.resolver.resolve(address)[0]
 
     def target(self, address: str) -> Document:
         """
@@ -314,30 +288,24 @@ class Lookup:
         Raises:
             InvalidInput: as `AddressResolver.resolve`.
         """
-        return self.resolver.resolve(address, to_change=True).document
+        return self.resolver.resolve(address, to_change=True)[0]
 
     def forgettable(self, address: str) -> Document:
         """
-        Return the document as `target` does; one whose file was removed, and not moved, can be forgotten as well.
+        Return the document as `target` does; one whose file was removed can be forgotten as well.
 
         Raises:
-            NotFound: with candidates only if their names are similar to *address*. The intended note may be forgotten
-                already, so other documents that merely share words must not be offered.
+            NotFound: without candidates, as the intended note may be forgotten already.
         """
         try:
             return self.target(address)
         except NotServed as error:
-            if error.document.inactive is not InactiveReason.REMOVED or error.candidates:
-                raise  # of a file that was moved, the note at its new place has to be named
+            if error.document.inactive is not InactiveReason.REMOVED:
+                raise
             return error.document
         except NotFound as error:
-            candidates = (candidate for candidate in error.candidates if isinstance(candidate, Candidate))
-            near = [candidate for candidate in candidates if is_near_name(address, candidate)]
-            gone = self.documents.latest(active=False)
-            remark = ""
-            if any(document.inactive is InactiveReason.FORGOTTEN for document in gone):
-                remark = "It may be forgotten already: of a forgotten note only the path is known."
-            raise NotFound("document", address, candidates=near, remark=remark) from error
+            remark = "If it is forgotten already, only its path is known."
+            raise NotFound("document", address, remark=remark) from error
 
     def forgotten(self, address: str) -> Document | None:
         """Return the document that *address* names where it was forgotten before; ``None`` for anything else."""
@@ -386,7 +354,7 @@ class Lookup:
             InvalidInput: ``OUT_OF_BOUNDS`` for a number below 1 or beyond the last line, or a range that runs
                 backwards; else as `find`.
         """
-        document, reading, moved_from = self.resolver.resolve(address, suggestions)
+        document, reading = self.resolver.resolve(address, suggestions)
         lines = reading.lines
         first = from_line if from_line is not None or lines is None else lines.first
         _at_least_one("from_line", first)
@@ -405,7 +373,7 @@ class Lookup:
                 "OUT_OF_BOUNDS",
                 f"There is no line {first} in {document.display_path}. Give a line from 1 to {count}.",
             )
-        return replace(excerpt, moved_from=moved_from)
+        return excerpt
 
     def multi_get(self, pattern: str | Sequence[str], *, max_bytes: int = MAX_BYTES) -> MultiGet:
         """

@@ -21,7 +21,6 @@ from clawmem.domain.documents.names import EXTENSION, document_names, file_name
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified, verified_if_any
 from clawmem.domain.security.quoting import shown_title, without_orders
-from clawmem.domain.text.words import words
 from clawmem.ports.documents import DocumentStore, Link, LinkStore, StoredLink
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.indexes import LexicalIndex
@@ -75,17 +74,6 @@ def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[C
         )
         for note in documents
     ]
-
-
-def is_near_name(asked: str, candidate: Candidate) -> bool:
-    """Whether a name of *candidate* has every word of *asked*, or is *asked* but for a fifth of its letters."""
-    wanted = set(words(asked))
-    if wanted and wanted <= set(words(f"{candidate.file} {candidate.title}")):
-        return True
-    _, _, path = candidate.file.partition("/")
-    names = (candidate.title, candidate.file, path, file_name(path))
-    most = max(1, len(asked) // 5)
-    return any(Levenshtein.distance(asked.lower(), name.lower()) <= most for name in names)
 
 
 def _nearest_places(name: str, places: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

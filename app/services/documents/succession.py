@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from clawmem.domain.retrieval.succession import last_successors, successor_label
-from clawmem.domain.text.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.documents import ClaimKind, DocumentStore, Succession, SuccessionStore
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
@@ -71,22 +70,6 @@ def current_successors(
         older: max((documents[number] for number in newest), key=lambda note: (note.authored_at, note.id))
         for older, newest in last.items()
     }
-
-
-def moved_documents(documents: DocumentStore, document: Document) -> list[Document]:
-    """
-    Return the served document of a moved file, if *document* is the record at its former path; else nothing.
-
-    It has the same text, or the same title and most of the text; there may be several.
-    """
-    if document.inactive is not InactiveReason.REMOVED or document.stamp is not None:
-        return []
-    unchanged = [note for note in documents.holding(document.hash) if note.inactive is None]
-    if unchanged:
-        return unchanged
-    text = documents.body(document.id) or ""
-    titled = (note for note in documents.latest() if note.title == document.title)
-    return [note for note in titled if likeness(text, documents.body(note.id) or "") >= LEAST_LIKENESS]
 
 
 def succession_mark(successor: Document | None) -> str:

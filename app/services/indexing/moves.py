@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import PurePath
+from collections.abc import Mapping
 
 from clawmem.app.services.indexing.source import ParsedSource
-from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.identity import body_hash
-from clawmem.domain.text.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
-from clawmem.ports.records import Document, InactiveReason, Scan
+from clawmem.ports.records import Document, InactiveReason
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, body: str) -> bool:
@@ -38,106 +36,38 @@ def is_forgotten_file(
     )
 
 
-def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
-    """
-    Give the document *past* the path of its moved file.
-
-    To be called inside `Transactions.writing`, before *parsed* is published.
-
-    A removed record without a stamp stays at the former path, because other notes may refer to it.
-    """
-    place = parsed.document
-    documents.move(past.id, place.collection, place.path)
-    former = past._replace(
-        id=0,
-        hash=place.hash,
-        body_line=place.body_line,
-        body_length=place.body_length,
-        stamp=None,
-        pinned=False,
-        snoozed_until=None,
-        access_count=0,
-        last_accessed_at=None,
-    )
-    former_id = documents.save(former, parsed.body, ())
-    documents.deactivate([former_id], InactiveReason.REMOVED)
-
-
 def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
     """Whether *path* is one of the *unreadable* folders, or below one."""
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
-class MoveDetection:
+def former_document(
+    documents: DocumentStore, files: FileSource, roots: Mapping[str, str], parsed: ParsedSource
+) -> Document | None:
     """
-    Finds the document whose file was moved or renamed to a new file.
+    Return the document whose file was moved or renamed to the new file *parsed*; ``None`` if several match.
 
-    Of several new files the first one is the document, and the others are copies.
+    It has the same text, and its file is gone: its folder can be read and does not have it any more. A served document
+    goes before a removed one. Of several new files the first one is the document, and the others are copies.
 
     Args:
         roots: The absolute folder of each collection, by its name.
-        missing: Served documents whose files are gone, which are found even after an edit.
     """
-
-    def __init__(
-        self,
-        documents: DocumentStore,
-        files: FileSource,
-        roots: Mapping[str, str],
-        missing: Iterable[Document],
-    ) -> None:
-        self._documents = documents
-        self._files = files
-        self._roots = roots
-        self._prefixes = {name: f"{PurePath(root).as_posix().rstrip('/')}/" for name, root in roots.items()}
-        self._missing: dict[str, list[int]] = {}  # by title and by file name
-        for document in missing:
-            for name in _names(document):
-                self._missing.setdefault(name, []).append(document.id)
-        self._listings: dict[str, tuple[frozenset[str], Scan]] = {}  # by collection
-
-    def past(self, parsed: ParsedSource) -> Document | None:
-        """
-        Return the document that *parsed* was moved from; ``None`` if several match.
-
-        That is the document of the same file in a collection around or inside, then one with the same text, then one
-        with the same title or file name and most of the text. A served one goes before a removed one.
-        """
-        place = parsed.document
-        file = f"{self._prefixes[place.collection]}{place.path}"
-        for collection, prefix in self._prefixes.items():
-            if collection != place.collection and file.startswith(prefix):
-                document = self._documents.at(collection, file.removeprefix(prefix))
-                if document and document.stamp and document.inactive in (None, InactiveReason.REMOVED):
-                    return document
-        holders = [note for note in self._documents.holding(place.hash) if note.stamp and note.body_length]
-        unchanged = [note for note in holders if note.inactive is None and self._is_missing(note)]
-        removed = [note for note in holders if note.inactive is InactiveReason.REMOVED]
-        matches = unchanged or removed
-        alike = {number for name in _names(place) for number in self._missing.get(name, ())}
-        if alike and not matches:
-            matches = [
-                note
-                for note in self._documents.many(alike).values()
-                if note.inactive is None
-                and self._is_missing(note)
-                and likeness(self._documents.body(note.id) or "", parsed.body) >= LEAST_LIKENESS
-            ]
-        return matches[0] if len(matches) == 1 else None
-
-    def _is_missing(self, document: Document) -> bool:
-        """Whether the folder of *document* exists and its file does not; False for an unreadable folder."""
-        if document.collection not in self._roots:
-            return False
-        if document.collection not in self._listings:
-            root = self._roots[document.collection]
-            scan = self._files.scan(root, enter=lambda path: not is_excluded(path), wanted=lambda path: True)
-            self._listings[document.collection] = frozenset(file.path for file in scan.files), scan
-        files, scan = self._listings[document.collection]
-        is_listed = scan.root_exists and not is_hidden(document.path, scan.unreadable)
-        return is_listed and document.path not in files
+    holders = documents.holding(parsed.document.hash) if parsed.body else ()
+    holders = [note for note in holders if note.stamp]
+    matches = [note for note in holders if note.inactive is None and _has_lost_file(files, roots, note)]
+    matches = matches or [note for note in holders if note.inactive is InactiveReason.REMOVED]
+    return matches[0] if len(matches) == 1 else None
 
 
-def _names(document: Document) -> set[str]:
-    """Return the names by which a moved note may be recognised: its title and its file name."""
-    return {document.title, document.path.rpartition("/")[2]}
+def _has_lost_file(files: FileSource, roots: Mapping[str, str], document: Document) -> bool:
+    root = roots.get(document.collection)
+    if root is None or not files.scan(root, enter=lambda path: False, wanted=lambda path: False).root_exists:
+        return False
+    try:
+        files.read(root, document.path)
+    except SourceMissing:
+        return True
+    except SourceUnreadable:
+        return False
+    return False

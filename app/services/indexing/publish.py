@@ -14,7 +14,7 @@ from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import NO_CLAIMS, Claims, Link, Property
 from clawmem.ports.errors import InterruptedAfterCommit
-from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry, Origin, one_line
+from clawmem.ports.records import Document, Fragment, InactiveReason, Origin, one_line
 from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
 
@@ -33,13 +33,12 @@ def apply_in_chunks(
     items: Iterable[Item],
     apply: Callable[[Item], Result],
     *,
-    finish: Callable[[], object] = lambda: None,
     chunk_s: float = CHUNK_S,
 ) -> Iterator[Result]:
     """
     Yield the result of *apply* for each item after its transaction was committed.
 
-    A transaction ends with the first item that takes it past *chunk_s*, and with a call of *finish*. An interrupted
+    A transaction ends with the first item that takes it past *chunk_s*. An interrupted
     caller keeps what was committed before, and gets those results before the interrupt. The caller must exhaust the
     iterator.
 
@@ -54,7 +53,6 @@ def apply_in_chunks(
                 ends = monotonic() + chunk_s
                 while waiting and (not results or monotonic() < ends):
                     results.append(apply(waiting.popleft()))
-                finish()
         except InterruptedAfterCommit:
             yield from results
             raise
@@ -72,13 +70,6 @@ class Declarations(NamedTuple):
 NO_DECLARATIONS = Declarations()
 
 
-class SavedDocument(NamedTuple):
-    """The id of a document, and the entries of its words, which are not indexed yet."""
-
-    id: int
-    entries: Sequence[LexicalEntry]
-
-
 class Publisher:
     """
     Publishes documents in every store and index of a vault, and withdraws them.
@@ -89,18 +80,6 @@ class Publisher:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self.facts = Facts(vault.documents, vault.triples)
-
-    def publish(
-        self,
-        document: Document,
-        body: str,
-        fragments: Sequence[Fragment],
-        declared: Declarations | None = NO_DECLARATIONS,
-    ) -> int:
-        """Save a document with its index entries and return its id; see `save`."""
-        saved = self.save(document, body, fragments, declared)
-        self.index_words([saved])
-        return saved.id
 
     def publish_text(
         self, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
@@ -115,17 +94,15 @@ class Publisher:
         body = documents.body(document.id) or ""
         self.publish(document, body, documents.fragments(document.id), declared=None)
 
-    def save(
+    def publish(
         self,
         document: Document,
         body: str,
         fragments: Sequence[Fragment],
         declared: Declarations | None = NO_DECLARATIONS,
-    ) -> SavedDocument:
+    ) -> int:
         """
-        Save a document, but not its words, which `index_words` saves.
-
-        FTS5 writes the words of a transaction at once, if no record is saved between them.
+        Save a document with its index entries and return its id.
 
         With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
         assistant wrote it.
@@ -141,13 +118,9 @@ class Publisher:
             vault.successions.claim(document_id, claims)
             vault.properties.put(document_id, declared.properties)
         self.facts.reapply(document_id)
-        return SavedDocument(document_id, list(lexical_entries(document._replace(id=document_id), fragments)))
-
-    def index_words(self, saved: Sequence[SavedDocument]) -> None:
-        """Replace the words of documents that were saved in the same transaction."""
-        for document in saved:
-            self._vault.lexical.remove(document.id)
-        self._vault.lexical.put([entry for document in saved for entry in document.entries])
+        vault.lexical.remove(document_id)
+        vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
+        return document_id
 
     def withdraw(self, document_ids: Sequence[int], reason: InactiveReason) -> int:
         """
