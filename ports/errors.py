@@ -103,7 +103,7 @@ class ConfirmationMissing(InvalidInput):
     An irreversible operation was requested without confirmation; nothing was changed.
 
     ``would_remove`` describes the removal for programs, ``preview`` as sentences; *remedy* says how to confirm.
-    ``question`` is for a person who can confirm, ``confirmed`` the parameters that do.
+    ``question`` is for a person who can confirm, ``confirmed`` the parameters that do. Without *preview* it is the message.
     """
 
     def __init__(
@@ -111,15 +111,15 @@ class ConfirmationMissing(InvalidInput):
         message: str,
         would_remove: Mapping[str, Any],
         *,
-        remedy: str = "",
+        remedy: str = "To do it, repeat with confirm: true.",
         preview: Sequence[str] = (),
-        question: str = "",
-        confirmed: Mapping[str, Any] = MappingProxyType({}),
+        question: str = "Do it?",
+        confirmed: Mapping[str, Any] = MappingProxyType({"confirm": True}),
     ) -> None:
         super().__init__("CONFIRMATION_REQUIRED", f"{message} {remedy}".strip())
         self.message = message
         self.would_remove = would_remove
-        self.preview = preview
+        self.preview = preview or [message]
         self.question = question
         self.confirmed = confirmed
 

@@ -122,7 +122,7 @@ def mine_conversations(vault: Vault, clock: Clock, exports: ConversationExports)
 
 def status(vault: Vault, clock: Clock | None = None) -> Status:
     """Return the statistics of *vault*."""
-    counting: Status = wired(vault, clock, roles=list).status()
+    counting: Status = wired(vault, clock, roles=list).status(collections=list)
     return counting
 
 

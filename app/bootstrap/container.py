@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.conversations.synthesis import SynthesizeFacts
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
+    from clawmem.app.services.indexing.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
@@ -262,6 +263,7 @@ class UseCases(containers.DeclarativeContainer):
 
     # collections of files
     folders: list[Folder] = use_case("indexing.collections:configured_folders")
+    collections: list[Collection] = use_case("indexing.collections:collections_of")
     leftovers: dict[str, int] = use_case("indexing.collections:leftovers")
     forgotten_places = use_case("lifecycle.forgetting:ForgottenPlaces")
     update_alone = function(
@@ -389,7 +391,7 @@ class UseCases(containers.DeclarativeContainer):
     )
     client_checks: ClientChecks = use_case("maintenance.client_checks:ClientChecks")
     report: Report = use_case("maintenance.status:Report")
-    status: Status = use_case("maintenance.status:Status", roles=roles)
+    status: Status = use_case("maintenance.status:Status", roles=roles, read_only=option.read_only)
     doctor: Doctor = use_case(
         "maintenance.doctor:Doctor",
         models=use_case(

@@ -15,8 +15,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there, topics_folder
 from clawmem.app.environment.private_files import draft_folder, files_of_vault, sweep_drafts
-from clawmem.app.operations.embedding import embed_quickly, lag_sentences, lagging_indexes, pending_texts
-from clawmem.app.operations.indexing import PERSON, read_folders
+from clawmem.app.operations.indexing import PERSON, embed_after, index_faults, read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Result, operation
 from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import (
@@ -161,9 +160,9 @@ def repair(
         for role in Role:
             repaired.indexes.rebuild(role)
         repaired.indexes.keep_up()
-        embed_quickly(repaired)
+        embed_after(repaired)
         remarks = repaired.forgotten_places.warnings()
-        if without := pending_texts(repaired):
+        if without := repaired.vault.embeddings.counts().pending:
             remarks.append(f"{plural(without, 'text')} without vectors. Run: clawmem embed")
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     lost, spoilt = (
@@ -219,7 +218,7 @@ DIFFERENCES = 7
 )
 def verify(services: Services) -> Differences:
     """Compare files, records and indexes, after updating the indexes."""
-    lag = lag_sentences(lagging_indexes(services))
+    lag = index_faults(services)
     documents, files = services.vault.documents, services.files
     return Differences(
         differences=[*lag, *services.verify()] or services.forgotten_places.warnings(),

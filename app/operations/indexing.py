@@ -1,74 +1,31 @@
-"""Reading of the folders."""
+"""Reading of the folders, and the vectors of their texts."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from os.path import abspath
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.embedding import (
-    Force,
-    Upkeep,
-    embed_after,
-    embed_line,
-    lagging_indexes,
-    model_failed,
-    pending_texts,
-)
 from clawmem.app.operations.fields import listed
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
+from clawmem.app.operations.output import few, fields_text
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.file_status import FileState
+from clawmem.app.services.indexing.file_status import FileStatus
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.domain.documents.address import unicode_forms
-from clawmem.domain.documents.identity import display_path, parse_virtual_path
-from clawmem.domain.documents.ignoring import Exclusion
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.domain.maintenance.embedding_policy import EmbeddingPace
+from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, ModelMismatch, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
 
-
-def _file_or_address(text: str) -> Path:
-    """Return the absolute path of a file; the relative ``c/a.md`` for an address such as ``clawmem://c/a.md``."""
-    if address := parse_virtual_path(text):
-        return Path(display_path(*address))
-    return Path(abspath(Path(text).expanduser()))  # noqa: PTH100  resolves no links
-
-
-class FileReport(Result):
-    """The status of a file, with the reason and the next step."""
-
-    path: str
-    state: FileState
-    reason: str
-    remedy: str = ""
-    collection: str | None = None
-    rule: Exclusion | None = None
-
-
-def _existing(services: Services, path: Path) -> Path:
-    """Return *path*, or the file of that address: the name of a collection and a path in it."""
-    for form in map(Path, unicode_forms(str(path))):
-        if form.is_absolute() and (form.exists() or form.is_symlink()):
-            return form
-    relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    name, *rest = relative.parts or ("",)
-    root = services.settings.roots.get(name)
-    return Path(root, *rest) if root and rest else path
-
-
 INCOMPLETE = 1  # exit code
-NO_COLLECTIONS = "No collections yet. Run: clawmem collection add PATH"
-SOURCES_SHOWN = 5  # files with rules that the summary of a pass names
 PERSON = "cli"  # the interface whose user may name any folder
 
+Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 Names = Annotated[
     str | list[str],
     Field(description="Only these collections, in a list or with commas; all without."),
@@ -79,9 +36,6 @@ AllowEmpty = Annotated[
     Field(description="Also remove every document of an emptied folder."),
     Option(("--allow-empty",), tool=None),
 ]
-Embed = Annotated[
-    bool, Field(description="Then make the vectors that are missing."), Option(("--embed",), tool=None)
-]
 EmbedOrNot = Annotated[
     bool | None,
     Field(
@@ -91,7 +45,7 @@ EmbedOrNot = Annotated[
 ]
 
 
-class Reading(Upkeep):
+class Reading(Result):
     """
     Passes over folders, and their sums.
 
@@ -108,12 +62,98 @@ class Reading(Upkeep):
     leftovers: dict[str, int] = Field(default_factory=dict)
     pending: int
     embed: EmbedReport | None = None
+    vault: str = Field(default="", description="The vault into which a folder was synced.")
+    made: str | None = Field(default=None, description="The file of a new vault.")
+    remarks: list[str] = Field(default=[], description="Sentences about the vault and its indexes.")
 
     @property
     def exit_code(self) -> int:
         """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
         is_whole = not self.failed and not any(report.unread for report in self.collections)
-        return 0 if is_whole and not model_failed(self.embed) else INCOMPLETE
+        return 0 if is_whole and (self.embed is None or self.embed.is_whole) else INCOMPLETE
+
+
+def index_faults(services: Services) -> list[str]:
+    """Update the indexes from the records; return a sentence for each index that still lags."""
+    if not services.settings.read_only:
+        with services.progress("Indexing") as step:
+            services.indexes.keep_up(step)
+    return [
+        f"The {role} index lags, what is new is found all the same: {reason}"
+        for role, reason in services.indexes.lagging.items()
+    ]
+
+
+def embed_after(
+    services: Services, collections: Iterable[str] = (), *, wanted: bool | None = None
+) -> EmbedReport | None:
+    """
+    Embed the texts without vectors after documents of *collections* changed, if *wanted* or the settings say so.
+
+    Otherwise it is done if a model of this machine does so within a minute; the second batch shows its pace. A model
+    server may charge for the texts, and another model than that of the vault takes long.
+    """
+    if wanted is None:
+        wanted = services.settings.embeds(collections) if collections else None
+    is_open = wanted is None
+    if wanted is False or (
+        is_open and (services.settings.embed_server or not services.vault.embeddings.counts().pending)
+    ):
+        return None
+    clock = services.clock
+    pace = EmbeddingPace(clock.now_ms())
+    try:
+        embed = services.embed
+        if is_open and not embed.serves:
+            return None
+        with services.progress("Embedding") as step:
+            return embed(
+                progress=step,
+                go_on=lambda done, total: not is_open or pace.is_quick(done, total, clock.now_ms()),
+            )
+    except (EmbeddingError, ModelError):
+        if is_open:  # the texts wait, and the answer says so
+            return None
+        raise
+
+
+def embed_new(services: Services) -> str:
+    """
+    Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so.
+
+    A change to another model is left to `embed`: it takes long. As after `update`, a model server makes them only where
+    the config file says autoEmbed.
+    """
+    if services.vault.embeddings.fingerprint() is None:
+        return ""
+    if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
+        return "A model server makes vectors only on request. Next: clawmem embed"
+    try:
+        with services.progress("Embedding") as step:
+            failure = services.embed.add(progress=step).error
+    except ModelMismatch as error:
+        return str(error)  # names its own remedy
+    except (EmbeddingError, ModelError) as error:
+        failure = str(error)
+    return f"{failure.rstrip('.')}. Next: clawmem embed" if failure else ""
+
+
+@operation(Effect.REPEATABLE, route="/embed")
+def embed(services: Services, force: Force = False) -> EmbedReport:
+    """
+    Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
+
+    Vectors of another model, or of a run with force, replace the old vectors when they are complete.
+    """
+    with services.progress("Embedding") as step:
+        report = services.embed(force=force, progress=step)
+    if report.stopped:
+        raise EmbeddingError(
+            f"Vectors: {report.embedded} made, then it ended: {(report.error or '').rstrip('.')}. What was made is kept. "
+            "To go on, run: clawmem embed"
+        )
+    report.remarks = index_faults(services)
+    return report
 
 
 def read_folders(
@@ -131,90 +171,53 @@ def read_folders(
             with services.progress(f"Reading {folder.name}") as step:
                 reports.append(services.update(folder, force=force, allow_empty=allow_empty, progress=step))
         except PassInterrupted as stopped:
-            done = "\n".join(map(update_line, [*reports, stopped.report]))
+            done = "\n".join(map(str, [*reports, stopped.report]))
             stopped.add_note(f"{done}\nNot finished. Run the same command again to continue.")
             raise
     return reports
 
 
-def _folders(services: Services, names: str | list[str]) -> list[Folder]:
-    wanted = set(listed(names))
-    known = [folder.name for folder in services.folders]
-    if strangers := sorted(wanted.difference(known)):
-        raise NotFound("collection", strangers[0], suggestions=known)
-    return [folder for folder in services.folders if not wanted or folder.name in wanted]
+def reading_of(services: Services, passes: list[PassReport], embedded: EmbedReport | None) -> Reading:
+    """Return the *passes* with their sums and the state of the vault."""
+    return Reading(
+        collections=passes,
+        added=sum(report.added for report in passes),
+        updated=sum(report.updated for report in passes),
+        unchanged=sum(report.unchanged for report in passes),
+        removed=sum(report.removed for report in passes),
+        leftovers=services.leftovers,
+        pending=services.vault.embeddings.counts().pending,
+        embed=embedded,
+        remarks=[
+            *filter(None, [services.lost_vault]),
+            *services.forgotten_places.warnings(),
+            *index_faults(services),
+        ],
+    )
 
 
-def _pulled(services: Services) -> dict[str, str]:
-    """Run the update commands of the collections; return the reason for each collection whose command failed."""
-    if services.caller != PERSON:
-        raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
-    outcomes = {
-        name: services.run_command(collection.update, collection.path)
-        for name, collection in services.settings.collections.items()
-        if collection.update
-    }
-    return {name: reason for name, reason in outcomes.items() if reason}
-
-
-def sums_of(services: Services, passes: list[PassReport]) -> dict[str, Any]:
-    """Return the fields of a `Reading` that follow from its passes."""
-    sums = {
-        name: sum(getattr(report, name) for report in passes)
-        for name in ("added", "updated", "unchanged", "removed")
-    }
-    return {
-        **sums,
-        "collections": passes,
-        "leftovers": services.leftovers,
-        "pending": pending_texts(services),
-        "lagging": lagging_indexes(services),
-        "warnings": [*filter(None, [services.lost_vault]), *services.forgotten_places.warnings()],
-    }
-
-
-def update_line(report: PassReport) -> str:
-    """Return the counts of one pass as a line."""
-    counts = f"{report.added} added, {report.updated} updated, {report.removed} removed"
-    return f"{report.collection}: {counts}, {report.unchanged} unchanged"
-
-
-def excluded_line(report: PassReport) -> str:
-    """Return how many files and folders each rule left out, most first; empty if none."""
-    if not report.excluded:
-        return ""
-    counts = [f"{count} by {source}" for source, count in report.excluded.items()]
-    more = "" if len(counts) <= SOURCES_SHOWN else f", and by {len(counts) - SOURCES_SHOWN} more files"
-    shown = ", ".join(counts[:SOURCES_SHOWN])
-    return f"Excluded files and folders: {shown}{more}. For the reason, run: clawmem doctor FILE"
-
-
-def reading_text(result: Reading, vault: str = "") -> str:
-    """Return lines with the results of the passes and the next step, for the usual vault or that of the name."""
-    chosen = f"--vault {vault} " if vault else ""
-    lines = [f"{name}: skipped: {reason}" for name, reason in result.failed.items()]
+def reading_text(result: Reading) -> Iterator[str]:
+    """Yield lines with the results of the passes and the next step."""
+    yield from (f"{name}: skipped: {reason}" for name, reason in result.failed.items())
     for report in result.collections:
-        below = [*filter(None, [excluded_line(report)]), *report.problems]
-        lines += [update_line(report), *(f"  {sentence}" for sentence in below)]
-    lines += [leftover_sentence(name, documents) for name, documents in result.leftovers.items()]
+        yield str(report)
+        if report.excluded:
+            rules = few([f"{count} by {rule}" for rule, count in report.excluded.items()], 5)
+            yield f"  Excluded files and folders: {rules}. For the reason, run: clawmem doctor FILE"
+        yield from (f"  {problem}" for problem in report.problems)
+    yield from (leftover_sentence(name, documents) for name, documents in result.leftovers.items())
     if not result.collections and not result.failed:
-        lines.append(NO_COLLECTIONS)
+        yield "No collections yet. Run: clawmem collection add PATH"
     if result.embed:
-        lines.append(embed_line(result.embed))
+        yield from fields_text({"Vectors": asdict(result.embed)})
     if result.pending and (result.embed is None or result.embed.paused):
-        lines.append(f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed")
-    return "\n".join(lines)
+        chosen = f"--vault {result.vault} " if result.vault else ""
+        yield f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed"
+    if result.made:
+        yield f"Made the vault {result.vault} in {result.made}."
 
 
-@operation(
-    Effect.REPEATABLE,
-    text=reading_text,
-    route="/update",
-    commands=(Command("update"),),
-    is_tool=False,
-    opens=Opening.CREATED,
-    any_vault=False,
-)
+@operation(Effect.REPEATABLE, text=reading_text, route="/update", is_tool=False, opens=Opening.CREATED)
 def update(
     services: Services,
     collection: Names = "",
@@ -232,11 +235,21 @@ def update(
 
     With a model server vectors are made only on request or where the config file says autoEmbed.
     """
-    failed = _pulled(services) if pull else {}
-    folders = [folder for folder in _folders(services, collection) if folder.name not in failed]
+    failed: dict[str, str] = {}
+    if pull:
+        if services.caller != PERSON:
+            raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
+        for name, configured in services.settings.collections.items():
+            if configured.update and (fault := services.run_command(configured.update, configured.path)):
+                failed[name] = fault
+    names, folders = set(listed(collection)), services.folders
+    known = [folder.name for folder in folders]
+    if strangers := sorted(names.difference(known)):
+        raise NotFound("collection", strangers[0], suggestions=known)
+    folders = [folder for folder in folders if folder.name in (names or known) and folder.name not in failed]
     passes = read_folders(services, folders, force=force, allow_empty=allow_empty)
-    embedded = embed_after(services, [folder.name for folder in folders], asked=embed)
-    return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
+    embedded = embed_after(services, [folder.name for folder in folders], wanted=embed)
+    return reading_of(services, passes, embedded).model_copy(update={"failed": failed})
 
 
 @operation(
@@ -245,13 +258,9 @@ def update(
     route="/reindex",
     commands=(),
     opens=Opening.CREATED,
-    any_vault=False,
 )
 def reindex(
-    services: Services,
-    collection: Names = "",
-    force: Force = False,
-    allow_empty: AllowEmpty = False,
+    services: Services, collection: Names = "", force: Force = False, allow_empty: AllowEmpty = False
 ) -> Reading:
     """
     Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
@@ -261,26 +270,22 @@ def reindex(
 
 @operation(
     Effect.READS,
-    text=lambda report: "\n".join(filter(None, [f"{report.path}: {report.reason}", report.remedy])),
     commands=(Command("doctor"),),
     is_tool=False,
     in_own_process=True,
     opens=Opening.IF_PRESENT,
-    any_vault=False,
 )
 def why_not(
     services: Services,
     path: Annotated[
-        Path,
+        str,
         Field(description="Its path; or its collection and path, such as notes/a.md."),
-        Option(metavar="FILE", is_argument=True, parser=_file_or_address),
+        Option(metavar="FILE", is_argument=True),
     ],
-) -> FileReport:
+) -> FileStatus:
     """
     Explain whether a file is indexed, and why not.
 
     It names the rule that excludes a file, with its file and line, and what to do about it.
     """
-    file = _existing(services, path)
-    printable = os.fsencode(file).decode("utf-8", "backslashreplace")
-    return FileReport(path=printable, **services.explain_file(file)._asdict())
+    return services.explain_file(path)

@@ -23,6 +23,7 @@ from clawmem.app.services.documents.records import (
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -396,6 +397,12 @@ class ForgottenSource(Result):
     derived: int
     left: str = Field(default="", description="Why bytes may remain in free space; empty if none do.")
     probes: dict[str, list[str]]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 7 where a probe found a trace, 1 where bytes remain; another document with the text is no trace."""
+        found = any(paths for probe, paths in self.probes.items() if probe != SAME_TEXT)
+        return TRACE_FOUND if found else BYTES_REMAIN if self.left else 0
 
 
 def forget_source(

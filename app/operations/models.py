@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ from clawmem.app.operations.operation import Effect, Opening, Option, Result, op
 from clawmem.app.operations.output import size
 from clawmem.app.services.maintenance.local_models import ModelCheck, ModelState
 from clawmem.app.settings.config_file import set_value
+from clawmem.ports.errors import InvalidInput
 
 AUTO = "auto"
 
@@ -21,45 +21,11 @@ Name = Annotated[
 ]
 
 
-class RemovedModel(Result):
-    """The name of a removed model."""
-
-    removed: str
-
-
 class ChosenModel(Result):
     """The embedding model that the config file names now."""
 
     embedder: str
     config: str
-
-
-def _added_text(model: ModelState) -> str:
-    others = " To change a vault that has other vectors, run: clawmem embed --force"
-    there = f"{model.name} is there ({size(model.size_bytes)}). Next: clawmem models check {model.name}"
-    return f"{there}.{others}" if model.dimensions and model.in_use else there
-
-
-def _chosen_text(result: ChosenModel) -> str:
-    if result.embedder == AUTO:
-        return (
-            f"{result.config} says embedder: {AUTO}. A vault keeps the model of its vectors. "
-            "To change to the best installed model, run: clawmem embed --force"
-        )
-    return (
-        f"{result.config} says embedder: {result.embedder}. Next: clawmem embed, which makes its vectors beside those "
-        "that answer now, and lets them take over when they are complete."
-    )
-
-
-def _check_text(result: ModelCheck) -> Iterator[str]:
-    if result.faults:
-        yield from (f"FAIL  {fault}" for fault in result.faults)
-        yield f"Run: clawmem models add {result.name}"
-        return
-    yield f"ok    {result.fingerprint}"
-    many = f", {result.texts_per_second:.0f} texts a second" if result.texts_per_second else ""
-    yield f"ok    {result.query_ms:.1f} ms a question{many}"
 
 
 @operation(
@@ -75,7 +41,7 @@ def models_list(services: Services) -> list[ModelState]:
     return services.model_selection.installed().states()
 
 
-@operation(Effect.REPEATABLE, text=_added_text, is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
 def models_add(
     services: Services,
     name: Name,
@@ -91,32 +57,34 @@ def models_add(
     """
     Download a model and check its published hash, or take a file.
 
-    Safe to repeat: an interrupted download continues where it stopped.
+    Safe to repeat: an interrupted download continues where it stopped. A vault keeps the model of its vectors; to
+    change it, run: clawmem embed --force
     """
     model = services.model_selection.installed().find(name)
-    label = "Reading" if source else f"Downloading {size(model.download_bytes)}"
-    with services.progress(label):
+    if source and not source.exists():
+        raise InvalidInput("INVALID_PATH", f"There is no {source}. Without a path the model is downloaded.")
+    with services.progress("Reading" if source else f"Downloading {size(model.download_bytes)}"):
         model.add(source)
-    now = services.model_selection.installed()  # the settings may select the new model
-    return next(state for state in now.states() if state.name == name)
+    return services.model_selection.installed().state(name)  # the settings may select the new model
+
+
+@operation(Effect.DESTROYS, is_tool=False, opens=Opening.NOTHING)
+def models_remove(services: Services, name: Name) -> ModelState:
+    """Delete an installed model that is not in use; its vectors stay, until: clawmem embed --force"""
+    models = services.model_selection.installed()
+    models.remove(name)
+    return models.state(name)
 
 
 @operation(
-    Effect.DESTROYS,
-    text=lambda result: (
-        f"{result.removed} removed. Where its vectors answered, run: clawmem embed --force. "
-        f"To have it again: clawmem models add {result.removed}"
+    Effect.REPEATABLE,
+    text=lambda chosen: (
+        f"{chosen.config} says embedder: {chosen.embedder}. To change the vectors of a vault, "
+        "run: clawmem embed --force"
     ),
     is_tool=False,
     opens=Opening.NOTHING,
 )
-def models_remove(services: Services, name: Name) -> RemovedModel:
-    """Delete an installed model that is not in use; its vectors stay."""
-    services.model_selection.installed().remove(name)
-    return RemovedModel(removed=name)
-
-
-@operation(Effect.REPEATABLE, text=_chosen_text, is_tool=False, opens=Opening.NOTHING)
 def models_use(
     services: Services,
     name: Annotated[str, Field(description="Its name, or auto."), Option(metavar="NAME", is_argument=True)],
@@ -133,7 +101,7 @@ def models_use(
     return ChosenModel(embedder=name, config=str(config))
 
 
-@operation(Effect.REPEATABLE, text=_check_text, is_tool=False, opens=Opening.NOTHING)
+@operation(Effect.REPEATABLE, is_tool=False, opens=Opening.NOTHING)
 def models_check(services: Services, name: Name) -> ModelCheck:
     """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
     return services.model_selection.installed().check(name)

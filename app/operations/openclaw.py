@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from clawmem.app.environment.private_files import make_folder, write_whole
-from clawmem.app.operations.embedding import embed_texts
 from clawmem.app.operations.operation import (
     Command,
     Effect,
@@ -304,7 +303,8 @@ def _synced(
     changes = {name: sum(getattr(report, name) for report in passes) for name in counted}
     problems = [problem for report in passes for problem in report.problems]
     try:
-        report = embed_texts(services)
+        with services.progress("Embedding") as step:
+            report = services.embed(progress=step)
         changes["embedded"] = report.embedded
         problems += filter(None, [report.error])
     except (EmbeddingError, ModelError) as error:  # the texts wait for the next pass

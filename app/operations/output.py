@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 from clawmem.app.services.documents.records import with_successor
 from clawmem.domain.retrieval.relevance import likelihood_of
@@ -173,9 +174,15 @@ def fields_text(record: Mapping[str, object]) -> Iterator[str]:
     for name, value in record.items():
         if value not in _EMPTY and name != "remarks":  # interfaces show those at the end
             if isinstance(value, Mapping):
-                value = [f"{key} {part}" for key, part in value.items() if part not in _EMPTY]
+                value = [f"{key} {part}" for key, part in value.items() if part]
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             yield f"{name.replace('_', ' ')}: {shown}"
+
+
+def counts_text(record: Any) -> Iterator[str]:
+    """Yield a line as `fields_text` for each field of *record*, a dataclass or a mapping, that is not 0 either."""
+    fields = record if isinstance(record, Mapping) else asdict(record)
+    return fields_text({name: value for name, value in fields.items() if value})
 
 
 def size(count: int) -> str:

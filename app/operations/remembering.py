@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit, Names, listed
-from clawmem.app.operations.indexing import PERSON
+from clawmem.app.operations.indexing import PERSON, embed_new
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
 from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.places import file_identity, file_version, is_there
-from clawmem.app.operations.embedding import embed_as
+from clawmem.app.operations.indexing import embed_after
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, LOOKS_UP_S, WatchEvent, WatchOptions
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
@@ -59,7 +59,7 @@ def watch(
     def embedded(progress: Progress = lambda done, total: None) -> list[str]:
         caller = services.called_by(services.caller, lambda what: nullcontext(progress))
         try:
-            report = embed_as(caller, embed or configured(file_version(config_file))[0])
+            report = embed_after(caller, wanted=embed or configured(file_version(config_file))[0])
         except (ConfigError, EmbeddingError, ModelError) as error:
             return [str(error)]
         return [str(report.error)] if report and report.stopped else []

@@ -343,7 +343,7 @@ class Settings(BaseModel):
     @property
     def own_files(self) -> list[Path]:
         """The files of clawmem itself, which are never read into a vault."""
-        return [self.vault, *self.vaults.values(), self.config_file]
+        return [self.vault, *self.vaults.values(), self.config_file, config_folder(os.environ)]
 
     @property
     def folders_for_programs(self) -> list[Path]:

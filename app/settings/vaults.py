@@ -27,18 +27,18 @@ def unknown_vault(name: str, known: Iterable[str]) -> NotFound:
 
 def of_vault(settings: Settings, name: str) -> Settings:
     """
-    Return the settings for the vault *name* alone.
+    Return the settings for the vault *name* alone, which has its own collections as any other file, see `of_file`.
 
-    The collections of the config file belong to the usual vault: none of their folders is read into another vault, or
-    listed by it. Programs may read the same folders as before.
+    Programs may read the same folders as before.
 
     Raises:
         NotFound: No vault has this name.
     """
     if name not in settings.vaults:
         raise unknown_vault(name, settings.vaults)
-    only = {"vault": settings.vaults[name], "named": name, "collections": {}, "global_context": ""}
-    return settings.model_copy(update={**only, "sync_folders": settings.folders_for_programs})
+    folders = settings.folders_for_programs
+    named = of_file(settings, settings.vaults[name])
+    return named.model_copy(update={"named": name, "sync_folders": [*folders, *named.sync_folders]})
 
 
 def new_vault(settings: Settings, name: str) -> Path:
@@ -66,8 +66,8 @@ def at_vault(settings: Settings, vault: Path) -> Settings:
     """
     Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
-    The path of a named vault is equivalent to its name. Another file has its own collections, see `of_file`. A bare word
-    that is neither a name nor a file is taken for a typing error, so that it does not create an empty vault.
+    The path of a named vault is equivalent to its name. A bare word that is neither a name nor a file is taken for a
+    typing error, so that it does not create an empty vault.
 
     Raises:
         NotFound: The word is such an error.

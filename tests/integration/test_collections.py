@@ -63,7 +63,7 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
 
     removed = remembered("--json", "collection", "remove", "old")
 
-    assert json.loads(removed.stdout) == {"name": "old", "withdrawn": 100, "trust": "user"}
+    assert json.loads(removed.stdout)["changed"] == 100
     assert "old" not in collections(remembered)
     assert "still served" not in remembered("update").stdout
     assert remembered("collection", "remove", "old").exit_code == 3

@@ -39,7 +39,7 @@ ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],
     "collection_remove": [("collection", "remove", "notes")],
     "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
-    "mine": [("mine", "OTHER/talk.txt"), ("mine", "--forget", "talks")],
+    "source_forget": [("mine", "--forget", "talks")],
     "repair": [("doctor", "--repair")],
 }
 TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\n" * 3

@@ -66,6 +66,6 @@ def test_watching_imports_sessions_that_grow(
 
     monkeypatch.setattr("clawmem.app.interfaces.cli.operations.stop_event", Stop)
     done = invoke("mine", "--every", "1", "--no-embed")
-    assert done.stdout.count("1 document added") == 2, done.output
+    assert done.stdout.count("added 1") == 2, done.output
     assert len(documents(invoke)) == 2
-    assert "Nothing was forgotten" in invoke("mine", "--every", "1", "--forget=claude-code").stderr
+    assert invoke("mine", "--every", "1", "--forget", "claude-code").exit_code == 2

@@ -19,7 +19,7 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert asked.exit_code != 0
     assert "1 document from chatgpt" in asked.stderr and "later import" in asked.stderr
     assert len(documents(invoke)) == 2
-    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
 
     assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
     [left] = ask_json(invoke, "mine", "--sources")["sources"]

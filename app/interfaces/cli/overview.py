@@ -8,26 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clawmem.app.operations.output import Part, Table
-from clawmem.domain.documents.eligibility import is_collection_name
 
 # A command behind a word that announces one: the words of a title are not changed.
 _ADVISED = re.compile(r"((?:\b(?:[Rr]un|[Nn]ext|[Uu]ndo|with):|, then) clawmem )([a-z][a-z-]*)")
 _OF_NO_VAULT = frozenset({"vault", "models", "setup", "focus", "conformance", "bench"})
-_OF_USUAL_VAULT = frozenset({"bootstrap", "collection", "update", "watch"})
 
 
 def with_vault(text: str, vault: Path | None) -> str:
-    """
-    Return *text* with ``--vault`` in the commands that it recommends.
-
-    A named vault refuses the commands that read the folders of the config file, so these are not changed.
-    """
+    """Return *text* with ``--vault`` in the commands that it recommends."""
     if vault is None:
         return text
-    others = _OF_NO_VAULT | (_OF_USUAL_VAULT if is_collection_name(str(vault)) else frozenset())
     option = f"--vault {shlex.quote(str(vault))}"
     return _ADVISED.sub(
-        lambda found: found[0] if found[2] in others else f"{found[1]}{option} {found[2]}", text
+        lambda found: found[0] if found[2] in _OF_NO_VAULT else f"{found[1]}{option} {found[2]}", text
     )
 
 

@@ -14,7 +14,7 @@ from clawmem.app.interfaces.cli.session import (
     chosen_by,
     command_group,
     opened,
-    settings_of_usual,
+    settings_of,
     show_outcome,
 )
 from clawmem.app.operations.collections import collection_add
@@ -51,7 +51,7 @@ def bootstrap(
         result = update(services.called_by("cli", progress), embed=not skip_embed)
         documents = services.vault.documents.collections().get(chosen, 0)
     lines = [
-        reading_text(result),
+        *reading_text(result),
         *remarks_of(result),
         *_next_steps(chosen, documents, is_complete=not exit_code_of(result)),
     ]
@@ -69,7 +69,7 @@ def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) 
     """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.bootstrap.opening import unopened_services
 
-    settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
+    settings, folder = settings_of(ctx), existing_folder(path)
     for known, collection in settings.collections.items():
         if collection.path.resolve() == folder and name in (None, known):
             return known

@@ -19,7 +19,7 @@ from clawmem.app.environment.session_topics import project_of
 from clawmem.app.interfaces.hooks.handlers import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import InjectedFingerprints, Job, JobsFailed, Spool
-from clawmem.app.operations.embedding import embed_captured
+from clawmem.app.operations.indexing import embed_new
 from clawmem.app.services.capture.briefing import curation_note
 from clawmem.app.services.capture.session import Session
 from clawmem.app.settings.model import load_settings
@@ -41,6 +41,7 @@ LONGEST, LONGEST_PATH = 255, 4096  # characters
 MOST_SECONDS = 20.0  # for jobs, of the 30 s that the client waits
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200
+MOST_EMBEDDED = 100  # texts; a session leaves about forty, which the default model embeds within a second
 # The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
 # summary is stored, because no other file contains it.
 FIELDS = ("session_id", "transcript_path", "cwd", "compact_summary")
@@ -178,8 +179,8 @@ def do_jobs(vault: Path, environ: Mapping[str, str], seconds: float = MOST_SECON
     with open_services(settings, create=False) as services:
         end = monotonic() + seconds
         failures = Spool(vault).work_off(lambda job: do_job(job, services, lambda: end - monotonic()))
-        if monotonic() < end:
-            embed_captured(services)
+        if monotonic() < end and 0 < services.vault.embeddings.counts().pending <= MOST_EMBEDDED:
+            embed_new(services)
     if failures:
         raise JobsFailed(failures)
 

@@ -15,7 +15,6 @@ from clawmem.app.operations import (
     collections,
     doctor,
     documents,
-    embedding,
     history,
     importing,
     indexing,
@@ -181,9 +180,7 @@ class Memory:
     collection_add = method(collections.collection_add)
     collection_remove = method(collections.collection_remove)
     trust_set = method(collections.trust_set)
-    context_set = method(collections.context_set)
-    context_remove = method(collections.context_remove)
-    contexts = method(collections.list_contexts)
+    collection_describe = method(collections.collection_describe)
     collections = method(collections.list_all)
     reflect = method(maintaining.reflect)
     consolidate = method(maintaining.consolidate)
@@ -198,7 +195,7 @@ class Memory:
     doctor = method(doctor.doctor)
     get = method(documents.get)
     multi_get = method(documents.multi_get)
-    embed = method(embedding.embed)
+    embed = method(indexing.embed)
     enrich = method(maintaining.enrich)
     focus = method(history.focus)
     forget = method(lifecycle.memory_forget)
@@ -228,6 +225,7 @@ class Memory:
     links = method(documents.find_links)
     list_documents = method(listing.list_documents)
     sources = method(importing.sources)
+    source_forget = method(importing.source_forget)
     models_list = method(models.models_list)
     models_add = method(models.models_add)
     models_remove = method(models.models_remove)

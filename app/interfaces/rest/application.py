@@ -20,11 +20,11 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
 from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
 from clawmem.app.interfaces.rest.routes import Json, RestRoute, Runtime, add_route, as_json
-from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.dispatch import Busy, run
 from clawmem.app.operations.operation import AnyOperation, NoParameters, Request, exit_code_of
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
+from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, VaultLocked
@@ -83,7 +83,7 @@ def health(services: Services) -> Health:
 
 def stats(services: Services) -> Stats:
     """Return the health, and the number of documents in each collection."""
-    return {**health(services), "collections": list_collections(services)}
+    return {**health(services), "collections": services.collections}
 
 
 async def export(runtime: Runtime, asked: NoParameters) -> Response:

@@ -10,6 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from clawmem.app.services.conversations.synthesis import SynthesisReport
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.progress import Progress
@@ -75,7 +77,7 @@ class MiningReport:
     Results of one import.
 
     ``files`` were read, ``skipped`` files are unchanged since the last import. ``foreign`` files hold no conversation;
-    ``faults`` are sentences about files that were not read, or not completely.
+    ``faults`` are sentences about files that were not read, or not completely; ``remarks`` are about the indexes.
     """
 
     files: int = 0
@@ -83,6 +85,23 @@ class MiningReport:
     sources: dict[str, SourceCounts] = field(default_factory=dict)
     foreign: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    dry_run: bool = False
+    synthesis: SynthesisReport | None = None
+    embed: EmbedReport | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """
+        Return 1 where no conversation could be read, or a model failed.
+
+        A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
+        """
+        is_empty = bool(self.foreign or self.faults) and not (self.sources or self.skipped)
+        failed = bool(self.synthesis and self.synthesis.llmFailures) or bool(
+            self.embed and not self.embed.is_whole
+        )
+        return int(is_empty or failed)
 
 
 class MiningInterrupted(KeyboardInterrupt):
@@ -193,7 +212,7 @@ class _Import:
     """
 
     def __init__(self, stores: ImportStores, now_ms: int, options: MiningOptions) -> None:
-        self.report = MiningReport()
+        self.report = MiningReport(dry_run=options.dry_run)
         self._stores = stores
         self._options = options
         self._now_ms = now_ms

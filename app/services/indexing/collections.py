@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from clawmem.app.services.indexing.folders import Folder, nested
 from clawmem.app.services.indexing.publish import Publisher, apply_in_chunks
@@ -16,8 +18,40 @@ from clawmem.domain.documents.eligibility import path_context
 from clawmem.domain.security.origin import TRUST, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import TextExtractor
-from clawmem.ports.records import Document, InactiveReason, Origin, SourceStamp
+from clawmem.ports.records import Document, InactiveReason, Origin, Scope, SourceStamp
 from clawmem.ports.storage import Transactions
+
+Trust = Literal["user", "shared", "outside"]
+
+
+@dataclass(slots=True)
+class Collection:
+    """
+    A collection with the number of its served documents; clawmem or a program fills one without a folder.
+
+    ``updated`` is the time at which the latest of its documents was written.
+    """
+
+    name: str
+    documents: int
+    path: str | None = None
+    pattern: str | None = None
+    updated: str | None = None
+    trust: Trust = "user"
+
+
+def collections_of(settings: Settings, documents: DocumentStore | None = None) -> list[Collection]:
+    """Return every collection of the config file and of the vault, if there is one, by name."""
+    served, collections = documents.collections() if documents else {}, []
+    for name in sorted({*served, *settings.collections}):
+        collection = Collection(name, served.get(name, 0))
+        for note in documents.latest(Scope(frozenset({name})), limit=1) if documents else ():
+            collection.updated = note.authored_at
+        if folder := settings.collections.get(name):
+            collection.path, collection.pattern = str(folder.path), folder.pattern
+            collection.trust = folder.trust
+        collections.append(collection)
+    return collections
 
 
 def configured_folders(settings: Settings, extract: TextExtractor) -> list[Folder]:
@@ -54,13 +88,13 @@ def leftovers(settings: Settings, documents: DocumentStore) -> dict[str, int]:
     return leftover_collections(documents, settings.collections)
 
 
-def leftover_collections(documents: DocumentStore, configured: Collection[str]) -> dict[str, int]:
+def leftover_collections(documents: DocumentStore, configured: Container[str]) -> dict[str, int]:
     """
     Return the number of served documents of each collection of files that is not *configured*.
 
     Documents that a program stored have no file; their collections need no configuration.
     """
-    strangers = [name for name in documents.collections() if name not in {*configured, *RESERVED}]
+    strangers = [name for name in documents.collections() if name not in configured and name not in RESERVED]
     counts = {
         name: sum(
             document.inactive is None and document.stamp is not None

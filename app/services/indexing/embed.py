@@ -29,6 +29,7 @@ SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
 BATCH = 256  # texts per transaction: about 30 ms of writing, and the most that a killed run loses
 DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
+MODEL_FAILED = 6  # exit code
 Progress = Callable[[int, int], None]
 GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
 OlderModel = Callable[[str], Embedder]
@@ -76,12 +77,12 @@ class SketchPending:
 @dataclass(slots=True)
 class EmbedReport:
     """
-    Counts of one run: texts embedded, texts that failed, and unused vectors that were deleted.
+    Counts of one run: texts embedded, failed and waiting, and unused vectors that were deleted.
 
     ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
     is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
-    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving model can
-    make sketches.
+    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving
+    model can make sketches. ``remarks`` are sentences about the indexes.
     """
 
     embedded: int = 0
@@ -93,6 +94,18 @@ class EmbedReport:
     replaced: str | None = None
     waiting_for: str | None = None
     sketched: int = 0
+    pending: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model failed on no text."""
+        return not (self.stopped or self.failed)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 6 where the vectors of another model go on answering."""
+        return MODEL_FAILED if self.waiting_for else 0
 
 
 class EmbedPending:
@@ -149,7 +162,8 @@ class EmbedPending:
                 _add_up(report, fillings)
                 progress(report.embedded, max(total, report.embedded))
                 if not go_on(report.embedded + report.failed, max(total, report.embedded)):
-                    report.paused = self._pending(fillings) > 0
+                    report.pending = self._pending(fillings)
+                    report.paused = report.pending > 0
                     if report.paused:
                         return report
             if not fillings[-1].building or self._has_ended(fillings[-1], report):
@@ -157,6 +171,7 @@ class EmbedPending:
         while self._embeddings.discard(DISCARDED_AT_ONCE):
             pass
         self._sketch(report, progress)
+        report.pending = self._embeddings.counts().pending
         return report
 
     def add(self, *, progress: Progress = lambda done, total: None) -> EmbedReport:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from os.path import abspath
 from pathlib import Path
-from typing import NamedTuple
 
 from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, OWN, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
+from clawmem.domain.documents.address import unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
-from clawmem.domain.documents.identity import is_current, is_forgotten, source_hash
+from clawmem.domain.documents.identity import is_current, is_forgotten, parse_virtual_path, source_hash
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import NotFound, SourceUnreadable
@@ -40,12 +41,14 @@ class FileState(StrEnum):
     GONE = "gone"
 
 
-class FileStatus(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileStatus:
     """The state of a file, a sentence with the reason, and the next step (empty if none is needed)."""
 
     state: FileState
     reason: str
     remedy: str = ""
+    path: str = ""
     collection: str | None = None
     rule: Exclusion | None = None
 
@@ -65,22 +68,33 @@ class ExplainFile:
     folders: Sequence[Folder]
     parse_yaml: ParseYaml
 
-    def __call__(self, file: Path) -> FileStatus:
+    def __call__(self, name: str) -> FileStatus:
         """
-        Return the status of *file*, an absolute path.
+        Return the status of the file *name*: its path, or its collection and path, such as ``notes/a.md``.
 
         Raises:
             NotFound: There is no such file, and there was none.
         """
+        file = self._file(name)
+        place = str(file).encode("utf-8", "backslashreplace").decode()
         folder = self._folder_of(file) or self._folder_of(file.resolve())
         if folder is None:
-            place = file if file.is_dir() else file.parent
-            remedy = f'To index the notes of its folder, run: clawmem collection add "{place}"'
-            return FileStatus(FileState.OUTSIDE, "It is outside of all collections.", remedy)
+            above = file if file.is_dir() else file.parent
+            remedy = f'To index the notes of its folder, run: clawmem collection add "{above}"'
+            return FileStatus(FileState.OUTSIDE, "It is outside of all collections.", remedy, place)
         below = file if file.is_relative_to(folder.root) else file.resolve()
-        return self._status(folder, below.relative_to(folder.root).as_posix())._replace(
-            collection=folder.name
-        )
+        status = self._status(folder, below.relative_to(folder.root).as_posix())
+        return replace(status, collection=folder.name, path=place)
+
+    def _file(self, name: str) -> Path:
+        path = Path(abspath(Path(name).expanduser()))  # noqa: PTH100  resolves no links
+        for form in map(Path, unicode_forms(str(path))):
+            if form.exists() or form.is_symlink():
+                return form
+        collection, _, rest = name.partition("/")
+        collection, rest = parse_virtual_path(name) or (collection, rest)
+        root = next((folder.root for folder in self.folders if folder.name == collection), None)
+        return Path(root, rest) if root and rest else path
 
     def _folder_of(self, file: Path) -> Folder | None:
         """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""

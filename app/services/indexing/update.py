@@ -63,6 +63,12 @@ class PassReport:
     excluded: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        counts = (
+            f"{self.added} added, {self.updated} updated, {self.removed} removed, {self.unchanged} unchanged"
+        )
+        return f"{self.collection}: {counts}"
+
 
 class PassInterrupted(KeyboardInterrupt):
     """An interrupt during a pass; ``report`` counts the committed files."""

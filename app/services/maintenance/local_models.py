@@ -113,19 +113,21 @@ class LocalModels:
 
     def states(self) -> list[ModelState]:
         """Return the state of every model, in the order of *known*."""
-        return [
-            ModelState(
-                name=model.name,
-                role=str(model.role),
-                there=model.is_there(),
-                in_use=model.name == self._in_use if model.role == EMBED else model.is_there(),
-                dimensions=model.dimensions,
-                size_bytes=model.size_bytes(),
-                origin=model.origin,
-                summary=model.summary,
-            )
-            for model in self._known.values()
-        ]
+        return [*map(self.state, self._known)]
+
+    def state(self, name: str) -> ModelState:
+        """Return the state of a model. Raises `NotFound` if no model has that name."""
+        model = self.find(name)
+        return ModelState(
+            name=model.name,
+            role=str(model.role),
+            there=model.is_there(),
+            in_use=model.name == self._in_use if model.role == EMBED else model.is_there(),
+            dimensions=model.dimensions,
+            size_bytes=model.size_bytes(),
+            origin=model.origin,
+            summary=model.summary,
+        )
 
     def find(self, name: str, *, installed: bool = False) -> LocalModel:
         """Return a model by its name. Raises `NotFound`, and `InvalidInput` if it should be *installed* and is not."""
@@ -165,7 +167,7 @@ class LocalModels:
         model = self.find(name, installed=True)
         opened = model.opened()
         if faults := model.faults():
-            return ModelCheck(name, opened.fingerprint, faults)
+            return ModelCheck(name, opened.fingerprint, [*faults, f"Run: clawmem models add {name}"])
         return ModelCheck(name, opened.fingerprint, [], *_speed(model.role, opened))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.services.models import Provider
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
@@ -27,10 +28,10 @@ RECENT = 5
 DAY = len("2026-03-31")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatusReport:
     """
-    Counts of served documents, vectors and records.
+    Counts of served documents, vectors and records, at the time ``at``.
 
     ``collections`` and ``content_types`` are sorted by name. ``model`` names the embedding space of the stored
     vectors, ``None`` while there are none; ``building`` is the embedding space under construction. ``newest`` is the
@@ -40,20 +41,21 @@ class StatusReport:
     role and its last failure.
     """
 
+    at: str
     info: VaultInfo
-    collections: dict[str, int]
     documents: int
+    collections: list[Collection]
     embeddings: EmbeddingCounts
-    model: str | None
-    building: EmbeddingBuild | None
+    model: str | None = None
+    building: EmbeddingBuild | None = None
     content_types: dict[str, int]
-    newest: str | None
+    newest: str | None = None
     recalls: int
     receipts: int
     receipt_bytes: int
-    roles: list[Provider] = field(default_factory=list)
-    notes: NoteCounts = field(default_factory=NoteCounts)
-    relations: dict[str, int] = field(default_factory=dict)
+    roles: list[Provider]
+    notes: NoteCounts
+    relations: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,9 @@ class Status:
     telemetry: Telemetry
     receipts: Receipts
     clock: Clock
-    roles: Callable[[], list[Provider]] = list
+    roles: Callable[[], list[Provider]]
+    collections: Callable[[], list[Collection]]
+    read_only: bool
 
     def __call__(self) -> StatusReport:
         """
@@ -105,11 +109,12 @@ class Status:
         """
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [(document.content_type, document.authored_at) for document in every_served(self.documents)]
-        collections = dict(self.documents.collections())
         return StatusReport(
-            info=self.storage.info(),
-            collections=collections,
-            documents=sum(collections.values()),
+            at=now,
+            # An operation that reads opens the vault for reading, which says nothing about the vault itself.
+            info=replace(self.storage.info(), read_only=self.read_only),
+            documents=len(served),
+            collections=self.collections(),
             embeddings=self.embeddings.counts(),
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.domain.capture.notes import COLLECTION, title_of
@@ -58,12 +58,31 @@ class Outcome(StrEnum):
     FORGOTTEN = "forgotten"  # the memory or its text was forgotten or archived here
 
 
-class ImportReport(NamedTuple):
-    """Counts by outcome, of items without a counterpart by kind, and of properties of the imported memories."""
+@dataclass(slots=True)
+class ImportReport:
+    """
+    Counts of an import: memories by outcome and property, and ``unmatched`` items without a counterpart by kind.
 
-    outcomes: Counter[str]
-    unmatched: Counter[str]
-    details: Counter[str]
+    ``forgotten`` memories were forgotten or archived in this vault. ``suspicious`` ones give orders, and no hook injects
+    them.
+    """
+
+    tool: str
+    place: str = ""
+    dry_run: bool = False
+    imported: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    duplicates: int = 0
+    forgotten: int = 0
+    facts: int = 0
+    relations: int = 0
+    pinned: int = 0
+    snoozed: int = 0
+    redacted: int = 0
+    suspicious: int = 0
+    unmatched: Counter[str] = field(default_factory=Counter)
+    embed: EmbedReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +113,7 @@ class ImportMemories:
         Raises:
             StoreUnreadable: The store cannot be read on; the memories before are imported.
         """
-        report = ImportReport(Counter(), Counter(), Counter())
+        report = ImportReport(tool, dry_run=dry_run)
         memories: list[ForeignMemory] = []
         ids: Counter[str] = Counter()
         for item in items:
@@ -106,7 +125,7 @@ class ImportMemories:
             text = item.text.encode("utf-8", "replace").decode()
             redacted, title, *tags = redact_parts([text, item.title, *item.tags])
             memory = item._replace(id=unique, text=redacted, title=title, tags=tuple(tags))
-            report.details["redacted"] += memory[1:] != item._replace(text=text)[1:]
+            report.redacted += memory[1:] != item._replace(text=text)[1:]
             memories.append(memory)
         seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
         numbers: dict[str, int] = {}
@@ -114,10 +133,10 @@ class ImportMemories:
         def take(memory: ForeignMemory) -> None:
             path = _path(tool, memory)
             outcome = self._outcome(path, memory, seen)
-            report.outcomes[outcome.value] += 1
+            setattr(report, outcome, getattr(report, outcome) + 1)
             seen.setdefault(body_hash(memory.text), path)
             if outcome in (Outcome.IMPORTED, Outcome.UPDATED):
-                report.details["suspicious"] += has_injection(memory.text)
+                report.suspicious += has_injection(memory.text)
                 if not dry_run:
                     self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
             if document := self.documents.at(COLLECTION, path):
@@ -165,11 +184,11 @@ class ImportMemories:
         if is_new and memory.pinned:
             self.documents.pin(number, True)
             self.acts.add([ActEntry(number, Act.PIN, self.caller, iso_utc(now_ms), _WHY)])
-            report.details["pinned"] += 1
+            report.pinned += 1
         if is_new and until is not None and until > now_ms:
             self.documents.snooze(number, iso_utc(until))
             self.acts.add([ActEntry(number, Act.SNOOZE, self.caller, iso_utc(now_ms), _WHY)])
-            report.details["snoozed"] += 1
+            report.snoozed += 1
 
     def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
         self.triples.forget(number)
@@ -192,7 +211,7 @@ class ImportMemories:
                 redact(f"{fact.subject} {fact.predicate} {fact.object}"),
             )
             try:
-                report.details["facts"] += self.triples.add([triple])
+                report.facts += self.triples.add([triple])
             except InvalidInput:  # for example an end before the beginning
                 report.unmatched["invalid fact"] += 1
         if mentioned:
@@ -216,7 +235,7 @@ class ImportMemories:
                 )
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, details))
         with self.transactions.writing():
-            report.details["relations"] += self.relations.put(relations)
+            report.relations += self.relations.put(relations)
 
 
 def _path(tool: str, memory: ForeignMemory) -> str:
