@@ -179,18 +179,6 @@ def openclaw(one: Talk) -> str:
     return json_lines(lines)
 
 
-def opencode(one: Talk) -> str:
-    """Return a session as `opencode export` prints it."""
-    info = {"id": one.id, "projectID": "p", "directory": "/home/me/ferry", "title": one.title}
-    messages = []
-    for number, (turn, role) in enumerate(zip(one.turns, _roles(one), strict=True)):
-        name = f"msg_{one.id}_{number:03}"
-        about = {"id": name, "sessionID": one.id, "role": role, "time": {"created": turn.at * 1000}}
-        part = {"id": f"prt_{number}", "messageID": name, "type": "text", "text": turn.text}
-        messages.append({"info": about, "parts": [part]})
-    return json.dumps({"info": {**info, "time": {"created": one.turns[0].at * 1000}}, "messages": messages})
-
-
 def slack(talks: Iterable[Talk]) -> dict[str, str]:
     """Return the files of a Slack export: each talk is a channel, and its speakers are users."""
     kept = list(talks)
@@ -260,7 +248,6 @@ FORMATS: Mapping[str, Callable[[Sequence[Talk]], Files]] = {
     "codex": lambda talks: {f"rollout-{one.id}.jsonl": codex(one) for one in talks},
     "gemini-cli": lambda talks: {f"chats/session-{one.id}.jsonl": gemini_cli(one) for one in talks},
     "openclaw": lambda talks: {f"sessions/{one.id}.jsonl": openclaw(one) for one in talks},
-    "opencode": lambda talks: {f"{one.id}.json": opencode(one) for one in talks},
     "slack": slack,
     "text": lambda talks: {f"{one.id}.md": markdown(one) for one in talks},
 }

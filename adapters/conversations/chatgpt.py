@@ -12,7 +12,6 @@ from clawmem.adapters.conversations.members import (
     labels,
     paragraphs,
     parsed,
-    whole,
     with_attachments,
 )
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
@@ -27,23 +26,22 @@ _HIDDEN_CHANNELS = ("commentary", "analysis")
 
 def read(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     """Yield the conversations of a file, custom instructions as preferences, and a fault for each damaged one."""
-    user = Record(next(iter(member.objects_next_to("user.json")), None)).text("name")
     for chat in member.objects():
         if isinstance(chat.get("mapping"), dict):
-            yield from _conversation(chat, member, user)
+            yield from _conversation(chat, member)
         else:
             name = chat.text("title", "conversation_id", "id") or "without a title"
             yield ReadFault(member.place, f"the conversation {name} is damaged, its mapping is no object")
 
 
-def _conversation(chat: Record, member: Member, user: str) -> Iterator[ImportedConversation]:
+def _conversation(chat: Record, member: Member) -> Iterator[ImportedConversation]:
     messages = _branch(chat.object("mapping"), chat.text("current_node"))
     started = chat.time("create_time")
     yield ImportedConversation(
         "chatgpt",
         chat.text("conversation_id", "id") or f"{member.place}#{started}",
         chat.text("title"),
-        [imported for message in messages if (imported := _message(message, user))],
+        [imported for message in messages if (imported := _message(message))],
         started,
         labels(model=chat.text("default_model_slug"), gpt=chat.text("gizmo_id")),
         updated=chat.time("update_time"),
@@ -65,24 +63,27 @@ def _branch(mapping: Record, current: str) -> list[Record]:
     nodes = {name: Record(node) for name, node in mapping.items()}
     messages = {name: message for name, node in nodes.items() if (message := node.object("message"))}
     if current not in nodes:
-        current = max(messages, key=lambda name: _written(messages[name]), default="")
+        written = {name: message.get("create_time") or 0 for name, message in messages.items()}
+        current = max(messages, key=lambda name: written[name], default="")
     path = branch(current, {name: node.text("parent") for name, node in nodes.items()})
     return [messages[name] for name in path if name in messages]
 
 
-def _written(message: Record) -> float:
-    at = message.get("create_time")
-    return at if isinstance(at, (int, float)) else 0.0
-
-
-def _message(message: Record, user: str) -> ImportedMessage | None:
+def _message(message: Record) -> ImportedMessage | None:
     """Return what user or assistant said or wrote into a canvas; ``None`` for hidden messages and calls of tools."""
-    author, about, content = message.object("author"), message.object("metadata"), message.object("content")
-    role, recipient = author.get("role"), message.text("recipient") or "all"
+    about, content = message.object("metadata"), message.object("content")
+    role, recipient = message.object("author").get("role"), message.text("recipient") or "all"
     is_hidden = message.get("weight") == 0 or about.get("is_visually_hidden_from_conversation")
     if role not in ("user", "assistant") or is_hidden or message.get("channel") in _HIDDEN_CHANNELS:
         return None
-    text = paragraphs(*map(_part, content.get("parts") or ()))
+    parts = [Record({"text": part} if isinstance(part, str) else part) for part in content.get("parts") or ()]
+    text = paragraphs(
+        *(
+            part.text("text")
+            for part in parts
+            if part.get("content_type") in (None, "text", "audio_transcription")
+        )
+    )
     if recipient.startswith(_CANVAS):
         call = parsed(text or content.text("text"))  # which writes a document, or replaces its parts
         replaced = (update.text("replacement") for update in call.objects("updates"))
@@ -91,13 +92,5 @@ def _message(message: Record, user: str) -> ImportedMessage | None:
         text = _CITATION.sub("", text)
     else:
         return None
-    name = author.text("name") or user if role == Speaker.USER else ""
     text = with_attachments(text, about.objects("attachments"), "name")
-    return ImportedMessage(message.text("id"), text, message.time("create_time"), Speaker(role), name)
-
-
-def _part(part: object) -> str:
-    if isinstance(part, str):
-        return whole(part)
-    value = Record(part)
-    return value.text("text") if value.get("content_type") in ("audio_transcription", "text") else ""
+    return ImportedMessage(message.text("id"), text, message.time("create_time"), Speaker(role))

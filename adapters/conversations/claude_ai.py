@@ -20,11 +20,7 @@ SOURCE = "claude.ai"
 
 def read_conversations(member: Member) -> Iterator[ImportedConversation]:
     """Yield the conversations of a file, and the texts of attached files as notes."""
-    users = member.objects_next_to("users.json")
-    names = {user.text("uuid"): user.text("full_name") for user in users}
     for chat in member.objects():
-        account = chat.object("account")
-        user = names.get(account.text("uuid")) or account.text("full_name")
         project = chat.object("project").text("name") or chat.text("project_uuid")
         messages = _branch(chat.objects("chat_messages"), chat.text("current_leaf_message_uuid"))
         key = chat.text("uuid") or f"{member.place}#{chat.get('created_at')}"
@@ -32,7 +28,7 @@ def read_conversations(member: Member) -> Iterator[ImportedConversation]:
             SOURCE,
             key,
             chat.text("name"),
-            [_message(message, user) for message in messages],
+            list(map(_message, messages)),
             chat.time("created_at"),
             labels(project=project, model=chat.text("model")),
             updated=chat.time("updated_at"),
@@ -59,17 +55,11 @@ def _branch(messages: list[Record], leaf: str) -> list[Record]:
     return [by_id[name] for name in branch(leaf, parents) if name in by_id]
 
 
-def _message(message: Record, user: str) -> ImportedMessage:
+def _message(message: Record) -> ImportedMessage:
     text = paragraphs(*map(_block, message.objects("content"))) or message.text("text")
-    files = [*message.objects("attachments"), *message.objects("files")]
+    text = with_attachments(text, [*message.objects("attachments"), *message.objects("files")], "file_name")
     role = Speaker.USER if message.get("sender") in ("human", "user") else Speaker.ASSISTANT
-    return ImportedMessage(
-        message.text("uuid"),
-        with_attachments(text, files, "file_name"),
-        message.time("created_at"),
-        role,
-        user if role is Speaker.USER else "",
-    )
+    return ImportedMessage(message.text("uuid"), text, message.time("created_at"), role)
 
 
 def _block(block: Record) -> str:

@@ -70,7 +70,6 @@ class DiskExports(ConversationExports):
             Format("claude.ai", claude_ai.read_conversations, r'"chat_messages"\s*:'),
             Format("claude.ai", claude_ai.read_projects, r'"docs"\s*:\s*\['),
             Format("claude.ai", claude_ai.read_memories, r'"(?:conversations_memory|project_memories)"\s*:'),
-            Format("opencode", sessions.read_opencode, r'"info"\s*:\s*\{.*"messages"\s*:\s*\['),
             Format(
                 "openclaw", sessions.read_openclaw, r'"type"\s*:\s*"session"|"message"\s*:\s*\{\s*"role"\s*:'
             ),

@@ -101,30 +101,6 @@ def _openclaw_session(name: str, lines: Iterable[bytes], member: Member) -> Conv
     yield from _unreadable_lines(member, unreadable)
 
 
-def read_opencode(member: Member) -> Iterator[ImportedConversation]:
-    """Yield the sessions of `opencode export`."""
-    for session in member.objects():
-        messages = session.objects("messages")
-        parts = ((message.object("info"), message.objects("parts")) for message in messages)
-        yield _opencode_session(session.object("info"), parts)
-
-
-def _opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
-    """Return a session with its messages and their parts; what neither user nor agent wrote, and summaries, are left out."""
-    written = [
-        ImportedMessage(
-            message.text("id"),
-            _text_of_parts(parts),
-            message.object("time").time("created"),
-            Speaker(message["role"]),
-        )
-        for message, parts in messages
-        if message.get("role") in ("user", "assistant") and message.get("summary") is not True
-    ]
-    project, started = _project_labels(info.text("directory")), info.object("time").time("created")
-    return ImportedConversation("opencode", info.text("id"), info.text("title"), written, started, project)
-
-
 def _text_of_parts(parts: object) -> str:
     """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
     return paragraphs(
@@ -177,20 +153,21 @@ def _openclaw_rows(database: apsw.Connection, member: Member) -> Conversations:
 
 
 def _opencode_rows(database: apsw.Connection, member: Member) -> Conversations:
-    """Yield the sessions, without those of subagents."""
+    """Yield the sessions, without those of subagents, and without summaries."""
     sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
-    for name, title, directory, created in database.execute(sessions):
-        parts: dict[str, list[Record]] = {}
-        of_session = "select message_id, data from part where session_id = ? order by id"
-        for message, data in database.execute(of_session, (name,)):
-            parts.setdefault(message, []).append(parsed(data))
-        query = "select id, data from message where session_id = ? order by time_created, id"
-        messages = (
-            (Record({**parsed(data), "id": key}), parts.get(key, []))
-            for key, data in database.execute(query, (name,))
-        )
-        info = {"id": name, "title": title, "directory": directory, "time": {"created": created}}
-        yield _opencode_session(Record(info), messages)
+    query = "select id, time_created, data from message where session_id = ? order by time_created, id"
+    of_message = (
+        "select json_group_array(json(data)) from (select data from part where message_id = ? order by id)"
+    )
+    for name, title, directory, started in database.execute(sessions):
+        messages = []
+        for key, at, data in database.execute(query, (name,)):
+            message = parsed(data)
+            if message.get("role") in ("user", "assistant") and message.get("summary") is not True:
+                [(parts,)] = database.execute(of_message, (key,))
+                text = _text_of_parts(json.loads(parts))
+                messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
+        yield ImportedConversation("opencode", name, title, messages, started, _project_labels(directory))
 
 
 _STRUCTURED = "\0json:"  # before content that is a list of parts

@@ -10,12 +10,9 @@ from operator import attrgetter
 from clawmem.adapters.conversations.members import Member, Record, Unreadable, with_attachments
 from clawmem.ports.imports import ImportedConversation, ImportedMessage, ReadFault
 
-REDACTED = "[redacted: slack token]"
 _SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")
 _SPOKEN = frozenset({"bot_message", "thread_broadcast"})
 _MENTION = re.compile(r"<(@|#|!)?([^<>|\n]{1,2000})(?:\|([^<>\n]{0,500}))?>")
-_TOKEN_OF_FILE = re.compile(r"[?&](?:t|token)=xox[a-z]-[^\s&>|]{1,500}")
-_TOKEN = re.compile(r"xox[abeprs]-[\w-]{8,500}")
 
 
 def days(member: Member) -> list[Member]:
@@ -29,51 +26,36 @@ def read(member: Member) -> Iterator[ImportedConversation | ReadFault]:
     names = _names(member)
     room = member.folder.rpartition("/")[2]
     channel = names.get(room, room)
-    threads: dict[str, dict[str, ImportedMessage]] = {}
-    edits: dict[str, str] = {}  # the time of an edit by the id of the message
+    threads: dict[str, list[ImportedMessage]] = {}
 
-    def conversation(name: str, title: str, messages: Iterable[ImportedMessage]) -> ImportedConversation:
+    def conversation(key: str, title: str, messages: Iterable[ImportedMessage]) -> ImportedConversation:
+        key = f"{room or member.place.rpartition('/')[0]}/{key}"  # which a later export shares
         ordered = sorted(messages, key=attrgetter("id"))
-        return ImportedConversation(
-            "slack",
-            f"{room or member.place.rpartition('/')[0]}/{name}",  # which a later export shares
-            title,
-            ordered,
-            labels=(("channel", channel),),
-            updated=max((max(message.id, edits[message.id]) for message in ordered), default=None),
-        )
+        return ImportedConversation("slack", key, title, ordered, labels=(("channel", channel),))
 
     for file in days(member):
         day: list[ImportedMessage] = []
         try:
             for record in file.objects():
-                if (message := _message(record, names)) is None:
-                    continue
-                edits[message.id] = record.object("edited").text("ts")
-                if thread := record.text("thread_ts"):
-                    threads.setdefault(thread, {})[message.id] = message
-                else:
-                    day.append(message)
+                if message := _message(record, names):
+                    thread = record.text("thread_ts")
+                    (threads.setdefault(thread, []) if thread else day).append(message)
         except Unreadable as error:
             yield ReadFault(file.place, str(error))
         title = f"#{channel} {file.stem}"
         yield conversation(title, title, day)
     for name, replies in threads.items():
-        # Replies without their thread come from an export of a range of days, and replace no earlier ones.
-        key = name if name in replies else f"{name} from {min(replies)}"
-        yield conversation(key, f"Thread in #{channel}", replies.values())
+        yield conversation(name, f"Thread in #{channel}", replies)
 
 
 def _message(record: Record, names: Mapping[str, str]) -> ImportedMessage | None:
     kind = record.text("subtype")
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
-    attachments = record.objects("attachments")
-    parts = [record.get("blocks"), *(attachment.get("blocks") for attachment in attachments)]
-    blocks = "\n".join(filter(None, _block_texts(parts)))
-    text = record.text("text")
-    if not text or (len(blocks) > len(text) and not record.text("user")):  # apps put a summary there
-        text = blocks or "\n".join(attachment.text("fallback", "text") for attachment in attachments)
+    parts = [record, *record.objects("attachments")]  # apps write blocks and attachments instead of a text
+    blocks = ("\n".join(filter(None, _block_texts(part.get("blocks")))) for part in parts)
+    texts = (part.text("text", "fallback") for part in parts)
+    text = next(filter(None, (record.text("text"), *blocks, *texts)), "")
     text = with_attachments(_plain(text, names), record.objects("files"), "name")
     speaker = names.get(record.text("user")) or record.object("user_profile").text("real_name", "name")
     at = record.text("ts")
@@ -92,11 +74,7 @@ def _block_texts(part: object) -> Iterator[str]:
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    """
-    Return *text* with names in the place of ids, links as their address, and without tokens in addresses of files.
-
-    A token that somebody wrote is marked as redacted: the general rules know only longer ones.
-    """
+    """Return *text* with names in the place of ids, and links as their address."""
 
     def plain(match: re.Match[str]) -> str:
         mark, target, label = match.groups()
@@ -108,7 +86,7 @@ def _plain(text: str, names: Mapping[str, str]) -> str:
             return f"@{label or target.partition('^')[0]}".replace("@@", "@")
         return f"{label} ({target})" if label and label != target else target
 
-    return unescape(_TOKEN.sub(REDACTED, _TOKEN_OF_FILE.sub("", _MENTION.sub(plain, text))))
+    return unescape(_MENTION.sub(plain, text))
 
 
 def _names(member: Member) -> dict[str, str]:
