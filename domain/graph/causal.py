@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -51,43 +51,29 @@ def causal_links(
         `MOST_LINKS` links were found.
     """
     steps = min(max(depth, LEAST_DEPTH), MOST_DEPTH)
-    wanted = (Direction.CAUSES, Direction.CAUSED_BY) if direction is Direction.BOTH else (direction,)
-    every = [link for way in wanted for link in _chain(start, edges, way, steps)]
+    ways = (Direction.CAUSES, Direction.CAUSED_BY) if direction is Direction.BOTH else (direction,)
+    every = [link for way in ways for link in _chain(start, edges, way, steps)]
+    every.sort(key=lambda link: (link.depth, -link.relation.weight, link.document_id))
     nearest: dict[int, CausalLink] = {}
-    for link in sorted(every, key=_nearest_first):
+    for link in every:
         nearest.setdefault(link.document_id, link)
     return list(nearest.values())
 
 
-def _chain(start: int, edges: Edges, direction: Direction, depth: int) -> list[CausalLink]:
-    links_by_document: dict[int, CausalLink] = {}
+def _chain(start: int, edges: Edges, way: Direction, depth: int) -> Iterator[CausalLink]:
+    """Yield the links in one direction, level by level, each document once."""
+    is_effect = way is Direction.CAUSES
+    reached = {start}
     frontier = {start}
     for level in range(1, depth + 1):
-        if not frontier or len(links_by_document) >= MOST_LINKS:
-            break
-        links = (
-            CausalLink(_end(relation, direction), level, direction, relation)
-            for relation in _relations(edges, frontier, direction)
-        )
-        new = [
-            link for link in links if link.document_id not in links_by_document and link.document_id != start
-        ]
-        for link in sorted(new, key=_nearest_first):
-            links_by_document.setdefault(link.document_id, link)
-        frontier = {link.document_id for link in new}
-    return list(links_by_document.values())
-
-
-def _relations(edges: Edges, nodes: set[int], direction: Direction) -> Sequence[Relation]:
-    along = direction is Direction.CAUSES
-    return edges.outbound(nodes, _CAUSAL) if along else edges.inbound(nodes, _CAUSAL)
-
-
-def _end(relation: Relation, direction: Direction) -> int:
-    return relation.target if direction is Direction.CAUSES else relation.source
-
-
-def _nearest_first(link: CausalLink) -> tuple[int, float, int, bool, int, int]:
-    is_cause = link.direction is Direction.CAUSED_BY
-    relation = link.relation
-    return (link.depth, -relation.weight, link.document_id, is_cause, relation.source, relation.target)
+        relations = edges.outbound(frontier, _CAUSAL) if is_effect else edges.inbound(frontier, _CAUSAL)
+        level_links: dict[int, CausalLink] = {}
+        for relation in sorted(relations, key=lambda edge: (-edge.weight, edge.source, edge.target)):
+            end = relation.target if is_effect else relation.source
+            if end not in reached:
+                level_links.setdefault(end, CausalLink(end, level, way, relation))
+        yield from level_links.values()
+        frontier = {*level_links}
+        reached |= frontier
+        if not frontier or len(reached) > MOST_LINKS:
+            return

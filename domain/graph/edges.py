@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from clawmem.domain.retrieval.intent import Intent
@@ -57,8 +57,3 @@ def steps(
         if step.start != step.end and (place not in heaviest or step.weight > heaviest[place].weight):
             heaviest[place] = step
     return [heaviest[place] for place in sorted(heaviest)]
-
-
-def strongest(taken: Iterable[Step], most: int) -> list[Step]:
-    """Return the *most* heaviest steps; steps of equal weight are sorted by the id of their end."""
-    return sorted(taken, key=lambda step: (-step.weight, step.end, step.kind))[:most]

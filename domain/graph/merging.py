@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 COMPANION_SHARE = 0.7  # share of its score that a document found by co-occurring entities keeps
-FULL = 5.0  # natural logarithm of the count (about 147 documents) at which the score reaches 1
 
 
 class Shares(NamedTuple):
@@ -44,12 +43,5 @@ def with_companions(found: Mapping[int, float], companions: Mapping[int, float])
 
 
 def cooccurrence_score(count: int) -> float:
-    """
-    Return ``min(1, ln(1 + count) / 5)``, the strength of two entities that *count* documents mention together.
-
-    Raises:
-        ValueError: *count* is negative.
-    """
-    if count < 0:
-        raise ValueError(f"two entities cannot occur together {count} times")
-    return min(1.0, math.log1p(count) / FULL)
+    """Return ``min(1, ln(1 + count) / 5)``, the strength of two entities that *count* documents mention together."""
+    return min(1.0, math.log1p(count) / 5)

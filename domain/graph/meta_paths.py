@@ -15,7 +15,7 @@ from itertools import groupby
 from operator import attrgetter
 from types import MappingProxyType
 
-from clawmem.domain.graph.edges import Edges, Step, steps, strongest
+from clawmem.domain.graph.edges import Edges, Step, steps
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.knowledge import RelationKind
 
@@ -82,23 +82,22 @@ def shares_of_all(pushed: Iterable[tuple[int, float]], anchors: Mapping[int, flo
 def push_along(
     path: Sequence[RelationKind], anchors: Mapping[int, float], taken: StepsOfKind
 ) -> dict[int, float]:
-    """Return the weight that flows into every document along one meta-path, anchors included."""
+    """
+    Return the weight that flows into every document along one meta-path, anchors included.
+
+    `math.fsum` makes it independent of the order of edges.
+    """
     shares = {document_id: [score * ALPHA] for document_id, score in anchors.items()}
     weights = dict(anchors)
     for kind in path:
         pushed = {document_id: amount for document_id, amount in weights.items() if amount > LEAST}
-        weights = _hop(pushed, taken(frozenset(pushed), kind)) if pushed else {}
+        received: defaultdict[int, list[float]] = defaultdict(list)
+        for start, from_start in groupby(taken(frozenset(pushed), kind), attrgetter("start")):
+            heaviest = sorted(from_start, key=lambda step: (-step.weight, step.end))[:EDGES_A_NODE]
+            total = math.fsum(step.weight for step in heaviest)
+            for step in heaviest:
+                received[step.end].append(pushed[start] * (1 - ALPHA) * step.weight / total)
+        weights = {document_id: math.fsum(amounts) for document_id, amounts in received.items()}
         for document_id, amount in weights.items():
             shares.setdefault(document_id, []).append(amount * ALPHA)
-    return {document_id: math.fsum(amounts) for document_id, amounts in shares.items()}
-
-
-def _hop(weights: Mapping[int, float], every: Sequence[Step]) -> dict[int, float]:
-    """Return the weight of each document after one hop. `math.fsum` makes it independent of the order of edges."""
-    shares: defaultdict[int, list[float]] = defaultdict(list)
-    for start, from_start in groupby(every, attrgetter("start")):
-        heaviest = strongest(from_start, EDGES_A_NODE)
-        total = math.fsum(step.weight for step in heaviest)
-        for step in heaviest:
-            shares[step.end].append(weights[start] * (1 - ALPHA) * step.weight / total)
     return {document_id: math.fsum(amounts) for document_id, amounts in shares.items()}

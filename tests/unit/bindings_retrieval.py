@@ -115,13 +115,6 @@ def _decomposition(given: dict[str, Any]) -> list[list[Any]]:
     return [[clause.kind.value, clause.query, clause.priority, clause.weight] for clause in clauses]
 
 
-def _cooccurrence(given: dict[str, Any]) -> Any:
-    try:
-        return cooccurrence_score(**given)
-    except ValueError:
-        return {"error": True}
-
-
 def _relevance(given: dict[str, Any]) -> dict[str, float]:
     anything = answer_probability(Evidence(**given["evidence"]), given.get("fingerprint"))
     this_one = place_probability(ResultPlace(**given["place"]))
@@ -232,7 +225,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "snippet": _refusable(_snippet),
     "lease": _lease,
     "decomposition": _decomposition,
-    "cooccurrence": _cooccurrence,
+    "cooccurrence": lambda given: cooccurrence_score(**given),
     "relevance": _relevance,
     "likelihood": lambda given: str(likelihood_of(**given)),
     "worth_showing": lambda given: results_to_show(**given),

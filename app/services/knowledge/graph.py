@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from clawmem.app.services.documents.listing import docids, every_served, pages
 from clawmem.app.services.documents.records import DocumentReference, provenance_of, title_of
+from clawmem.app.services.retrieval.graph import VisibleEdges
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
 from clawmem.domain.security.quoting import without_orders
@@ -17,7 +18,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
-from clawmem.ports.records import Document
+from clawmem.ports.records import EVERYTHING, Document
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 
@@ -153,7 +154,9 @@ class CausalLinks:
     def __call__(
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
     ) -> list[CausalLink]:
-        links = causal_links(document.id, self, direction, depth)
+        """Return the links of *document*, nearest first."""
+        edges = VisibleEdges(self.relations, EVERYTHING, RELATIONS)
+        links = causal_links(document.id, edges, direction, depth)
         documents = self.documents.many(link.document_id for link in links)
         names = docids(self.documents, [*documents.values()])
         chain = []
@@ -172,11 +175,3 @@ class CausalLinks:
                 )
             )
         return chain
-
-    def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the heaviest relations to effects."""
-        return self.relations.outbound(nodes, kinds, limit=RELATIONS)
-
-    def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
-        """Return the heaviest relations to causes."""
-        return self.relations.inbound(nodes, kinds, limit=RELATIONS)

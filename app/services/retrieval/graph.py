@@ -41,7 +41,7 @@ Answer:"""
 ANCHORS = 10
 PUSH_BUDGET = 20
 COMPANIONS = 15
-EDGES = 10  # heaviest edges per document, kind and direction; as many as a push may use
+EDGES = 10  # as many as a push may use
 GRAPH = "graph"
 
 _INTENT = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
@@ -116,18 +116,19 @@ class QuestionSimilarity:
 
 @dataclass(frozen=True, slots=True)
 class VisibleEdges:
-    """``Edges`` of the vault within the scope of a request."""
+    """``Edges`` of the vault within a scope, at most ``limit`` for a document, kind and direction."""
 
     relations: RelationStore
     scope: Scope
+    limit: int = EDGES
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest edges that start at each node."""
-        return self.relations.outbound(nodes, kinds, limit=EDGES, scope=self.scope)
+        return self.relations.outbound(nodes, kinds, limit=self.limit, scope=self.scope)
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the heaviest edges that end at each node."""
-        return self.relations.inbound(nodes, kinds, limit=EDGES, scope=self.scope)
+        return self.relations.inbound(nodes, kinds, limit=self.limit, scope=self.scope)
 
 
 def follow_relations(
