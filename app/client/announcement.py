@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from clawmem.app.environment.places import HOOK_SETTINGS
 
-# Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
-# same values.
+# Variables that determine where a process looks for settings, models and topics.
 PLACES = (
     "HOME",
     "USERPROFILE",
@@ -29,19 +28,14 @@ OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 
 # Variables that need not match between client and server: those of hooks come with each request, and no command
 # depends on the others.
-APART = frozenset(
-    {
-        *PLACES,
-        *HOOK_SETTINGS,
-        *(
-            TOKEN_VARIABLE,
-            OPTIONAL_HOOKS_VARIABLE,
-            "CLAWMEM_SESSION_ID",
-            "CLAWMEM_MCP_TOOLS",
-            "CLAWMEM_NO_SERVER",
-        ),
-    }
-)
+_OTHERS = {
+    TOKEN_VARIABLE,
+    OPTIONAL_HOOKS_VARIABLE,
+    "CLAWMEM_SESSION_ID",
+    "CLAWMEM_MCP_TOOLS",
+    "CLAWMEM_NO_SERVER",
+}
+APART = frozenset({*HOOK_SETTINGS, *_OTHERS})
 
 
 class Announcement(NamedTuple):
@@ -53,8 +47,7 @@ class Announcement(NamedTuple):
     port: int
     version: str  # of clawmem
     vault: str  # real path of the vault file
-    variables: str  # digest of `variables_in` of its environment
-    places: dict[str, str]  # `places_in` of its environment
+    environment: str  # `environment_digest` of its environment
 
     @property
     def authority(self) -> str:
@@ -97,18 +90,15 @@ def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def places_in(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of `PLACES` that are set."""
-    return {name: environ[name] for name in PLACES if environ.get(name)}
-
-
-def variables_in(environ: Mapping[str, str]) -> str:
+def environment_digest(environ: Mapping[str, str]) -> str:
     """
-    Return a digest of all clawmem variables except those in `APART`; empty if none are set.
+    Return a digest of `PLACES` and of all clawmem variables except those in `APART`.
 
     Processes with different digests may give different answers. The digest does not reveal the values, which may
     include API keys.
     """
-    names = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
+    names = {
+        name for name, value in environ.items() if value and (name in PLACES or name.startswith("CLAWMEM_"))
+    }
     chosen = [(name, environ[name]) for name in sorted(names - APART)]
-    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest() if chosen else ""
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()

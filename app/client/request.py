@@ -18,9 +18,8 @@ from clawmem.app.client.announcement import (
     OPTIONAL_HOOKS_VARIABLE,
     Announcement,
     announced,
-    places_in,
+    environment_digest,
     token_of,
-    variables_in,
 )
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.places import HOOK_SETTINGS, default_vault
@@ -52,11 +51,9 @@ def ask(name: str, event: bytes, environ: Mapping[str, str]) -> str:
     server = server_of(vault, environ)
     if server is None:
         return ""
-    options = json.dumps({choice: environ[choice] for choice in CHOICES if environ.get(choice)})
+    options = {OPTIONS_HEADER: json.dumps({name: environ[name] for name in CHOICES if environ.get(name)})}
     try:
-        return posted(
-            server, f"/hooks/{name}", token_of(vault, environ), event, headers={OPTIONS_HEADER: options}
-        )
+        return posted(server, f"/hooks/{name}", token_of(vault, environ), event, headers=options)
     except (OSError, UnicodeError):
         return ""
 
@@ -110,9 +107,9 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
 def server_of(vault: Path | str, environ: Mapping[str, str]) -> Announcement | None:
     """Return the running server of *vault* that gives the same answers as a process of this version with *environ*."""
     server = announced(vault)
-    if server is None or server.version != VERSION or server.places != places_in(environ):
+    if server is None or server.version != VERSION or server.environment != environment_digest(environ):
         return None
-    return None if is_gone(server.holder) or server.variables != variables_in(environ) else server
+    return None if is_gone(server.holder) else server
 
 
 def posted(

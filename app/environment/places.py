@@ -38,12 +38,23 @@ def complete(env: MutableMapping[str, str]) -> None:
     Raises:
         ConfigError: The file is no text. A line that is no assignment is reported as a warning.
     """
-    if text := config_text(config_folder(env) / ".env"):
-        from dotenv import dotenv_values
+    for name, value in _variables_of(config_folder(env) / ".env").items():
+        env.setdefault(name, value)
 
-        for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
-            if value is not None and "\0" not in name + value:
-                env.setdefault(name, value)
+
+def origin_of(variable: str, env: Mapping[str, str]) -> str:
+    """Return the name of *variable* for a message, with the ``.env`` file if its value comes from there."""
+    file = config_folder(env) / ".env"
+    return f"{variable} in {file}" if _variables_of(file).get(variable) == env[variable] else variable
+
+
+def _variables_of(file: Path) -> dict[str, str]:
+    if not (text := config_text(file)):
+        return {}
+    from dotenv import dotenv_values
+
+    values = dotenv_values(stream=StringIO(text), interpolate=False).items()
+    return {name: value for name, value in values if value is not None and "\0" not in name + value}
 
 
 def config_text(file: Path) -> str:
@@ -81,11 +92,6 @@ def topics_folder(env: Mapping[str, str]) -> Path:
     if folder := env.get("CLAWMEM_FOCUS_ROOT"):
         return below_home(folder, env)
     return _own_folder(env, "XDG_CACHE_HOME") / "sessions"
-
-
-def client_folder(env: Mapping[str, str]) -> Path:
-    """Return the folder of Claude Code's settings, plugins and transcripts."""
-    return below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env)
 
 
 def below_home(place: str, env: Mapping[str, str]) -> Path:
@@ -158,7 +164,7 @@ def session_places(env: Mapping[str, str]) -> list[Path]:
     """Return the folders and databases in which agents on this machine record their sessions."""
     opencode = below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "opencode"
     places = (
-        client_folder(env) / "projects",
+        below_home(env.get("CLAUDE_CONFIG_DIR") or "~/.claude", env) / "projects",
         below_home(env.get("CODEX_HOME") or "~/.codex", env) / "sessions",
         below_home("~/.gemini/tmp", env),
         below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "agents",

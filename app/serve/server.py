@@ -26,10 +26,9 @@ from clawmem.app.client.announcement import (
     Announcement,
     announced,
     announcement_file,
-    places_in,
+    environment_digest,
     token_file,
     token_of,
-    variables_in,
 )
 from clawmem.app.client.autostart import MOST_LOG_BYTES, lock_file, start_note
 from clawmem.app.environment.private_files import OTHERS, write_whole
@@ -98,8 +97,7 @@ def serve(
             port=port,
             version=VERSION,
             vault=os.path.realpath(vault),
-            variables=variables_in(environ),
-            places=places_in(environ),
+            environment=environment_digest(environ),
         )
 
         # Configured before a library configures logging with colours and source locations.

@@ -29,6 +29,7 @@ from clawmem.app.environment.places import (
     config_folder,
     default_vault,
     models_folder,
+    origin_of,
     topics_folder,
 )
 from clawmem.app.settings.config_file import config_of, fault_of_name, find_config, read_config
@@ -409,7 +410,8 @@ def load_settings(
         try:
             values["vaults"] = {**values.get("vaults", {}), **json.loads(text)}
         except (ValueError, TypeError, RecursionError):
-            refuse(ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'))
+            origin = origin_of("CLAWMEM_VAULTS", env)
+            refuse(ConfigError(f'{origin} must be JSON such as {{"work": "/path/to/work.sqlite"}}.'))
     for variable, (field, *inner) in VARIABLES.items():
         if text := env.get(variable):
             section = values.get(field, {}) if inner else text
@@ -456,8 +458,10 @@ def _message(error: ValidationError, path: Path, env: Mapping[str, str]) -> str:
     fault = error.errors()[0]
     field = str(fault["loc"][0])
     variables = (name for name, place in VARIABLES.items() if place == fault["loc"][: len(place)])
-    where = next(filter(env.get, variables), "")
-    where = where or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    variable = next(filter(env.get, variables), "")
+    where = f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    if variable:
+        where = origin_of(variable, env)
     more = ""
     if fault["type"] == "extra_forbidden" and field in _SECTIONS:
         more = f". Use one of: {', '.join(_SECTIONS[field].model_fields)}"

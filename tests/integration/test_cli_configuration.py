@@ -130,6 +130,9 @@ def test_a_wrong_dotenv_is_named(run: Run, home: Path, content: bytes) -> None:
     assert done.returncode == 4 and str(file) in done.stderr and "Traceback" not in done.stderr
     assert run("hook", "Stop").returncode == 0
 
+    file.write_text("CLAWMEM_EMBED_MAX_CHARS=-1\n", "utf-8")
+    assert f"CLAWMEM_EMBED_MAX_CHARS in {file}: " in run("vault", "path").stderr
+
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:
     """A new collection goes below the others; the comments stay, in their order."""

@@ -7,25 +7,23 @@ import json
 import plistlib
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
 
-from clawmem.app.serve.service_units import (
-    MANAGERS,
-    Service,
-    change_service,
-    launch_agent,
-    systemd_unit,
-)
+from clawmem.app.serve.service_units import unit_of
 
-ODD = Service(
-    "clawmem: keeps up",
-    ("/opt/my python/bin/python", "-I", "-m", "clawmem", "watch", "--vault", '/a "b"/50%/$HOME/c\\d.sqlite'),
-    {"XDG_CONFIG_HOME": "/home/me/my %config"},
+COMMAND = (
+    "/opt/my python/bin/python",
+    "-I",
+    "-m",
+    "clawmem",
+    "watch",
+    "--vault",
+    '/a "b"/50%/$HOME/c\\d.sqlite',
 )
+VARIABLES = {"XDG_CONFIG_HOME": "/home/me/my %config"}
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the unit of this system is another one")
 
@@ -37,32 +35,19 @@ def unit(text: str) -> configparser.ConfigParser:
     return parser
 
 
-def test_every_system_is_told_the_same() -> None:
+def test_every_system_is_told_the_same(tmp_path: Path) -> None:
     """Whatever stands in a path, the program gets it as it is."""
-    said = unit(systemd_unit("watcher", ODD))["Service"]
-    words = shlex.split(said["ExecStart"].replace("%%", "%").replace("$$", "$"))
-    agent = plistlib.loads(launch_agent("watcher", ODD).encode())
+    systemd, launchd = (
+        unit_of(platform, tmp_path, "watcher", "keeps up", COMMAND, VARIABLES)
+        for platform in ("linux", "darwin")
+    )
+    section = unit(systemd.text)["Service"]
+    words = shlex.split(section["ExecStart"].replace("%%", "%").replace("$$", "$"))
+    agent = plistlib.loads(launchd.text.encode())
 
-    assert tuple(words) == tuple(ODD.command) == tuple(agent["ProgramArguments"])
-    assert said["Environment"] == '"XDG_CONFIG_HOME=/home/me/my %%config"'
-    assert agent["EnvironmentVariables"] == ODD.variables
-
-
-@pytest.mark.parametrize("platform", sorted(MANAGERS))
-def test_installed_once(tmp_path: Path, platform: str) -> None:
-    """Again changes nothing; removed it is gone; a dry run writes nothing."""
-    file = tmp_path / MANAGERS[platform].file.format(name="watcher")
-    change = partial(change_service, platform, tmp_path, "watcher")
-    assert change(ODD, dry_run=True).changed
-    assert not file.exists()
-
-    first, again = change(ODD), change(ODD)
-    assert (first.changed, again.changed) == (True, False)
-    assert file.read_text("utf-8") == first.text
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
-    assert change(None, dry_run=True).changed
-    assert (change(None).changed, change(None).changed) == (True, False)
-    assert not file.exists()
+    assert tuple(words) == COMMAND == tuple(agent["ProgramArguments"])
+    assert section["Environment"] == '"XDG_CONFIG_HOME=/home/me/my %%config"'
+    assert agent["EnvironmentVariables"] == VARIABLES
 
 
 @linux
@@ -79,6 +64,7 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     words = shlex.split(unit(shown.output)["Service"]["ExecStart"])
     assert words[0] == sys.executable
     assert words[-3:] == ["watch", "--vault", str(home / "my vault.sqlite")]
+    assert f'Environment="INDEX_PATH={home}/my vault.sqlite"' in shown.output
     assert "nothing to change" in invoke("install-service").output
     assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()

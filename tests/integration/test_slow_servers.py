@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
+from clawmem.app.client.announcement import Announcement, announcement_file, environment_digest
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
@@ -52,7 +52,7 @@ def ask(
         host, port = listener.getsockname()
         server = Announcement(
             os.getpid(), holder_id(), host, port, VERSION, os.path.realpath(vault),
-            variables_in(environ), places_in(environ),
+            environment_digest(environ),
         )  # fmt: skip
         announcement_file(vault).write_bytes(json.dumps(server._asdict()).encode())
         yield lambda behave: _asked(listener, behave, environ, home)

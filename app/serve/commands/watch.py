@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -17,11 +16,13 @@ import typer
 
 from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.client.connection import PROGRAM, passed_variables
+from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
-from clawmem.app.serve.service_units import Service, change_service
+from clawmem.app.serve.service_units import unit_of
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-EVERY_S = 300.0  # default period of full passes over all files
-WATCH = "watch"
 SERVICES = {  # by command: the name and the description of the service
-    WATCH: ("watcher", "keeps the memory up with your notes"),
+    "watch": ("watcher", "keeps the memory up with your notes"),
     "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
 }
 
@@ -43,7 +42,7 @@ def watch(
     embed: Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")] = False,
     every: Annotated[
         float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files.")
-    ] = EVERY_S,
+    ] = 300.0,
 ) -> None:
     """
     Watch the collections and read changes until Ctrl-C.
@@ -57,57 +56,8 @@ def watch(
     with opened(ctx, create=True) as services:
         if services.lost_vault:
             typer.echo(services.lost_vault, err=True)
-    tell = _printer(ctx)
-    with at_work(lanes):
-        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every, embed=embed), stop)
 
-
-@cli.command("install-service")
-def install_service(
-    ctx: typer.Context,
-    what: Annotated[
-        str,
-        typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
-    ] = WATCH,
-    enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
-) -> None:
-    """
-    Install a user service that starts at login.
-
-    It is a systemd user unit or a launchd agent.
-    """
-    name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
-    service = None
-    if not remove:
-        packages = {"PYTHONPATH": os.environ["PYTHONPATH"]} if os.environ.get("PYTHONPATH") else {}
-        variables = ONE_HEAP | packages | passed_variables(os.environ)
-        vault = str(settings_of_usual(ctx, "install-service").vault.resolve())
-        command = (*PROGRAM, what, "--vault", vault)
-        service = Service(f"clawmem: {description}", command, variables)
-    change = change_service(sys.platform, Path.home(), name, service, dry_run=dry_run)
-    enables = enable and not (remove or dry_run)
-    if enables:
-        try:
-            subprocess.run(shlex.split(change.next), check=True, stdout=subprocess.DEVNULL)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise ConfigError(f"The file is written, but not enabled. {error}") from error
-    did = ("would be " if dry_run else "") + ("written" if change.text else "deleted")
-    text = f"{change.file}: {did if change.changed else 'nothing to change'}."
-    if enables:
-        text += "\nIt runs now, and from every login on."
-    elif dry_run and not remove:
-        text = change.text.rstrip("\n")
-    elif not dry_run:
-        text += f"\nNext: {change.next}"
-    show_outcome(ctx, {**change._asdict(), "enabled": enable, "dry_run": dry_run}, text)
-
-
-def _printer(ctx: typer.Context) -> Callable[[WatchEvent], None]:
-    """Return a function that prints each event as a line, or as an object with --json."""
-
-    def show_event(event: WatchEvent) -> None:
+    def tell(event: WatchEvent) -> None:
         if wants_json(ctx):
             record = asdict(event)
             if not event.report:
@@ -119,4 +69,58 @@ def _printer(ctx: typer.Context) -> Callable[[WatchEvent], None]:
             show(event.text)
         sys.stdout.flush()
 
-    return show_event
+    with at_work(lanes):
+        work_on_vault(settings, partial(watch_vault, tell=tell, every_s=every, embed=embed), stop)
+
+
+@cli.command("install-service")
+def install_service(
+    ctx: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
+    ] = "watch",
+    enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """
+    Install a user service that starts at login.
+
+    It is a systemd user unit or a launchd agent.
+    """
+    name, description = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    vault = settings_of_usual(ctx, "install-service").vault.absolute()
+    variables = ONE_HEAP | passed_variables(os.environ)
+    # Without INDEX_PATH the service would take its vault for one with collections of its own.
+    places = {
+        "INDEX_PATH": str(default_vault(os.environ).absolute()),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+    }
+    variables |= {name: value for name, value in places.items() if os.environ.get(name)}
+    command = (*PROGRAM, what, "--vault", str(vault))
+    unit = unit_of(sys.platform, Path.home(), name, f"clawmem: {description}", command, variables)
+    text, following = ("", unit.end) if remove else (unit.text, unit.begin)
+    try:
+        before = unit.file.read_text("utf-8") if unit.file.exists() else ""
+        if before != text and not dry_run:
+            make_folder(unit.file.parent)
+            unit.file.unlink() if remove else write_whole(unit.file, text.encode())
+    except OSError as error:
+        raise ConfigError(f"{unit.file} cannot be changed: {error.strerror}. It is as it was.") from error
+    enables = enable and not (remove or dry_run)
+    if enables:
+        try:
+            subprocess.run(shlex.split(following), check=True, stdout=subprocess.DEVNULL)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise ConfigError(f"The file is written, but not enabled. {error}") from error
+    did = ("would be " if dry_run else "") + ("deleted" if remove else "written")
+    outcome = f"{unit.file}: {did if before != text else 'nothing to change'}."
+    if enables:
+        outcome += "\nIt runs now, and from every login on."
+    elif dry_run and not remove:
+        outcome = text.rstrip("\n")
+    elif not dry_run:
+        outcome += f"\nNext: {following}"
+    record = {"file": str(unit.file), "text": text, "changed": before != text, "next": following}
+    show_outcome(ctx, {**record, "enabled": enable, "dry_run": dry_run}, outcome)
