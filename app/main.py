@@ -24,9 +24,9 @@ def main() -> None:
             from clawmem.app.interfaces.hooks.process import run_process
 
             run_process(sys.argv[2:])
-        from clawmem.app.interfaces.cli.command_line import JSON, cli, in_order, parted
+        from clawmem.app.interfaces.cli.command_line import cli, in_order
 
-        with in_order(JSON in parted(sys.argv[1:])[0]):
+        with in_order(sys.argv[1:]):
             complete(os.environ)
         cli()
     except KeyboardInterrupt:

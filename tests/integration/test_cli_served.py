@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 from clawmem.app.client import request
 from clawmem.app.client import request as server_request
+from clawmem.app.interfaces.cli import operations
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.operations.table import all_operations
 
@@ -167,7 +168,7 @@ def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> CommandRunner:
         answers.append(result is not None)
         return result
 
-    monkeypatch.setattr(request, "result_from_server", recorded)
+    monkeypatch.setattr(operations, "result_from_server", recorded)
     return CommandRunner(answers)
 
 

@@ -11,61 +11,34 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from pydantic import ValidationError
 from typer.core import TyperGroup
-from typer.main import get_command
+from typer.main import get_group
 
-from clawmem.app.interfaces.cli.overview import with_vault
+from clawmem.app.interfaces.cli.overview import DAILY, GROUPS, with_vault
 from clawmem.app.interfaces.cli.session import GlobalOptions
+from clawmem.app.operations.output import encodable
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
 from clawmem.app.settings.faults import fault_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-VAULT, BACKEND, JSON, ALONE = "--vault", "--backend", "--json", "--alone"
-FLAGS = frozenset({JSON, ALONE})
-VALUED = frozenset({VAULT, BACKEND})
-
-
-def vault_in(front: Sequence[str]) -> Path | None:
-    """Return the vault that the global options name; of several the last."""
-    named = [
-        text.partition("=")[2] or following
-        for text, following in zip_longest(front, front[1:], fillvalue="")
-        if text.partition("=")[0] == VAULT
-    ]
-    return Path(named[-1]) if named and named[-1] else None
-
-
-def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split *arguments* into the global options before a ``--`` and all other arguments; both keep their order."""
-    front: list[str] = []
-    rest: list[str] = []
-    waiting = iter(arguments)
-    for text in waiting:
-        if text == "--":
-            rest += [text, *waiting]
-        elif text in FLAGS or text.partition("=")[0] in VALUED:
-            front += [text, *islice(waiting, int(text in VALUED))]
-        else:
-            rest.append(text)
-    return front, rest
-
+JSON, ALONE = "--json", "--alone"
+VAULT, BACKEND = "--vault", "--backend"  # with a value
 
 # The module of each verb that is no operation: only the module of the verb in the command line is imported.
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
-    f"{CLI}.vault": ("bootstrap",),
-    f"{CLI}.bench": ("bench",),
-    f"{CLI}.conformance": ("conformance",),
-    f"{DAEMON}.surface": ("surface", "hook"),
+    f"{CLI}.bootstrap": ("bootstrap",),
+    f"{CLI}.measurement": ("bench", "conformance"),
     f"{CLI}.setup": ("setup",),
+    f"{DAEMON}.surface": ("surface", "hook"),
     f"{DAEMON}.serve": ("serve",),
     f"{DAEMON}.mcp": ("mcp",),
     f"{DAEMON}.watch": ("watch", "install-service"),
@@ -78,6 +51,9 @@ USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 EVERY_COMMAND = "clawmem.every_command"  # whether the help shows more than the daily commands
 MOST_NAMED = 20  # commands of a group that a message names
+INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class UnknownCommand(ClawmemError):
@@ -88,18 +64,16 @@ class UnknownCommand(ClawmemError):
 
     def __init__(self, name: str, known: Sequence[str], path: str) -> None:
         near = get_close_matches(name, known)
-        few = f"Choose: {', '.join(known)}. " if len(known) <= MOST_NAMED else ""
-        hint = f"Did you mean: {', '.join(near)}?" if near else f"{few}Run: {path} --help"
+        choice = f"Choose: {', '.join(known)}. " if len(known) <= MOST_NAMED else ""
+        hint = f"Did you mean: {', '.join(near)}?" if near else f"{choice}Run: {path} --help"
         super().__init__(f"There is no command {name!r}. {hint}")
 
 
 class Verbs(TyperGroup):
-    """A command group that shows its help, or runs its default command, when it is called without arguments."""
-
-    default = "--help"
+    """A command group that shows its help when it is called without arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, args or [self.default])
+        return super().parse_args(ctx, args or ["--help"])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = self.list_commands(ctx)
@@ -118,8 +92,6 @@ class CommandLine(Verbs):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the daily commands, or all after ``help --all``. The help texts would import every command."""
-        from clawmem.app.interfaces.cli.overview import DAILY, GROUPS
-
         groups = GROUPS
         if not ctx.meta.get(EVERY_COMMAND):
             known = {name: about for commands in GROUPS.values() for name, about in commands.items()}
@@ -138,22 +110,21 @@ class CommandLine(Verbs):
         if args[:1] == ["help"]:
             ctx.meta[EVERY_COMMAND] = "--all" in args
             args = [*(word for word in args[1:] if word != "--all"), "--help"]
-        return super().parse_args(ctx, hoisted(args))
+        front, rest = parted(args)
+        return super().parse_args(ctx, front + rest)
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # caught here, because typer would exit with 1
-            swallow_output()
+            _swallow_output()
             raise typer.Exit(BROKEN_PIPE) from None
 
     def main(self, *positional: Any, **extra: Any) -> Any:
         given = positional[0] if positional else extra.pop("args", None)
-        args = sys.argv[1:] if given is None else list(given)
-        front = parted(args)[0]
-        with _exit_codes(JSON in front, vault_in(front)):
-            chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
-            code = super().main(args, **chosen)
+        args = [encodable(text) for text in (sys.argv[1:] if given is None else given)]
+        with in_order(args):
+            code = super().main(args, **{**extra, "prog_name": "clawmem", "standalone_mode": False})
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
@@ -162,51 +133,34 @@ class CommandLine(Verbs):
 @cache
 def _command_named(verb: str) -> Any:
     """Return the command of *verb*, made once in a process; ``None`` if there is no such verb."""
-    commands = _commands_with(verb)
-    if commands is None:
+    modules = [module for module, verbs in VERBS.items() if verb in verbs]
+    family = next((family for family, verbs in FAMILIES.items() if verb in verbs), None)
+    if modules:
+        from clawmem.app.interfaces.cli.operations import commands_in
+
+        commands = commands_in(modules, verb)
+    elif family:
+        commands = import_module(family).cli
+    else:
         return None
-    command = cast(Any, get_command(commands)).commands[verb]
+    command: Any = get_group(commands).commands[verb]
     command.epilog = EVERYWHERE
     return command
 
 
-def _commands_with(verb: str) -> typer.Typer | None:
-    """Return the commands of the module that has *verb*; ``None`` if there is no such verb."""
-    for family, verbs in FAMILIES.items():
-        if verb in verbs:
-            return cast(typer.Typer, import_module(family).cli)
-    if modules := [module for module, verbs in VERBS.items() if verb in verbs]:
-        from clawmem.app.interfaces.cli.operations import commands_in
-
-        return commands_in(modules, verb)
-    return None
-
-
-def hoisted(args: Sequence[str]) -> list[str]:
-    """Return *args* with the global options before a ``--`` moved to the front."""
-    front, rest = parted(args)
-    return front + rest
-
-
-@contextmanager
-def _exit_codes(as_json: bool, vault: Path | None) -> Iterator[None]:
-    with in_order(as_json, vault):
-        try:
-            yield
-        except USAGE as error:
-            message = _usage_message(error)
-            leave(message, 2, usage_record(message) if as_json else None)
-        except typer.Abort:
-            raise KeyboardInterrupt from None
-
-
-def _usage_message(error: typer.BadParameter) -> str:
-    if isinstance(error.__cause__, ValidationError):
-        error.message = fault_of(error.__cause__.errors()[0])
-    message = error.format_message()
-    if error.ctx is None or not message.startswith("Got unexpected extra argument"):
-        return message
-    return f"{message}. Run: {error.ctx.command_path} --help"
+def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split *arguments* into the global options before a ``--`` and all other arguments; both keep their order."""
+    front: list[str] = []
+    rest: list[str] = []
+    waiting = iter(arguments)
+    for text in waiting:
+        if text == "--":
+            rest += [text, *waiting]
+        elif text in (JSON, ALONE) or text.partition("=")[0] in (VAULT, BACKEND):
+            front += [text, *islice(waiting, int(text in (VAULT, BACKEND)))]
+        else:
+            rest.append(text)
+    return front, rest
 
 
 cli = typer.Typer(
@@ -252,83 +206,69 @@ def root(
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    ctx.obj = (ctx.obj or GlobalOptions())._replace(vault=vault, backend=backend, json=json, alone=alone)
-
-
-INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
-
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
-_ABOUT_DISKS = (*_FULL, *_REFUSED, errno.EIO)
-
-
-def file_trouble(error: OSError) -> str:
-    """Return the system's message about a file, with the remedy."""
-    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
-    if error.errno in _FULL:
-        return f"The disk is full: {name} could not be written. Free some space and repeat."
-    if error.errno in _REFUSED:
-        return f"{name} cannot be used: {error.strerror}. Check its permissions, and those of its folder."
-    return f"{name} cannot be used: {error.strerror}. Look at it, then repeat."
-
-
-NO_HOME = "Could not determine home directory"  # as Path.expanduser says it
-NOBODY = "A path begins with ~ and the name of nobody on this machine. Write it in full."
+    ctx.obj = GlobalOptions(vault, backend, json, alone)
 
 
 @contextmanager
-def in_order(as_json: bool = False, vault: Path | None = None) -> Iterator[None]:
+def in_order(arguments: Sequence[str]) -> Iterator[None]:
     """
-    End the process with a message and an exit code on a clawmem error, Ctrl-C or a closed pipe inside the block.
+    End the process with a message and an exit code on an error of clawmem or its use, Ctrl-C or a closed pipe.
 
-    Args:
-        as_json: Whether the caller asked for JSON: then stdout gets an error record, see `error_record`.
-        vault: The vault of the command line, for the commands that messages recommend.
+    With ``--json`` in *arguments* stdout gets an error record, see `error_record`.
     """
+    front = parted(arguments)[0]
+    named = [
+        text.removeprefix(f"{VAULT}=")
+        for before, text in zip(["", *front], front, strict=False)
+        if before == VAULT or text.startswith(f"{VAULT}=")
+    ]
+    vault = Path(named[-1]) if named and named[-1] else None
+
+    def leave(message: str, code: int, record: Mapping[str, Any]) -> NoReturn:
+        with suppress(BrokenPipeError):
+            if JSON in front:
+                sys.stdout.write(f"{json.dumps({**record, 'error': message})}\n")
+                sys.stdout.flush()
+            sys.stderr.write(f"clawmem: {message}\n")
+        sys.exit(code)
+
     try:
         yield
         sys.stdout.flush()
     except ClawmemError as error:
-        message = with_vault(str(error), vault)
-        leave(message, error.exit_code, {**error_record(error), "error": message} if as_json else None)
-    except KeyboardInterrupt:
-        interrupted = "interrupted; what was finished before is kept."
-        leave(interrupted, INTERRUPTED, _record(interrupted, "INTERRUPTED") if as_json else None)
+        leave(with_vault(str(error), vault), error.exit_code, error_record(error))
+    except USAGE as error:
+        if isinstance(error.__cause__, ValidationError):
+            error.message = fault_of(error.__cause__.errors()[0])
+        hint = f". Run: {error.ctx.command_path} --help" if error.ctx else ""
+        leave(f"{error.format_message().rstrip('.')}{hint}", 2, {"code": "INVALID_INPUT"})
+    except (KeyboardInterrupt, typer.Abort) as interruption:
+        for note in getattr(interruption, "__notes__", ()):  # the work that was done until then
+            sys.stderr.write(f"{note}\n")
+        leave("interrupted; what was finished before is kept.", INTERRUPTED, {"code": "INTERRUPTED"})
     except BrokenPipeError:
-        swallow_output()
+        _swallow_output()
         sys.exit(BROKEN_PIPE)
-    except RuntimeError as error:
-        if NO_HOME not in str(error):
-            raise
-        leave(NOBODY, 2, usage_record(NOBODY) if as_json else None)
     except OSError as error:
-        if error.filename is None and error.errno not in _ABOUT_DISKS:
+        if error.filename is None and error.errno not in (*FULL, *REFUSED, errno.EIO):
             raise  # a bug of clawmem, which a traceback locates
-        message = file_trouble(error)
-        leave(message, 1, _record(message, "FILE") if as_json else None)
+        leave(_file_trouble(error), 1, {"code": "FILE"})
 
 
-def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> NoReturn:
-    """End the process with *code* after writing *message* to stderr and *record*, if any, to stdout as JSON."""
-    with suppress(BrokenPipeError):
-        if record is not None:
-            sys.stdout.write(f"{json.dumps(record)}\n")
-            sys.stdout.flush()
-        sys.stderr.write(f"clawmem: {message}\n")
-    sys.exit(code)
+def _file_trouble(error: OSError) -> str:
+    """Return the system's message about a file, with the remedy."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
+    if error.errno in FULL:
+        return f"The disk is full: {name} could not be written. Free some space and repeat."
+    remedy = (
+        "Check its permissions, and those of its folder."
+        if error.errno in REFUSED
+        else "Look at it, then repeat."
+    )
+    return f"{name} cannot be used: {error.strerror}. {remedy}"
 
 
-def usage_record(message: str) -> dict[str, Any]:
-    """Return the record of a command line that cannot be parsed."""
-    return _record(message, "INVALID_INPUT")
-
-
-def _record(message: str, code: str) -> dict[str, Any]:
-    return {"error": message, "code": code}
-
-
-def swallow_output() -> None:
+def _swallow_output() -> None:
     """Redirect stdout to the null device, so that the interpreter does not report the closed pipe at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from clawmem.app.interfaces.cli.rendering import json_part
+from clawmem.app.interfaces.cli.rendering import json_text
 from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.operations.operation import record_of
 from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
@@ -28,8 +28,6 @@ COLUMNS = tuple(
 )
 TEXT_FORMATS = ("json", "jsonl", "csv", "md")  # of these with room for the whole text
 FORMATS = ("table", *TEXT_FORMATS, "paths")
-
-Documents = Sequence["DocumentReference"]
 
 
 def checked_format(shape: str, *, is_json: bool, is_full: bool) -> str:
@@ -50,7 +48,9 @@ def checked_format(shape: str, *, is_json: bool, is_full: bool) -> str:
     return shape
 
 
-def parts_in(shape: str, documents: Documents, roots: Mapping[str, str]) -> tuple[list[Part], list[str]]:
+def parts_in(
+    shape: str, documents: Sequence[DocumentReference], roots: Mapping[str, str]
+) -> tuple[list[Part], list[str]]:
     """
     Return *documents* in the format *shape*, and sentences for stderr.
 
@@ -58,140 +58,101 @@ def parts_in(shape: str, documents: Documents, roots: Mapping[str, str]) -> tupl
         roots: The folder of each collection by name.
     """
     if shape == "paths":
-        files = {reference.file: file_of(_name(reference), roots) for reference in documents}
-        lines = {name: file for name, file in files.items() if file and _is_line(file)}
-        asides = [
-            f"{name} is in no folder of the config file and was left out."
-            if file is None
-            else f"{name} was left out: a line cannot hold the control characters in the name of its file."
-            for name, file in files.items()
-            if name not in lines
+        files = {document.file: _path_of(document, roots) for document in documents}
+        left_out = [
+            f"{name} was left out: it is no readable file." for name, path in files.items() if not path
         ]
-        return [*map(Verbatim, lines.values())], asides
-    written = _WRITERS[shape](documents)
-    return written, [] if documents else ["Nothing found."]
+        return [Verbatim(path) for path in files.values() if path], left_out
+    parts: list[Part]
+    if shape == "jsonl":
+        parts = [json_text(record_of(document), indent=None) for document in documents]
+    elif shape == "md":
+        parts = [printable("\n".join(_markdown(document))) for document in documents]
+    else:
+        names = [*dict.fromkeys(name for document in documents for name in _properties(document))]
+        parts = [_csv(documents, names)] if shape == "csv" else _table(documents, names)
+    return parts, [] if documents else ["Nothing found."]
 
 
-def _name(one: DocumentReference) -> str:
-    """Return the collection and path of a document; the name for display has no line breaks."""
-    path = getattr(one, "path", None)
-    return f"{getattr(one, 'collection', None)}/{path}" if path else one.file
-
-
-def _is_line(file: str) -> bool:
-    """Whether *file* can stand on a line, and was not changed for display, as in the records of a list."""
-    is_shown = one_line(file) == file.replace("\t", " ")
-    return is_shown and (Path(file).exists() or not {" ", "\ufffd"}.intersection(file))
-
-
-def file_of(name: str, roots: Mapping[str, str]) -> str | None:
-    """Return the absolute path of the file with the *name* ``collection/path``; ``None`` without a folder."""
+def _path_of(document: DocumentReference, roots: Mapping[str, str]) -> str:
+    """Return the absolute path of an existing file that can stand on a line; empty if there is none."""
+    path = getattr(document, "path", None)  # the name for display has no line breaks
+    name = f"{getattr(document, 'collection', None)}/{path}" if path else document.file
     above = [root for root in roots if name.startswith(f"{root}/")]
-    collection = max(above, key=len, default=None)
-    return None if collection is None else f"{roots[collection]}/{name.removeprefix(f'{collection}/')}"
+    if not above:
+        return ""
+    collection = max(above, key=len)
+    file = f"{roots[collection]}/{name.removeprefix(f'{collection}/')}"
+    return file if one_line(file) == file.replace("\t", " ") and Path(file).exists() else ""
 
 
-def _table(documents: Documents) -> list[Part]:
-    names = _property_names(documents)
-    columns = ("place", "docid", "confidence", "written", *names, "title")
+def _properties(document: DocumentReference) -> dict[str, str]:
+    return {name: ", ".join(values) for name, values in getattr(document, "properties", {}).items()}
+
+
+def _place(document: DocumentReference) -> str:
+    first, last = getattr(document, "start_line", None), getattr(document, "end_line", None)
+    if not first:
+        return document.file
+    return f"{document.file}:{first}" if last in (None, first) else f"{document.file}:{first}-{last}"
+
+
+def _table(documents: Sequence[DocumentReference], names: Sequence[str]) -> list[Part]:
     rows = [
-        (
-            _place(reference),
-            reference.docid,
-            confidence_text(getattr(reference, "confidence", None)),
-            (getattr(reference, "authored_at", None) or "")[:10],
-            *(_property(reference, name) for name in names),
-            title_to_read(reference.title, reference.origin),
-        )
-        for reference in documents
+        {
+            "place": _place(document),
+            "docid": document.docid,
+            "confidence": confidence_text(getattr(document, "confidence", None)),
+            "written": (getattr(document, "authored_at", None) or "")[:10],
+            **{f"property {name}": _properties(document).get(name, "") for name in names},
+            "title": title_to_read(document.title, document.origin),
+        }
+        for document in documents
     ]
     # documents listed without a question have no confidence
-    used = [
-        place for place, name in enumerate(columns) if name != "confidence" or any(row[place] for row in rows)
-    ]
-    shown = [[row[place] for place in used] for row in rows]
-    return [table([columns[place] for place in used], shown)] if rows else []
+    used = [name for name in (rows or [{}])[0] if name != "confidence" or any(row[name] for row in rows)]
+    headings = [name.removeprefix("property ") for name in used]
+    return [table(headings, [[row[name] for name in used] for row in rows])] if rows else []
 
 
-def _property_names(documents: Documents) -> list[str]:
-    return [*dict.fromkeys(name for reference in documents for name in getattr(reference, "properties", ()))]
-
-
-def _property(one: DocumentReference, name: str) -> str:
-    return ", ".join(getattr(one, "properties", {}).get(name, ()))
-
-
-def _json_lines(documents: Documents) -> list[Part]:
-    return [json_part(record_of(reference), indent=None) for reference in documents]
-
-
-def _csv(documents: Documents) -> list[Part]:
-    own = {
-        f"property {name}": name for name in _property_names(documents)
-    }  # may be called as another column is
-    records = [
-        {
-            **_flat(record_of(reference)),
-            **{column: _property(reference, name) for column, name in own.items()},
+def _csv(documents: Sequence[DocumentReference], names: Sequence[str]) -> Part:
+    records = []
+    for document in documents:
+        record: dict[str, Any] = record_of(document)
+        if newer := record.get("superseded_by"):
+            record["superseded_by"] = newer["file"]
+        record = {
+            name: json.dumps(value) if isinstance(value, bool) else value for name, value in record.items()
         }
-        for reference in documents
-    ]
-    names = {name for record in records for name in record} or set(COLUMNS).difference(["body"])
-    columns = [*(name for name in COLUMNS if name in names), *own]
+        own = {f"property {name}": value for name, value in _properties(document).items()}
+        records.append({**record, **own})
+    used = {name for record in records for name in record} or {*COLUMNS} - {"body"}
+    columns = [*(name for name in COLUMNS if name in used), *(f"property {name}" for name in names)]
     text = StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(records)
-    return [Verbatim(printable(text.getvalue().removesuffix("\n")))]
+    return Verbatim(printable(text.getvalue().removesuffix("\n")))
 
 
-def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *record* with the path of a successor instead of its record, and booleans as JSON has them."""
-    newer = record.get("superseded_by")
-    flat = {**record, "superseded_by": newer["file"]} if newer else record
-    return {name: json.dumps(value) if isinstance(value, bool) else value for name, value in flat.items()}
-
-
-def _markdown(documents: Documents) -> list[Part]:
-    return [printable("\n".join(_item(reference))) for reference in documents]
-
-
-def _item(one: DocumentReference) -> list[str]:
-    """Return a list item with a link and the text as a quotation."""
-    title = one_line(title_to_read(one.title, one.origin)).replace("[", "\\[").replace("]", "\\]")
+def _markdown(document: DocumentReference) -> Iterator[str]:
+    """Yield a list item with a link, and the text as a quotation."""
+    title = one_line(title_to_read(document.title, document.origin))
     facts = (
-        _place(one),
-        one.docid,
-        confidence_text(getattr(one, "confidence", None)),
-        getattr(one, "age", ""),
-        *(f"{name}: {_property(one, name)}" for name in getattr(one, "properties", ())),
+        _place(document),
+        document.docid,
+        confidence_text(getattr(document, "confidence", None)),
+        getattr(document, "age", ""),
+        *(f"{name}: {values}" for name, values in _properties(document).items()),
     )
-    target = "".join(map(_in_link, getattr(one, "path", None) or one.file))
-    head = f"- [{title}](<{target}>) {one_line(', '.join(filter(None, facts)))}"
-    text = getattr(one, "body", None) or getattr(one, "snippet", "")
-    lines = lines_to_read(text.strip("\n"), one.origin) if text else []
-    return [head, *(f"  > {line}".rstrip() for part in lines for line in part.split("\n"))]
-
-
-def _in_link(character: str) -> str:
-    """Return *character* as the target of a link can have it."""
-    return (
+    target = "".join(
         character
         if character.isprintable() and character not in "<>\\"
         else quote(character, errors="replace")
+        for character in getattr(document, "path", None) or document.file
     )
-
-
-def _place(one: DocumentReference) -> str:
-    first, last = getattr(one, "start_line", None), getattr(one, "end_line", None)
-    if not first:
-        return one.file
-    return f"{one.file}:{first}" if not last or last == first else f"{one.file}:{first}-{last}"
-
-
-_WRITERS: Mapping[str, Callable[[Documents], list[Part]]] = {
-    "table": _table,
-    "jsonl": _json_lines,
-    "csv": _csv,
-    "md": _markdown,
-}
+    label = title.replace("[", "\\[").replace("]", "\\]")
+    yield f"- [{label}](<{target}>) {one_line(', '.join(filter(None, facts)))}"
+    text = getattr(document, "body", None) or getattr(document, "snippet", "")
+    for part in lines_to_read(text.strip("\n"), document.origin) if text else ():
+        yield from (f"  > {line}".rstrip() for line in part.split("\n"))

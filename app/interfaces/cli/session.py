@@ -1,12 +1,12 @@
-"""Functions that every command starts with: the global options, the settings and the opened vault."""
+"""Functions that every command starts with: the global options, the settings, the opened vault and the dialogue."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import typer
 
@@ -14,15 +14,19 @@ from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show, show_json
-from clawmem.app.operations.operation import AnyOperation, Opening
+from clawmem.app.operations.operation import AnyOperation, Opening, Request
 from clawmem.app.settings.model import load_settings
 from clawmem.app.settings.vaults import at_vault, refuse_named, set_apart
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ConfirmationMissing, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.operation import Request
     from clawmem.app.settings.model import Settings
+
+T = TypeVar("T")
+Q = TypeVar("Q", bound=Request)
+
+DECLINED = 1  # exit code: the user did not confirm
 
 
 class GlobalOptions(NamedTuple):
@@ -34,11 +38,9 @@ class GlobalOptions(NamedTuple):
     alone: bool = False
 
 
-def command_group() -> typer.Typer:
-    """Return a command line that is a group even with one command."""
-    cli = typer.Typer(rich_markup_mode=None)
-    cli.callback()(lambda: None)
-    return cli
+def chosen_by(ctx: typer.Context) -> GlobalOptions:
+    """Return the global options of a command line."""
+    return ctx.obj or GlobalOptions()
 
 
 def wants_json(ctx: typer.Context) -> bool:
@@ -58,9 +60,7 @@ def settings_of(ctx: typer.Context) -> Settings:
 
 
 def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
-    """
-    Return `settings_of`; raise `InvalidInput` for a named vault, because *what*, the command, needs the usual one.
-    """
+    """Return `settings_of`; raise `InvalidInput` for a named vault, because the command *what* needs the usual one."""
     settings = settings_of(ctx)
     refuse_named(settings, what)
     if is_there(settings.vault):
@@ -68,28 +68,20 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     return settings
 
 
-def opened(
-    ctx: typer.Context, *, read_only: bool = False, create: bool = False, or_read: bool = False
-) -> AbstractContextManager[Services]:
-    """
-    Open the services over the chosen vault; a missing vault is created only with *create*.
-
-    With *or_read* a vault that cannot be written now is opened for reading.
-    """
-    return open_services(settings_of(ctx), read_only=read_only, create=create, or_read=or_read)
-
-
 def opened_for(
     ctx: typer.Context, operation: AnyOperation, request: Request
 ) -> AbstractContextManager[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
-    opens, settings = operation.opens, settings_of(ctx)
+    opens, settings, reads = operation.opens, settings_of(ctx), operation.changes_nothing(request)
+    command = str(ctx.command_path).partition(" ")[2]
     if not operation.any_vault:
-        refuse_named(settings, str(ctx.command_path).partition(" ")[2])
+        refuse_named(settings, command)
     if operation.settings:
         own = operation.settings(settings, request, "cli")
-        if own.vault != settings.vault:
-            _refuse_vault(ctx)
+        if own.vault != settings.vault and (vault := chosen_by(ctx).vault):
+            raise InvalidInput(
+                "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
+            )
         settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
@@ -99,31 +91,15 @@ def opened_for(
         settings = settings.model_copy(update={"backend": None})
     return open_services(
         settings,
-        read_only=operation.changes_nothing(request) and opens is not Opening.CURRENT,
+        read_only=reads and opens is not Opening.CURRENT,
         create=opens is Opening.CREATED,
-        or_read=operation.changes_nothing(request) or opens in (Opening.CURRENT, Opening.IF_PRESENT),
+        or_read=reads or opens in (Opening.CURRENT, Opening.IF_PRESENT),
     )
-
-
-def _refuse_vault(ctx: typer.Context) -> None:
-    """Raise `InvalidInput` if the command line names a vault for an operation that chooses its own."""
-    if vault := chosen_by(ctx).vault:
-        command = str(ctx.command_path).partition(" ")[2]
-        raise InvalidInput(
-            "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
-        )
 
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
     """Print *record* if the output is JSON, else *text*."""
     show_json(record) if wants_json(ctx) else show(text)
-
-
-def note_read_only(vault: Path) -> None:
-    """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
-    effective = os.access in os.supports_effective_ids
-    if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
-        typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
 
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
@@ -133,6 +109,41 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
-def chosen_by(ctx: typer.Context) -> GlobalOptions:
-    """Return the global options of a command line."""
-    return ctx.obj if isinstance(ctx.obj, GlobalOptions) else GlobalOptions()
+def may_ask(ctx: typer.Context) -> bool:
+    """Whether the user can be asked: stdin and stdout are a terminal, and the output is not JSON."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not wants_json(ctx)
+
+
+def run_confirmed(
+    ctx: typer.Context, run: Callable[[Q], T], request: Q, *, agreed: bool, only_preview: bool = False
+) -> T:
+    """
+    Return the result of *run*; if it needs a confirmation, ask the user for it unless the user *agreed* already.
+
+    Raises:
+        ConfirmationMissing: The user cannot be asked.
+        typer.Exit: The user declined, or wants *only_preview*.
+    """
+    try:
+        return run(request)
+    except ConfirmationMissing as missing:
+        if not (only_preview or agreed or may_ask(ctx)):
+            raise ConfirmationMissing(
+                missing.message, missing.would_remove, remedy="To confirm, add --yes."
+            ) from None
+        if only_preview or not agreed:
+            show_outcome(ctx, {"action": "preview", **missing.would_remove}, "\n".join(missing.preview))
+        if only_preview:
+            raise typer.Exit from None
+        if not (agreed or _confirmed(missing.question)):
+            show("Nothing was changed.")
+            raise typer.Exit(DECLINED) from None
+        return run(request.model_copy(update=missing.confirmed))
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return typer.confirm(question, default=False)
+    except typer.Abort:  # Ctrl-C or the end of the input
+        show("")
+        return False

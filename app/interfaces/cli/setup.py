@@ -24,11 +24,10 @@ from clawmem.app.client.connection import (
 )
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
 from clawmem.app.client.tool_sets import ToolSet
-from clawmem.app.interfaces.cli.dialogues import may_ask
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
-    command_group,
+    may_ask,
     one_of,
     settings_of,
     show_outcome,
@@ -37,7 +36,7 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.ports.clients import Connection, FileChange
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
-cli = command_group()
+cli = typer.Typer(rich_markup_mode=None)
 
 PROFILES = ("speed", "balanced", "deep")
 CLAUDE, HOOKS, MCP, CURATOR = "claude-code", "hooks", "mcp", "curator"
@@ -90,8 +89,15 @@ def setup(
     tool_set = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     setup = Setup(ctx, options, tool_set, project=str(Path.cwd()) if project else "", yes=yes)
     if check:
-        _check(ctx)
-    elif name in EDITORS:
+        findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
+        is_well = all(finding.ok for finding in findings)
+        texts = [finding.line for finding in findings] or [
+            "No agent is connected. Connect one: clawmem setup"
+        ]
+        record: dict[str, Any] = {"ok": is_well, "findings": [asdict(finding) for finding in findings]}
+        show_outcome(ctx, record, "\n".join(texts))
+        raise typer.Exit(0 if is_well else 1)
+    if name in EDITORS:
         _show_entry(ctx, setup.connection(name), name)
     elif name:
         changes = setup.change(name, remove=remove, dry_run=dry_run)
@@ -219,15 +225,3 @@ def _show_entry(ctx: typer.Context, connection: Connection, name: str) -> None:
     if not wants_json(ctx):
         typer.echo(f"Add this to {file}:", err=True)
     show_outcome(ctx, {"client": name, "file": file, "config": text}, text)
-
-
-def _check(ctx: typer.Context) -> None:
-    """Start the configured commands of every connected agent, and print whether they answer."""
-    findings = unopened_services(settings_of(ctx)).client_checks(os.environ)
-    is_well = all(finding.ok for finding in findings)
-    lines = [finding.line for finding in findings] or ["No agent is connected. Connect one: clawmem setup"]
-    show_outcome(
-        ctx, {"ok": is_well, "findings": [asdict(finding) for finding in findings]}, "\n".join(lines)
-    )
-    if not is_well:
-        raise typer.Exit(1)

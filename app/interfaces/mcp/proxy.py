@@ -22,7 +22,7 @@ from clawmem.app.client.request import answers, bearer, connected, server_of
 from clawmem.app.client.tool_sets import ToolSet, path_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 
-CONNECT_S = 1.0
+CONNECT_S = 10.0  # a server that computes for several requests answers late
 DRAIN_S = 10.0  # for running requests at the end of input
 AWAY = -32_001
 AWAY_MESSAGE = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."

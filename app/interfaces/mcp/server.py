@@ -179,12 +179,16 @@ class OperationTool:
         self, dispatcher: Dispatcher, arguments: dict[str, Any], context: Context[Any, Any] | None
     ) -> CallToolResult:
         """Run the operation; return its text for people, and its record as structured content for programs."""
-        for name in arguments:
+        fields = self.operation.request.model_fields
+        for name, value in arguments.items():
             if name not in self.parameters:
                 remedy = _near(name, self.parameters)
                 raise InvalidInput(
                     "INVALID_INPUT", f"{self.operation.name} has no parameter {name!r}. {remedy}"
                 )
+            is_boolean = name in self.fields and fields[self.fields[name]].annotation in (bool, bool | None)
+            if is_boolean and not isinstance(value, bool | None):  # pydantic would take "yes" for true
+                raise InvalidInput("INVALID_INPUT", f"{name}: must be true or false, not a text or number.")
         values = {self.fields[name]: value for name, value in arguments.items() if name in self.fields}
         names = {name: tool_name for tool_name, name in self.fields.items()}
         try:

@@ -10,7 +10,7 @@ import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.environment.private_files import log_error
-from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
+from clawmem.app.interfaces.cli.session import one_of, settings_of
 from clawmem.app.interfaces.mcp.proxy import forwarded
 from clawmem.domain.maintenance.schedule import LaneName
 
@@ -19,7 +19,7 @@ SHORT_LIVED = (
     "Let clawmem serve or clawmem watch work in it."
 )
 
-cli = command_group()
+cli = typer.Typer(rich_markup_mode=None)
 
 
 @cli.command()

@@ -24,7 +24,6 @@ from clawmem.app.client.request import answers, version_fault
 from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.rendering import show
 from clawmem.app.interfaces.cli.session import (
-    command_group,
     settings_of,
     settings_of_usual,
     show_outcome,
@@ -32,7 +31,7 @@ from clawmem.app.interfaces.cli.session import (
 )
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-cli = command_group()
+cli = typer.Typer(rich_markup_mode=None)
 
 STOPS_WITHIN_S = 20.0  # a server answers requests in progress for 10 seconds
 PAUSE_S = 0.05

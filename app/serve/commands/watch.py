@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.client.connection import PROGRAM, passed_variables
 from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.app.interfaces.cli.rendering import show, stop_event
-from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
+from clawmem.app.interfaces.cli.session import one_of, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads, work_on_vault
 from clawmem.app.serve.background import watch as watch_vault
 from clawmem.app.serve.service_units import unit_of
@@ -53,7 +54,7 @@ def watch(
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
-    with opened(ctx, create=True) as services:
+    with open_services(settings, create=True) as services:
         if services.lost_vault:
             typer.echo(services.lost_vault, err=True)
 

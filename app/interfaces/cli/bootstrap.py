@@ -7,34 +7,31 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.dialogues import run_confirmed
+from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.interfaces.cli.overview import with_vault
-from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
+from clawmem.app.interfaces.cli.rendering import progress
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
-    command_group,
-    opened,
+    run_confirmed,
     settings_of,
     show_outcome,
 )
+from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 from clawmem.app.operations.collections import collection_add
 from clawmem.app.operations.indexing import reading_text, update
 from clawmem.app.operations.operation import exit_code_of, remarks_of
 from clawmem.app.settings.config_file import existing_folder, typed_folder
 
-cli = command_group()
-
-Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH", parser=typed_folder)]
-Name = Annotated[
-    str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
-]
+cli = typer.Typer(rich_markup_mode=None)
 
 
 @cli.command()
 def bootstrap(
     ctx: typer.Context,
-    path: Folder,
-    name: Name = None,
+    path: Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH", parser=typed_folder)],
+    name: Annotated[
+        str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
+    ] = None,
     skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
     hooks: Annotated[bool, typer.Option("--hooks", help="And: clawmem setup hooks.")] = False,
     yes: Annotated[
@@ -46,50 +43,35 @@ def bootstrap(
 
     Runs init, collection add, update and embed.
     """
-    chosen = _remembered(ctx, path, name, yes=yes)
-    with opened(ctx, create=True) as services, interruption_explained():
+    collection = _added(ctx, path, name, yes=yes)
+    with open_services(settings_of(ctx), create=True) as services:
         result = update(services.called_by("cli", progress), embed=not skip_embed)
-        documents = services.vault.documents.collections().get(chosen, 0)
-    lines = [
-        *reading_text(result),
-        *remarks_of(result),
-        *_next_steps(chosen, documents, is_complete=not exit_code_of(result)),
-    ]
+        documents = services.vault.documents.collections().get(collection, 0)
+    lines = [*reading_text(result), *remarks_of(result)]
+    if not documents:
+        lines.append(
+            f"Nothing was indexed: no readable file of collection {collection} matches its pattern. Check the folder, or run: "
+            f"clawmem collection remove {collection}, then clawmem collection add PATH --pattern 'GLOB'"
+        )
+    elif not exit_code_of(result):
+        lines.append('Ready. Next: clawmem query "what you want to know"')
     if hooks:  # client settings are edited only on request
-        from clawmem.app.interfaces.cli.setup import HOOKS, Setup
-
         setup = Setup(ctx)
         lines += setup.lines(HOOKS, setup.change(HOOKS))
-    record = {"name": chosen, **result.model_dump(mode="json")}
+    record = {"name": collection, **result.model_dump(mode="json")}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(exit_code_of(result))
 
 
-def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
+def _added(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
-    from clawmem.app.bootstrap.opening import unopened_services
-
     settings, folder = settings_of(ctx), existing_folder(path)
     for known, collection in settings.collections.items():
         if collection.path.resolve() == folder and name in (None, known):
             return known
-    services, request = (
-        unopened_services(settings),
-        collection_add.request.model_validate({"path": folder, "name": name}),
-    )
-    result = run_confirmed(
-        ctx, lambda request: collection_add.run(services, request), request, agreed=yes, only_preview=False
-    )
+    request = collection_add.request.model_validate({"path": folder, "name": name})
+    services = unopened_services(settings)
+    result = run_confirmed(ctx, lambda request: collection_add.run(services, request), request, agreed=yes)
     for remark in remarks_of(result):
         typer.echo(remark, err=True)
     return result.name
-
-
-def _next_steps(name: str, documents: int, *, is_complete: bool) -> list[str]:
-    if documents:
-        return ['Ready. Next: clawmem query "what you want to know"'] if is_complete else []
-    nothing = (
-        f"Nothing was indexed: no readable file of collection {name} matches its pattern. Check the folder, or run: "
-        f"clawmem collection remove {name}, then clawmem collection add PATH --pattern 'GLOB'"
-    )
-    return [nothing]

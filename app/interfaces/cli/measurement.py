@@ -1,0 +1,172 @@
+"""Measurements: the benchmark of retrieval, and the conformance test of other implementations."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clawmem.app.bench.collection import load_collection
+from clawmem.app.bootstrap.lazy import lazy
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.conformance.judging import JudgePort, Verdict, load_vectors
+from clawmem.app.conformance.program import PortProgram, shortened
+from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_part
+from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
+from clawmem.app.operations.doctor import DIFFERENCES
+from clawmem.app.operations.output import plural, table
+from clawmem.app.services.retrieval.request import Ranking
+from clawmem.ports.errors import InvalidInput
+
+cli = typer.Typer(rich_markup_mode=None)
+bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
+conformance = typer.Typer(
+    cls=Verbs, rich_markup_mode=None, help="Whether another implementation answers as this one."
+)
+cli.add_typer(bench, name="bench")
+cli.add_typer(conformance, name="conformance")
+
+PIPELINES = {"words": "search", "vectors": "vsearch", "hybrid": "query"}  # by mode
+MEASURES = ("recall@1", "recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
+OUTCOMES = ("passed", "failed", "unsupported", "unasked")
+ROOM = 160  # most characters shown of an input or an answer
+PLACES = 5  # most differences shown of one answer
+
+
+@bench.command()
+def retrieval(
+    ctx: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="A judged collection.", metavar="DIR")],
+    mode: Annotated[str, typer.Option(help=f"One of: {', '.join(PIPELINES)}.")] = "hybrid",
+    unit: Annotated[str, typer.Option(help="Unit of the results: doc or turn.")] = "doc",
+    pooled: Annotated[
+        bool, typer.Option("--pooled", help="Ask all of it, not each question's part.")
+    ] = False,
+    run: Annotated[Path | None, typer.Option(help="Write the ranking here, in TREC form.")] = None,
+) -> None:
+    """Index a judged collection in a temporary vault, answer every question, and report the measures."""
+    one_of("--mode", mode, tuple(PIPELINES))
+    turns = one_of("--unit", unit, ("doc", "turn")) == "turn"
+    collection = load_collection(folder.expanduser().resolve(), turns=turns)
+    settings = settings_of(ctx)
+    bench_retrieval = lazy("app.bench.retrieval:BenchRetrieval", extra="bench")
+    with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as place:
+        settings = settings.model_copy(update={"vault": Path(place) / "vault.sqlite"})
+        with open_services(settings) as services, progress("Asking") as step:
+            embed = None if mode == "words" else services.embed
+            pipeline = services.pipeline(PIPELINES[mode])
+            report = bench_retrieval(services.update, embed, pipeline, services.clock.now_ms())(
+                collection, turns=turns, pooled=pooled, ranking=Ranking(settings.ranking), progress=step
+            )
+    if run:
+        lines = lazy("app.bench.retrieval:trec_lines", extra="bench")(report.run)
+        try:
+            run.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        except OSError as error:
+            raise InvalidInput("INVALID_PATH", f"{run} cannot be written: {error.strerror}.") from error
+    figures = {
+        "mode": mode,
+        "unit": unit,
+        "pooled": pooled,
+        "documents": report.documents,
+        "questions": len(report.run),
+        "index_s": report.index_s,
+        "files_per_s": report.documents / report.index_s if report.index_s else None,
+        "embed_s": report.embed_s,
+        "query_p50_ms": report.p50_ms,
+        "query_p95_ms": report.p95_ms,
+        "peak_mb": _peak_mb(),
+    }
+    if wants_json(ctx):
+        show_json({**figures, "groups": report.groups, "run": report.run})
+        return
+    rows = [
+        (name, group["n"], *(_interval(group["mean"][key], group["interval95"][key]) for key in MEASURES))
+        for name, group in report.groups.items()
+    ]
+    show_part(table(("category", "n", *MEASURES), rows))
+    show("")
+    for name, value in figures.items():
+        show(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
+
+
+def _interval(mean: float, interval: tuple[float, float]) -> str:
+    return f"{mean:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def _peak_mb() -> float | None:
+    """Return the peak memory of this process in MB; ``None`` on Windows, which does not report it."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+@conformance.command()
+def vectors(
+    ctx: typer.Context,
+    cmd: Annotated[str, typer.Option("--cmd", help="Command that starts the program.", metavar="COMMAND")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this policy, which must then be supported; repeat it.", metavar="POLICY"),
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds for one case.", min=0.1, max=3600)] = 10.0,
+) -> None:
+    """Run every case of the test vectors with a program, and show where its answers differ."""
+    files = load_vectors()
+    wanted = {one_of("--only", name, [file.policy for file in files]) for name in only or ()}
+    with progress("Asking") as step:
+        judge = JudgePort(PortProgram(cmd, timeout))
+        chosen = [file for file in files if not wanted or file.policy in wanted]
+        report = judge(chosen, required=bool(wanted), progress=step)
+    policies = {
+        policy: {outcome: part.count(outcome) for outcome in OUTCOMES}
+        for policy, part in report.by_policy().items()
+    }
+    if wants_json(ctx):
+        failures = [
+            {
+                "policy": failure.policy,
+                "case": failure.case.name,
+                "input": failure.case.given,
+                "expected": failure.case.expected,
+                "got": failure.got,
+                "differences": [difference._asdict() for difference in failure.differences],
+                "reason": failure.reason,
+            }
+            for failure in report.failures
+        ]
+        show_json({"conforms": report.conforms, "policies": policies, "failures": failures})
+    else:
+        show_part(
+            table(("policy", *OUTCOMES), [(name, *counts.values()) for name, counts in policies.items()])
+        )
+        for failure in report.failures:
+            show("\n" + "\n".join(_failure_lines(failure)))
+        passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
+        left_out = f" {unasked:,} were not asked, after too many losses." if unasked else ""
+        show(
+            f"\n{plural(passed, 'case')} passed, {unsupported} not supported."
+            if report.conforms
+            else f"\n{failed:,} of {plural(len(report.verdicts), 'case')} went wrong.{left_out}"
+        )
+    raise typer.Exit(0 if report.conforms else DIFFERENCES)
+
+
+def _failure_lines(failure: Verdict) -> Iterator[str]:
+    yield f"FAIL  {failure.policy}: {failure.case.name}"
+    yield f"      input: {shortened(failure.case.given, ROOM)}"
+    yield f"      expected: {shortened(failure.case.expected, ROOM)}"
+    if failure.differences:
+        yield f"      got: {shortened(failure.got, ROOM)}"
+    yield from (f"      {path}: {reason}" for path, reason in failure.differences[:PLACES])
+    yield from (f"      {line}" for line in failure.reason.splitlines())
+    if (more := len(failure.differences) - PLACES) > 0:
+        yield f"      and {more} more"
