@@ -14,9 +14,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.lazy import imported_object
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import session_places
-from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.indexing import EmbedOrNot, embed_after, index_faults
-from clawmem.app.operations.lifecycle import ForgottenSource, forget_source, forgotten_source_text
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Request, operation
 from clawmem.app.operations.output import counts_text, one_line
 from clawmem.app.services.conversations.mining import MiningInterrupted, MiningOptions, MiningReport
@@ -164,21 +162,6 @@ def mine(services: Services, request: Mine) -> MiningReport:
 def sources(services: Services) -> list[ImportedSource]:
     """List the programs whose conversations or memories were imported, with the numbers of their documents."""
     return imported_sources(services.vault.documents, services.settings.collections)
-
-
-@operation(
-    Effect.DESTROYS, text=forgotten_source_text, commands=(Command("mine", "--forget"),), is_tool=False
-)
-def source_forget(
-    services: Services,
-    source: Annotated[str, Field(description="Its name."), Option(metavar="SOURCE", is_argument=True)],
-    collection: Annotated[
-        str, Field(description="Only in this collection."), Option(("-c", "--collection"))
-    ] = "",
-    confirm: Confirm = None,
-) -> ForgottenSource:
-    """Forget everything imported from this source, and prove it; a later import does not bring it back."""
-    return forget_source(services, source, collection, confirm=confirm)
 
 
 @operation(

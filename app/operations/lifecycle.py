@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Text, age, few, plural
+from clawmem.app.operations.output import Text, age, few, plural, records_table
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 from clawmem.app.services.documents.records import (
     DocumentReference,
@@ -20,10 +19,8 @@ from clawmem.app.services.documents.records import (
     place_of,
     titled_file,
 )
-from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
-from clawmem.app.services.lifecycle.proof import SAME_TEXT
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -33,12 +30,8 @@ from clawmem.ports.journal import Act
 from clawmem.ports.records import Document
 
 ACT_LIMIT = 20
-LONG_ARCHIVED = "archived for long"  # reason of purges
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
-ONLY_PREVIEW = (
-    "Nothing was changed: the lifecycle policy of the config file only previews. "
-    "To let it archive and forget, add to it: dry_run: false"
-)
+SHOWN = 10  # files in a line
 
 DryRun = Annotated[bool, Field(description="List what would go, change nothing.")]
 
@@ -47,67 +40,33 @@ DryRun = Annotated[bool, Field(description="List what would go, change nothing."
 
 
 class SweepReport(Result):
-    """Documents that were archived and forgotten for good, or would be."""
+    """
+    Documents that were archived and forgotten for good, or would be.
+
+    A preview proposes documents to ``pin``, as they are used often, and to ``snooze``, as they are surfaced often and
+    never used. ``problems`` say why bytes of forgotten notes may remain in free space.
+    """
 
     dry_run: bool
     archived: list[str]
     purged: list[str]
-    pin: list[str] = Field(
-        default=[], description="Documents that a preview proposes to pin: they are used often."
-    )
-    snooze: list[str] = Field(
-        default=[], description="Documents that it proposes to snooze: often surfaced, never used."
-    )
-    left: str = Field(
-        default="", description="Why bytes of forgotten notes may remain in free space; empty if none do."
-    )
-    note: str = Field(default="", description="Why nothing was changed although it was asked for.")
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 where bytes of forgotten notes remain."""
-        return BYTES_REMAIN if self.left else 0
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return what remains of forgotten notes, and why nothing was changed."""
-        left = f"Forgotten bytes may still lie in the vault's free space: {self.left}" if self.left else ""
-        return [*filter(None, (left, self.note))]
+    pin: Sequence[str] = ()
+    snooze: Sequence[str] = ()
+    problems: Sequence[str] = ()
 
 
-class RestoredDocuments(Result):
-    """Documents that are served again; ``problems`` are sentences about those that stay archived."""
-
-    count: int
-    documents: list[TitledFile]
-    problems: list[str]
-
-
-def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
-    """Return the configured policy; without one a preview uses the default policy."""
-    if policy := services.settings.archive_policy:
-        return policy
-    if is_preview:
-        return ArchivePolicy()
-    raise ConfigError(
-        "No lifecycle policy is configured. Say in the config file, for example: "
-        "lifecycle: {archive_after_days: 90, dry_run: false}"
-    )
-
-
-def sweep_text(result: SweepReport) -> Iterator[str]:
-    """Yield the documents of a sweep, by what becomes of them."""
+def _sweep_text(result: SweepReport) -> Iterator[str]:
     would = "would be " if result.dry_run else ""
-    for what, files in (("archived", result.archived), ("forgotten for good", result.purged)):
-        yield f"{plural(len(files), 'note')} {would}{what}"
+    parts: dict[str, Sequence[str]] = {
+        f"{would}archived": result.archived,
+        f"{would}forgotten for good": result.purged,
+    }
+    if result.dry_run:
+        yield "Nothing was changed. `dry_run: false` in the lifecycle policy of the config file lets it archive."
+        parts |= {"used often, could be pinned": result.pin, "never used, could be snoozed": result.snooze}
+    for state, files in parts.items():
+        yield f"{plural(len(files), 'note')} {state}"
         yield from (f"  {file}" for file in files)
-    yield from (f"wanted again and again, could be pinned: {file}" for file in result.pin)
-    yield from (f"surfaced often and of no use, could be snoozed: {file}" for file in result.snooze)
-
-
-def _restored_text(result: RestoredDocuments) -> Text:
-    lines = [f"{note.file}  {title_to_read(note.title, note.origin)}" for note in result.documents]
-    return lines or ("" if result.problems else "Nothing of that is archived.")
 
 
 @operation(
@@ -123,49 +82,47 @@ def status(services: Services) -> LifecycleStatus:
 
 @operation(
     Effect.DESTROYS,
-    text=sweep_text,
+    text=_sweep_text,
     route="/lifecycle/sweep",
-    commands=(Command("archive", defaults={"dry_run": False}),),
+    commands=(
+        Command("archive", fixed={"purge": False}, defaults={"dry_run": False}),
+        Command(
+            "archive",
+            "--purge",
+            fixed={"purge": True},
+            defaults={"dry_run": False},
+            about="Forget documents archived for long, and clear the vault's free space.",
+        ),
+    ),
 )
-def lifecycle_sweep(services: Services, dry_run: DryRun = True) -> SweepReport:
+def lifecycle_sweep(
+    services: Services,
+    dry_run: DryRun = True,
+    purge: Annotated[bool, Field(description="Archive nothing, and clear the vault's free space.")] = False,
+) -> SweepReport:
     """Archive idle documents and forget documents archived long ago, by the configured policy."""
-    policy = _policy(services, is_preview=dry_run)
-    lifecycle = services.lifecycle
-    purged = lifecycle.due_for_good(policy)
-    if dry_run or policy.only_previews:
-        proposals = lifecycle.proposals()
-        return SweepReport(
-            dry_run=True,
-            archived=files_of(lifecycle.due(policy)),
-            purged=files_of(purged),
-            pin=files_of(proposals.pin),
-            snooze=files_of(proposals.snooze),
-            note="" if dry_run else ONLY_PREVIEW,
+    lifecycle, policy = services.lifecycle, services.settings.archive_policy
+    if not (policy or dry_run or purge):
+        raise ConfigError(
+            "No lifecycle policy is configured. Say in the config file, for example: "
+            "lifecycle: {archive_after_days: 90, dry_run: false}"
         )
-    archived = lifecycle.sweep(policy, services.caller)
-    left = services.forgetting(purged, services.caller, LONG_ARCHIVED, Act.PURGE).left
-    return SweepReport(dry_run=False, archived=files_of(archived), purged=files_of(purged), left=left)
-
-
-@operation(
-    Effect.DESTROYS,
-    text=sweep_text,
-    route="/lifecycle/purge",
-    commands=(Command("archive", "--purge", defaults={"dry_run": False}),),
-    is_tool=False,
-)
-def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
-    """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
-    policy = _policy(services, is_preview=dry_run)
-    due = services.lifecycle.due_for_good(policy)
-    is_preview = dry_run or policy.only_previews
-    left = ""
+    policy = policy or ArchivePolicy()
+    due, old = [] if purge else lifecycle.due(policy), lifecycle.due_for_good(policy)
+    report = SweepReport(
+        dry_run=dry_run or policy.only_previews, archived=files_of(due), purged=files_of(old)
+    )
+    if report.dry_run:
+        proposals = lifecycle.proposals()
+        report.pin, report.snooze = files_of(proposals.pin), files_of(proposals.snooze)
+        old = []
+    elif due:
+        lifecycle.sweep(policy, services.caller)
     if not dry_run:
-        gone = [] if policy.only_previews else due
-        left = services.forgetting(gone, services.caller, LONG_ARCHIVED, Act.PURGE).left
-        left = left or services.forgetting.scrub()
-    note = ONLY_PREVIEW if policy.only_previews and not dry_run else ""
-    return SweepReport(dry_run=is_preview, archived=[], purged=files_of(due), left=left, note=note)
+        left = services.forgetting(old, services.caller, "archived for long", Act.PURGE).left
+        if left := left or (services.forgetting.scrub() if purge else ""):
+            report.problems = [f"Forgotten bytes may still lie in the vault's free space: {left}"]
+    return report
 
 
 @operation(
@@ -174,20 +131,32 @@ def lifecycle_purge(services: Services, dry_run: DryRun = True) -> SweepReport:
     empty="Nothing archived holds these words.",
     items="documents",
     route="/lifecycle/search",
-    commands=(Command("archive", "--search"),),
+    commands=(Command("archive"),),
     is_tool=False,
 )
 def lifecycle_search(
     services: Services,
     words: Annotated[
         str,
-        Field(min_length=1, description="Words of the note."),
+        Field(min_length=1, description="Words of an archived note."),
         Option(metavar="WORDS...", is_argument=True),
     ],
     limit: Limit = ACT_LIMIT,
 ) -> list[TitledFile]:
     """Find archived documents by their words."""
     return [titled_file(document) for document in services.lifecycle.archived(words, limit=limit)]
+
+
+class RestoredDocuments(Result):
+    """Documents that are served again; ``problems`` are sentences about those that stay archived."""
+
+    documents: list[TitledFile]
+    problems: list[str]
+
+
+def _restored_text(result: RestoredDocuments) -> Text:
+    nothing = "" if result.problems else "Nothing of that is archived."
+    return records_table(result.documents, "file title") if result.documents else nothing
 
 
 @operation(Effect.REPEATABLE, text=_restored_text, route="/lifecycle/restore", commands=(Command("restore"),))
@@ -202,71 +171,59 @@ def lifecycle_restore(
     """Serve archived documents again: one, those of a collection, or all."""
     lifecycle = services.lifecycle
     report = lifecycle.restore(lifecycle.to_restore(query, collection, everything=all), services.caller)
-    documents = [titled_file(document) for document in report.restored]
-    return RestoredDocuments(count=len(documents), documents=documents, problems=report.sentences())
-
-
-@operation(
-    Effect.READS,
-    columns="id at act by file why",
-    empty="Nothing was done to any note yet.",
-    items="acts",
-    route="/lifecycle/log",
-    commands=(Command("undo"),),
-    is_tool=False,
-)
-def lifecycle_log(services: Services, limit: Limit = ACT_LIMIT) -> list[RecordedAct]:
-    """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-    return services.lifecycle.latest(limit)
+    restored = [titled_file(document) for document in report.restored]
+    return RestoredDocuments(documents=restored, problems=report.sentences())
 
 
 @operation(
     Effect.REPEATABLE,
-    text=lambda result: f"{result.act} of {result.file} is taken back.",
+    columns="id at act by file why",
+    empty="Nothing was done to any note yet.",
+    items="acts",
     route="/lifecycle/undo",
+    only_reads=lambda request: request.act is None,
     commands=(Command("undo"),),
     is_tool=False,
 )
 def lifecycle_undo(
     services: Services,
     act: Annotated[
-        int,
-        Field(ge=1, le=2**53, description="Its number, as undo lists it."),
+        int | None,
+        Field(ge=1, le=2**53, description="The number of the act to undo; without it the acts are listed."),
         Option(metavar="ACT", is_argument=True),
-    ],
-) -> RecordedAct:
-    """Undo an act; forgotten documents cannot be restored."""
-    return services.lifecycle.undo(act, services.caller)
+    ] = None,
+    limit: Limit = ACT_LIMIT,
+) -> list[RecordedAct]:
+    """
+    List who pinned, snoozed, archived, restored or forgot what, when and why; or undo one act, and return it.
+
+    Forgotten documents cannot be restored.
+    """
+    lifecycle = services.lifecycle
+    return lifecycle.latest(limit) if act is None else [lifecycle.undo(act, services.caller)]
 
 
 # -- forgotten ------------------------------------------------------------------------------------------
 
 
-class WouldForget(DocumentReference):
-    """A note that would be forgotten, and the documents that were derived from it."""
+class Forgotten(Result):
+    """
+    A note, or the documents of a source, that were forgotten; ``changed`` is false if the note was forgotten before.
 
-    authored_at: str
-    bytes: int
-    derived: int
-    derived_files: list[str]
+    Files remain, and are not indexed again. Documents derived from them are ``also_forgotten``, or ``rebuilt`` without
+    them. Others say some of the text: served ones (``said_in``), and the ones in ``retained_in``, with their states.
+    ``left`` says why bytes may remain in free space; ``probes`` are the findings of each probe, null without a proof.
+    """
 
-
-class Forgotten(DocumentReference):
-    """A forgotten note; if it was forgotten before, ``changed`` is false, and docid and title are empty."""
-
-    action: str = "forgotten"
-    changed: bool
-    file_remains: bool = Field(description="Whether its file remains; it is not indexed again.")
-    also_forgotten: list[str] = Field(default=[], description="Documents that were derived from it.")
-    rebuilt: list[str] = Field(default=[], description="Derived documents, written again without it.")
-    said_in: list[str] = Field(default=[], description="Other documents that say some of its text.")
-    retained_in: dict[str, str] = Field(
-        default={}, description="Documents that say some of its text and are not served, and their states."
-    )
-    left: str = Field(default="", description="Why its bytes may remain in free space; empty if none do.")
-    probes: dict[str, list[str]] | None = Field(
-        default=None, description="Findings of each probe; null without a proof."
-    )
+    name: str = Field(description="The file of the note, or the name of the source.")
+    changed: bool = True
+    documents: int = 1
+    also_forgotten: Sequence[str] = ()
+    rebuilt: Sequence[str] = ()
+    said_in: Sequence[str] = ()
+    retained_in: Sequence[str] = ()
+    left: str = ""
+    probes: dict[str, list[str]] | None = None
 
     @property
     def exit_code(self) -> int:
@@ -276,77 +233,36 @@ class Forgotten(DocumentReference):
         return BYTES_REMAIN if self.left else 0
 
 
-def _confirmed(services: Services, query: str, confirm: bool | None) -> Document:
-    """
-    Return the note to forget.
-
-    Raises:
-        ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
-        InvalidInput, NotFound: As `Lookup.forgettable`.
-    """
-    note = services.lookup.forgettable(query)
-    if confirm is not False and (folder := _folder_without_file(services, note)):
-        services.update(folder)  # the note may have been moved, and would come back as a new one
-        note = services.vault.documents.get(note.id) or note
-    digits = read_address(query)[0].docid
-    if confirm is True and digits and note.hash.startswith(normalise_docid(digits)):
-        return note
-    preview = services.forgetting.preview(note)
-    derived = preview.derived
-    were = "was" if len(derived) == 1 else "were"
-    memories = f"{plural(len(derived), 'memory')} {were} derived from it: {few(files_of(derived))}."
-    lines = [
-        f"{note.display_path} (#{preview.docid}): {shown_title(note).rstrip('.')}.",
-        f"Written {age(preview.age_days)} ({note.authored_at[:10]}), {preview.size:,} bytes.",
-        memories if derived else "No memories were derived from it.",
-    ]
-    would_forget = WouldForget(
-        **place_of(services.vault.documents, note),
-        authored_at=note.authored_at,
-        bytes=preview.size,
-        derived=len(derived),
-        derived_files=files_of(derived),
-    )
-    raise ConfirmationMissing(
-        f"Nothing was forgotten. This would forget {' '.join(lines)}",
-        would_forget.model_dump(mode="json"),
-        remedy=f"To forget it, repeat with docid #{preview.docid} and confirm: true.",
-        preview=lines,
-        question="Forget it for good?",
-        confirmed={"query": f"#{preview.docid} {note.display_path}", "confirm": True},
-    )
-
-
-def _folder_without_file(services: Services, note: Document) -> Folder | None:
-    """Return the folder of *note* if its file is not there any more, though the folder is."""
-    if note.stamp is None or note.inactive is not None:
-        return None
-    for folder in services.folders:
-        root = Path(folder.root)
-        if folder.name == note.collection and root.is_dir() and not (root / note.path).is_file():
-            return folder
-    return None
-
-
 def _forgotten_text(result: Forgotten) -> Iterator[str]:
-    yield f"{result.file} is {'' if result.changed else 'already '}forgotten."
+    yield f"{result.name} is {'' if result.changed else 'already '}forgotten."
     if result.changed:
-        if result.file_remains:
-            yield "Its file stays where it is, and is not indexed again."
-        yield "Bundles and backups that were made before still have it."
-    yield from (f"{file} is forgotten with it." for file in result.also_forgotten)
-    yield from (f"{file} was written again without it." for file in result.rebuilt)
-    yield from (f"{file} says some of it as well." for file in result.said_in)
-    for file, state in result.retained_in.items():
-        yield f"{file} is {state}, and its text, which says some of it, is still in the vault."
-    yield from proof_lines(result.probes or {}, result.left)
+        yield "Files stay, and are not indexed again. Bundles and backups that were made before still have the text."
+    for what, files in (
+        ("forgotten with it", result.also_forgotten),
+        ("written again without it", result.rebuilt),
+        ("says some of it, too", result.said_in),
+        ("not served, but stored with some of it", result.retained_in),
+    ):
+        if files:
+            yield f"{what}: {few(files, SHOWN)}"
+    yield from (
+        f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in (result.probes or {}).items()
+    )
+    if result.left:
+        yield f"Bytes may still lie in the vault's free space: {result.left} Then run: clawmem archive --purge"
 
 
-def proof_lines(probes: Mapping[str, Sequence[str]], left: str) -> Iterator[str]:
-    """Yield what each probe found of forgotten documents, and whether their bytes remain."""
-    yield from (f"  {probe}: {'; '.join(traces) or 'nothing'}" for probe, traces in probes.items())
-    if left:
-        yield f"Bytes may still lie in the vault's free space: {left} Then run: clawmem archive --purge"
+def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -> Forgotten:
+    wanted = {document.id for document in documents}
+    return Forgotten(
+        name=name,
+        documents=len(documents),
+        also_forgotten=files_of(document for document in report.documents if document.id not in wanted),
+        rebuilt=files_of(report.rebuilt),
+        said_in=list(report.traces.said_in),
+        retained_in=[f"{document.display_path} ({document.inactive})" for document in report.traces.kept_in],
+        left=report.left,
+    )
 
 
 @operation(
@@ -370,72 +286,65 @@ def memory_forget(
     Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
     """
     if gone := services.lookup.forgotten(query):
-        nameless = {**place_of(services.vault.documents, gone), "docid": "", "title": ""}
-        probes = services.prove(ForgetReport((gone,))) if prove else None
-        return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
-    note = _confirmed(services, query, confirm)
-    place = place_of(services.vault.documents, note)
-    done = services.forgetting([note], services.caller, why)
-    return Forgotten(
-        **place,
-        changed=True,
-        file_remains=note.stamp is not None,
-        also_forgotten=files_of(document for document in done.documents if document.id != note.id),
-        rebuilt=files_of(done.rebuilt),
-        said_in=list(done.traces.said_in),
-        retained_in={document.display_path: str(document.inactive) for document in done.traces.kept_in},
-        left=done.left,
-        probes=services.prove(done) if prove else None,
+        result, report = Forgotten(name=gone.display_path, changed=False), ForgetReport((gone,))
+    else:
+        note, digits = services.lookup.forgettable(query), read_address(query)[0].docid
+        if not (confirm is True and digits and note.hash.startswith(normalise_docid(digits))):
+            raise _confirmation_missing(services, note)
+        report = services.forgetting([note], services.caller, why)
+        result = _forgotten(note.display_path, [note], report)
+    if prove:
+        result.probes = services.prove(report)
+    return result
+
+
+def _confirmation_missing(services: Services, note: Document) -> ConfirmationMissing:
+    preview = services.forgetting.preview(note)
+    derived = files_of(preview.derived)
+    lines = [
+        f"{note.display_path} (#{preview.docid}): {shown_title(note).rstrip('.')}.",
+        f"Written {age(preview.age_days)} ({note.authored_at[:10]}), {preview.size:,} bytes.",
+        f"Memories derived from it: {few(derived) or 'none'}.",
+    ]
+    details = {
+        **place_of(services.vault.documents, note),
+        "authored_at": note.authored_at,
+        "bytes": preview.size,
+        "derived": derived,
+    }
+    return ConfirmationMissing(
+        f"Nothing was forgotten. This would forget {' '.join(lines)}",
+        details,
+        remedy=f"To forget it, repeat with docid #{preview.docid} and confirm: true.",
+        preview=lines,
+        question="Forget it for good?",
+        confirmed={"query": f"#{preview.docid} {note.display_path}", "confirm": True},
     )
 
 
-class ForgottenSource(Result):
-    """A source that was forgotten: its documents, memories derived from them, and the findings of each probe."""
-
-    source: str
-    documents: int
-    derived: int
-    left: str = Field(default="", description="Why bytes may remain in free space; empty if none do.")
-    probes: dict[str, list[str]]
-
-    @property
-    def exit_code(self) -> int:
-        """Return 7 where a probe found a trace, 1 where bytes remain; another document with the text is no trace."""
-        found = any(paths for probe, paths in self.probes.items() if probe != SAME_TEXT)
-        return TRACE_FOUND if found else BYTES_REMAIN if self.left else 0
-
-
-def forget_source(
-    services: Services, source: str, collection: str, *, confirm: bool | None
-) -> ForgottenSource:
-    """
-    Forget the documents of *source* in *collection*, by default in every one; archived ones as well.
-
-    Raises:
-        ConfirmationMissing: ``confirm`` is not true.
-        NotFound: there is no such source.
-    """
+@operation(Effect.DESTROYS, text=_forgotten_text, commands=(Command("mine", "--forget"),), is_tool=False)
+def source_forget(
+    services: Services,
+    source: Annotated[str, Field(description="Its name."), Option(metavar="SOURCE", is_argument=True)],
+    collection: Annotated[
+        str, Field(description="Only in this collection."), Option(("-c", "--collection"))
+    ] = "",
+    confirm: Confirm = None,
+) -> Forgotten:
+    """Forget everything imported from this source, and prove it; a later import does not bring it back."""
     configured, stores = services.settings.collections, services.vault
     imported = documents_of_source(stores.documents, configured, source)
     documents = [document for document in imported if collection in ("", document.collection)]
     if not documents:
         sources = imported_sources(stores.documents, configured)
         known = {known.source for known in sources if collection in ("", known.collection)}
-        remark = f"Only the collection {collection} was searched." if collection else ""
-        raise NotFound("source", source, suggestions=sorted(known), remark=remark)
+        raise NotFound("source", source, suggestions=sorted(known))
     if confirm is not True:
         size = sum(document.body_length for document in documents)
         days = sorted(document.authored_at[:10] for document in documents)
-        states = {
-            "pinned": sum(document.is_pinned for document in documents),
-            "not served": sum(document.inactive is not None for document in documents),
-        }
-        counted = "".join(f", {count:,} of them {state}" for state, count in states.items() if count)
         line = (
-            f"{plural(len(documents), 'document')} from {source} in "
-            f"{' and '.join(sorted({document.collection for document in documents}))}{counted}, {size:,} characters, "
-            f"written {days[0]} to {days[-1]}, and every memory derived from that. It is for good, and a later import "
-            "does not bring them back."
+            f"{plural(len(documents), 'document')} from {source}, {size:,} characters, written {days[0]} to "
+            f"{days[-1]}, and every memory derived from that. A later import does not bring them back."
         )
         raise ConfirmationMissing(
             f"Nothing was forgotten. This would forget {line}",
@@ -447,27 +356,14 @@ def forget_source(
         )
     with services.progress("Forgetting") as step:
         try:
-            done = services.forgetting(documents, services.caller, f"source {source}", progress=step)
+            report = services.forgetting(documents, services.caller, f"source {source}", progress=step)
         except KeyboardInterrupt as interruption:
             interruption.add_note("Not finished. Run the same command again, then: clawmem archive --purge")
             raise
+    result = _forgotten(source, documents, report)
     with services.progress("Looking for traces"):
-        probes = services.prove(done)
-    return ForgottenSource(
-        source=source,
-        documents=len(documents),
-        derived=len(done.documents) - len(documents),
-        left=done.left,
-        probes=probes,
-    )
-
-
-def forgotten_source_text(result: ForgottenSource) -> Iterator[str]:
-    """Yield the lines about a forgotten source."""
-    derived = f", and {plural(result.derived, 'derived memory')}" if result.derived else ""
-    yield f"Forgotten: {plural(result.documents, 'document')} from {result.source}{derived}."
-    yield "Bundles and backups that were made before still have them."
-    yield from proof_lines(result.probes, result.left)
+        result.probes = services.prove(report)
+    return result
 
 
 # -- pinned and snoozed ----------------------------------------------------------------------------------
@@ -485,21 +381,18 @@ class Treatment(DocumentReference):
     snoozed_until: str | None = None
 
 
-def treatment_text(result: Treatment) -> str:
-    """Return one sentence about a note."""
-    is_new = result.action == "snoozed"
+def _treatment_text(result: Treatment) -> str:
     until = (
-        f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if is_new and result.snoozed_until else ""
+        f" until {result.snoozed_until[:16]}" if result.action == "snoozed" and result.snoozed_until else ""
     )
-    before = "" if result.changed else " already"
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
     title = title_to_read(result.title, result.origin)
-    return f"{result.file} ({title}) is {result.action}{until}{before}.{own}"
+    return f"{result.file} ({title}) is {result.action}{until}{'' if result.changed else ' already'}.{own}"
 
 
 @operation(
     Effect.REPEATABLE,
-    text=treatment_text,
+    text=_treatment_text,
     route="/documents/{query:path}/pin",
     commands=(
         Command("pin", fixed={"unpin": False}),
@@ -519,20 +412,18 @@ def memory_pin(
 ) -> Treatment:
     """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.target(query)
-    changed = services.lifecycle.pin(target, services.caller, why, pinned=not unpin)
-    is_pinned = target.pins_itself or not unpin
     return Treatment(
         **place_of(services.vault.documents, target),
         action="unpinned" if unpin else "pinned",
-        changed=changed,
-        pinned=is_pinned,
+        changed=services.lifecycle.pin(target, services.caller, why, pinned=not unpin),
+        pinned=target.pins_itself or not unpin,
         snoozed_until=target.snoozed_until,
     )
 
 
 @operation(
     Effect.REPEATABLE,
-    text=treatment_text,
+    text=_treatment_text,
     route="/documents/{query:path}/snooze",
     route_defaults={"until": DEFAULT_SNOOZE},
     commands=(
@@ -552,14 +443,12 @@ def memory_snooze(
     why: Why = "",
 ) -> Treatment:
     """Keep a note out of prompts until a day; searches still find it."""
-    tending = services.lifecycle
-    moment = None if until is None else tending.read_until(until)
+    moment = None if until is None else services.lifecycle.read_until(until)
     target = services.lookup.target(query)
-    changed = tending.snooze(target, moment, services.caller, why)
     return Treatment(
         **place_of(services.vault.documents, target),
         action="unsnoozed" if moment is None else "snoozed",
-        changed=changed,
+        changed=services.lifecycle.snooze(target, moment, services.caller, why),
         pinned=target.is_pinned,
         snoozed_until=moment,
     )

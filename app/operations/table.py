@@ -21,7 +21,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "history": ("timeline", "sessions", "report", "why", "focus", "profile"),
         "importing": ("mine", "import", "beads"),
         "indexing": ("update", "embed", "doctor"),
-        "lifecycle": ("archive", "restore", "undo", "forget", "pin", "snooze"),
+        "lifecycle": ("archive", "restore", "undo", "forget", "mine", "pin", "snooze"),
         "maintaining": ("maintain", "undo", "reflect"),
         "knowledge": ("entities", "timeline", "maintain", "links"),
         "listing": ("list", "tags"),

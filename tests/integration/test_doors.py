@@ -247,7 +247,7 @@ class TestAnything:
 
     def _state(self, client: Client) -> Any:
         return (
-            client.get("/lifecycle/log", limit=1),
+            client.post("/lifecycle/undo", limit=1),
             client.get("/list", limit=100),
             client.get("/collections"),
         )

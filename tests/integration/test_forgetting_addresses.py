@@ -39,7 +39,7 @@ def document_id(path: str) -> int:
 
 
 def test_a_file_that_was_moved_since_the_last_update(addressed: Invoke, tmp_path: Path) -> None:
-    """The move is noticed first, so the note is forgotten at its new place."""
+    """Its text is recognised, so the note does not come back from its new place."""
     (tmp_path / QUEUE).rename((tmp_path / QUEUE).with_name("moved.md"))
     moved = QUEUE.replace(Path(QUEUE).name, "moved.md")
 
@@ -54,7 +54,7 @@ def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> 
     before = rows()
     refused = addressed("forget", QUEUE)
     assert (refused.exit_code, rows() == before) == (2, True)
-    for said in (QUEUE, "Queue depth", "bytes", "today", "--yes", "No memories were derived"):
+    for said in (QUEUE, "Queue depth", "bytes", "today", "--yes", "derived from it: none"):
         assert said in refused.output
 
     told = json.loads(addressed("forget", QUEUE, "--json").stdout)

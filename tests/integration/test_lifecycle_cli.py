@@ -39,8 +39,8 @@ def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     assert read(invoke, "archive", "--dry-run")["dry_run"] is True
     assert f"1 note archived\n  notes/{OLD}" in done(invoke("archive"))
 
-    assert OLD in done(invoke("archive", "--search", "redis", "sessions"))
-    assert "Nothing archived" in done(invoke("archive", "--search", "lighthouse"))
+    assert OLD in done(invoke("archive", "redis", "sessions"))
+    assert "Nothing archived" in done(invoke("archive", "lighthouse"))
     assert invoke("restore").exit_code == 2
     assert invoke("restore", "redis").exit_code == 3
     assert read(invoke, "restore", f"notes/{OLD}")["documents"][0]["file"] == f"notes/{OLD}"
@@ -105,7 +105,7 @@ def test_a_note_whose_file_is_gone_stays_archived(invoke: Invoke, notes: Path, h
     assert f"notes/{OLD} stays archived: its file is gone" in restored.stderr
     assert OLD not in restored.stdout and "2026-06-09-postgres.md" in restored.stdout
     done(invoke("update"))
-    assert OLD in done(invoke("archive", "--search", "redis"))
+    assert OLD in done(invoke("archive", "redis"))
     assert invoke("restore", f"notes/{OLD}").exit_code == 1
 
     (notes / OLD).write_text(text, "utf-8")

@@ -27,7 +27,7 @@ def test_a_method_runs_an_operation(remembered: Invoke) -> None:
     """The result is the one of the operation, and the act is recorded for Python."""
     with Memory.open() as memory:
         pinned = memory.pin("decisions/2026-02-11-redis.md", why="asked every week")
-        [act] = memory.lifecycle_log(limit=1)
+        [act] = memory.lifecycle_undo(limit=1)
 
     assert (pinned.file, pinned.action, pinned.changed) == (
         "notes/decisions/2026-02-11-redis.md",
@@ -43,7 +43,7 @@ def test_errors_are_typed(remembered: Invoke, home: Path) -> None:
         with pytest.raises(NotFound):
             memory.pin("nothing like this")
         with pytest.raises(InvalidInput, match="limit"):
-            memory.lifecycle_log(limit=0)
+            memory.lifecycle_undo(limit=0)
         with pytest.raises(VaultReadOnly):
             memory.pin("Haruka Mori")
     with pytest.raises(VaultError, match="no vault"):

@@ -60,9 +60,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
     "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),
     "POST /lifecycle/undo": ("/lifecycle/undo", {"act": 0}),  # the last one
-    "GET /lifecycle/log": ("/lifecycle/log", {}),
     "GET /lifecycle/search": ("/lifecycle/search", {"words": "sessions"}),
-    "POST /lifecycle/purge": ("/lifecycle/purge", {}),
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
     "POST /documents/{query:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
@@ -192,7 +190,7 @@ class TestTheDescription:
         world.post(f"/documents/{REDIS}/pin", unpin=True)
         for line, (path, asked) in SAMPLES.items():
             if "act" in asked:
-                asked = {"act": world.get("/lifecycle/log")[1]["acts"][0]["id"]}
+                asked = {"act": world.post("/lifecycle/undo")[1]["acts"][0]["id"]}
             if line.endswith("/forget"):  # which takes a docid alone
                 path = f"/documents/{world.get(path.removesuffix('/forget'))[1]['docid']}/forget"
             status, told = world.get(path, **asked) if line.startswith("GET") else world.post(path, **asked)

@@ -15,7 +15,6 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.operations.lifecycle import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
 from clawmem.app.services.documents.records import DocumentReference
@@ -72,7 +71,7 @@ class ErrorRecord(Result):
     candidates: Sequence[Choice] = ()
     file: str = ""
     state: str = ""
-    would_remove: WouldForget | None = None
+    would_remove: Mapping[str, Any] | None = None
 
 
 class Refusal(JSONResponse):

@@ -30,6 +30,7 @@ from clawmem.ports.storage import Transactions
 from clawmem.ports.telemetry import Telemetry
 
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
+RESTORABLE = "A backup is opened with --vault FILE; a bundle is read with: clawmem import bundle FILE"
 MOST = 5  # proposals of each kind, and suggested documents, as a person has to read them
 
 
@@ -231,7 +232,7 @@ class Lifecycle:
             raise
         except NotFound as error:
             near = candidates_of(self.documents, self.archived(address, limit=MOST))
-            raise NotFound("archived document", error.name, candidates=near) from error
+            raise NotFound("archived document", error.name, candidates=near, remark=RESTORABLE) from error
 
     def restore(self, documents: Sequence[Document], by: str, why: str = "") -> RestoreReport:
         """
