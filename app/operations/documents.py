@@ -41,7 +41,7 @@ from clawmem.app.services.documents.records import (
     successor_of,
     with_successor,
 )
-from clawmem.app.services.documents.references import FoundLink, broken_links, links_of, links_to
+from clawmem.app.services.documents.references import FoundLink, found_links
 from clawmem.app.services.retrieval.pipelines import SIMILAR
 from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
@@ -349,7 +349,8 @@ class Links(Result):
 
 def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields ``backlink_count`` and ``backlinks`` of a result about *document*."""
-    found = links_to(services.vault.documents, services.vault.links, document)
+    vault = services.vault
+    found = found_links(vault.documents, vault.links.incoming([document.id]))
     return {"backlink_count": len(found), "backlinks": [*map(_link_record, found[:BACKLINKS])]}
 
 
@@ -427,13 +428,14 @@ def find_links(
     if file:
         document = services.lookup.find(file)
         reference = reference_to(services.vault.documents, document)
-        links = links_of(documents, stored, document)
+        links = found_links(documents, stored.outgoing([document.id]))
         if broken:
             links = [link for link in links if link.problem]
         else:
-            backlinks = links_to(documents, stored, document)
+            backlinks = found_links(documents, stored.incoming([document.id]))
     else:
-        links = broken_links(documents, stored, Scope(frozenset(named_collections(services, collection))))
+        scope = Scope(frozenset(named_collections(services, collection)))
+        links = [link for link in found_links(documents, stored.doubtful(scope)) if link.problem]
     return Links(
         reference=reference,
         count=len(links),

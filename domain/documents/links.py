@@ -146,9 +146,9 @@ def part_line(part: str, note: Markdown) -> int | None:
     return None
 
 
-def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> int | None:
+def link_targets(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> list[int]:
     """
-    Return the id of the note that *link* means in the note at *path* of *collection*; ``None`` for a broken link.
+    Return the ids of the notes that *link* may mean in the note at *path* of *collection*, the one it means first.
 
     As Obsidian resolves links. A missing ``.md`` or ``.txt`` does not count, and of several notes a path in the case of
     the link goes first, then one below the folder of the note, then the shortest:
@@ -168,11 +168,6 @@ def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNot
         has_other_case = not _stem(note.path).endswith(written.lstrip("./"))
         return note.collection != collection, has_other_case, not is_below, len(note.path), note.path
 
-    def nearest(notes: Sequence[NamedNote]) -> int | None:
-        return min(notes, key=distance).document_id if notes else None
-
-    if link.kind is LinkKind.BLOCK:
-        return nearest([note for note in named if note.kind is NameKind.BLOCK])
     here = [note for note in named if note.collection == collection and note.kind is not NameKind.BLOCK]
     files = [note for note in here if link_key(note.path) == link.key]
     from_here = posixpath.normpath(posixpath.join(folder, written))
@@ -184,7 +179,9 @@ def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNot
     else:
         places = [from_root]
     groups = [[note for note in files if folded(_stem(note.path)) == folded(place)] for place in places]
-    if not written.startswith(("./", "../", "/")):
+    if link.kind is LinkKind.BLOCK:
+        groups = [[note for note in named if note.kind is NameKind.BLOCK]]
+    elif not written.startswith(("./", "../", "/")):
         end = folded(written)
         groups += [
             [note for note in files if f"/{folded(_stem(note.path))}".endswith(f"/{end}")],
@@ -192,7 +189,8 @@ def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNot
             [note for note in here if note.kind is NameKind.ALIAS],
             [note for note in here if note.kind is NameKind.TITLE],
         ]
-    return next((nearest(group) for group in groups if group), None)
+    matches = sorted(next(filter(None, groups), ()), key=distance)
+    return list(dict.fromkeys(note.document_id for note in matches))
 
 
 def _stem(path: str) -> str:

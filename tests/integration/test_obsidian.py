@@ -85,8 +85,6 @@ def test_broken_links(read: Invoke) -> None:
         *("boats/Broken.md", "boats/Block user.md", "boats/Boats/Sails/Note.md", "boats/Fields.md"),
         "boats/Parts list.md",
     }
-    [said] = [line for line in read("doctor").stdout.splitlines() if " links: " in line]
-    assert said.startswith("ok ") and ", 10 broken: " in said and "links --broken" in said
 
 
 def test_properties(read: Invoke) -> None:

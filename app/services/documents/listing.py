@@ -13,9 +13,11 @@ from clawmem.domain.documents.properties import (
     tags_below,
     with_tags_above,
 )
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.quoting import shown_title, without_orders
 from clawmem.ports.documents import DocumentStore, PropertyStore
 from clawmem.ports.errors import NotFound
-from clawmem.ports.records import Document, Scope
+from clawmem.ports.records import Candidate, Document, InactiveReason, Scope
 
 
 def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str]:
@@ -23,6 +25,23 @@ def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str
     prefixes = {document.hash[:DOCID_LENGTH] for document in documents}
     hashes = {prefix: {note.hash for note in store.by_hash(prefix)} for prefix in prefixes}
     return {document.id: docid(document.hash, hashes[document.hash[:DOCID_LENGTH]]) for document in documents}
+
+
+def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:
+    """Return *documents* as candidates, in their order."""
+    names = docids(store, [note for note in documents if note.inactive is not InactiveReason.FORGOTTEN])
+    return [
+        Candidate(
+            f"#{names[note.id]}" if note.id in names else "",
+            note.display_path,
+            without_orders(note.title, note.origin),
+            str(note.inactive) if note.inactive else "",
+            note.origin,
+            is_verified(note.origin),
+            shown_title(note),
+        )
+        for note in documents
+    ]
 
 
 AT_ONCE = 200  # ten thousand at once take 15 MB, and a transaction for each page takes well under 50 ms

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
-from itertools import product
-from operator import attrgetter
+from itertools import islice, product, starmap
+from operator import attrgetter, itemgetter
 
-from clawmem.app.services.documents.listing import docids, every_served
-from clawmem.app.services.documents.references import candidates_of, similar_documents
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.eligibility import compile_pattern
@@ -22,15 +25,18 @@ from clawmem.domain.documents.identity import (
     normalise_docid,
     parse_virtual_path,
 )
+from clawmem.domain.documents.names import EXTENSION
+from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.documents import DocumentStore, SuccessionStore
-from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
+from clawmem.ports.errors import Ambiguous, ClawmemError, InvalidInput, NotFound, NotServed
 from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.journal import ActJournal, Journal
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, Grain, InactiveReason
 
 SUGGESTIONS = 5
+MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
 LIST_SUGGESTIONS = 3  # suggestions per name in a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
@@ -100,8 +106,29 @@ class AddressResolver:
         address = readings[-1]
         places = self._places(address)
         place = "/".join(filter(None, places[0])) if places else tidy_path(address.name)
-        near = similar_documents(self._documents, self._lexical, text, place, suggestions)
+        near = self._similar(text, place, suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._documents, near))
+
+    def _similar(self, text: str, place: str, limit: int) -> list[Document]:
+        """Return served documents with a path within a few edits of *place*, or else with words of *text*."""
+        places = self._documents.places()
+        near = process.extract(
+            place.lower(),
+            [path.lower() for place in places for path in (display_path(*place), place[1])],
+            scorer=Levenshtein.distance,
+            score_cutoff=min(MAX_DISTANCE, len(place) // 2),
+            limit=None,
+        )
+        nearest = dict.fromkeys(places[at // 2] for _, _, at in sorted(near, key=itemgetter(1, 2)))
+        if served := [*filter(None, starmap(self._documents.at, islice(nearest, limit)))]:
+            return served
+        query = query_forms(EXTENSION.sub("", text.strip())).relaxed
+        with suppress(ClawmemError):  # the index may be unavailable
+            hits = self._lexical.search(query, Grain.DOCUMENT, limit) if query.terms else []
+            documents = self._documents.many(hit.key.document_id for hit in hits)
+            found = (documents.get(hit.key.document_id) for hit in hits)
+            return [document for document in found if document and document.inactive is None]
+        return []
 
     def _only(self, text: str, documents: Sequence[Document]) -> Document:
         if len(documents) > 1:

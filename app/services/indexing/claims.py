@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import posixpath
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.documents.references import Reference, ReferenceResolver
 from clawmem.app.services.documents.succession import successions_from
-from clawmem.domain.documents.links import link_target
+from clawmem.domain.documents.address import read_address
+from clawmem.domain.documents.identity import display_path, normalise_docid, parse_virtual_path
+from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.domain.retrieval.succession import circles
-from clawmem.ports.documents import Claim, DocumentStore, LinkStore, SuccessionStore
-from clawmem.ports.indexes import LexicalIndex
+from clawmem.domain.security.origin import verified_if_any
+from clawmem.ports.documents import Claim, DocumentStore, Link, LinkKind, LinkStore, SuccessionStore
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import Document
 from clawmem.ports.storage import Transactions
@@ -24,16 +27,15 @@ class UnresolvedClaim(NamedTuple):
 
     claim: Claim
     note: Document
-    reference: Reference
+    candidates: Sequence[Document]
 
     def __str__(self) -> str:
         """Return the sentence that reports the claim."""
         claim = f"{self.note.display_path}: {self.claim.kind} names {self.claim.address!r}, but"
-        names = ", ".join(document.display_path for document in self.reference.candidates)
-        if self.reference.is_ambiguous:
-            return f"{claim} {len(self.reference.candidates)} notes are called so: {names}. Write the path of one."
-        near = f" Did you mean {names}?" if names else ""
-        return f"{claim} no other note is called so.{near} Write its path, title or [[link]]."
+        if not self.candidates:
+            return f"{claim} no other note is called so. Write its path, title or [[link]]."
+        names = ", ".join(sorted(document.display_path for document in self.candidates))
+        return f"{claim} {len(self.candidates)} notes are called so: {names}. Write the path of one."
 
 
 class CircularClaims(NamedTuple):
@@ -44,19 +46,16 @@ class CircularClaims(NamedTuple):
     def __str__(self) -> str:
         """Return the sentence that reports the notes."""
         names = " and ".join(document.display_path for document in self.notes)
-        return (
-            f"{names} supersede each other, so none of them takes the place of another. "
-            "Remove supersedes or superseded_by from one of them."
-        )
+        return f"{names} supersede each other. Remove supersedes or superseded_by from one of them."
 
 
+@dataclass(frozen=True, slots=True)
 class NoteClaims:
     """Claims of notes to supersede others, and the notes that their addresses name now."""
 
-    def __init__(self, documents: DocumentStore, successions: SuccessionStore, lexical: LexicalIndex) -> None:
-        self._documents = documents
-        self._successions = successions
-        self._lexical = lexical
+    documents: DocumentStore
+    successions: SuccessionStore
+    links: LinkStore
 
     def aim(self, transactions: Transactions) -> list[UnresolvedClaim]:
         """
@@ -64,46 +63,74 @@ class NoteClaims:
 
         Notes come, move and change their titles, so the addresses are read again after each pass.
         """
-        references = self._references()
-        moved = [
-            claim._replace(place=place)
-            for claim, note, reference in references
-            for place in [reference.place or (note.collection, claim.address)]
-            if place != claim.place
+        claims = self._claims()
+        aimed = [
+            claim._replace(
+                place=(notes[0].collection, notes[0].path)
+                if len(notes) == 1
+                else (note.collection, claim.address)
+            )
+            for claim, note, notes in claims
         ]
+        moved = [new for new, (claim, *_) in zip(aimed, claims, strict=True) if new.place != claim.place]
         if moved:
             with transactions.writing():
                 for claim in moved:
-                    self._successions.aim(claim)
-        return _unresolved(references)
+                    self.successions.aim(claim)
+        return [claim for claim in claims if len(claim.candidates) != 1]
 
     def unresolved(self) -> list[UnresolvedClaim]:
         """Return the claims that name no note, or several; changes nothing."""
-        return _unresolved(self._references())
+        return [claim for claim in self._claims() if len(claim.candidates) != 1]
 
     def circular(self) -> list[CircularClaims]:
         """Return the notes that supersede each other, each group once; neither of them goes before the other."""
-        claiming = {claim.document_id for claim in self._successions.claims()}
-        loops = circles(successions_from(self._successions, claiming))
-        notes = self._documents.many({number for circle in loops for number in circle}) if loops else {}
+        claiming = {claim.document_id for claim in self.successions.claims()}
+        loops = circles(successions_from(self.successions, claiming))
+        notes = self.documents.many({number for circle in loops for number in circle}) if loops else {}
         groups = (
             sorted((notes[number] for number in circle), key=lambda note: note.display_path)
             for circle in loops
         )
         return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
-    def _references(self) -> list[tuple[Claim, Document, Reference]]:
-        claims = self._successions.claims()
-        notes = self._documents.many({claim.document_id for claim in claims}) if claims else {}
-        resolve = ReferenceResolver(self._documents, self._lexical)
+    def _claims(self) -> list[UnresolvedClaim]:
+        claims = self.successions.claims()
+        notes = self.documents.many({claim.document_id for claim in claims}) if claims else {}
         return [
-            (claim, notes[claim.document_id], resolve(claim.address, notes[claim.document_id]))
+            UnresolvedClaim(claim, note, self._named(claim.address, note))
             for claim in claims
+            for note in [notes[claim.document_id]]
         ]
 
+    def _named(self, text: str, note: Document) -> list[Document]:
+        """
+        Return the other notes that *text* names in the front matter of *note*, as a docid, a path, or as a link does.
 
-def _unresolved(references: Iterable[tuple[Claim, Document, Reference]]) -> list[UnresolvedClaim]:
-    return [UnresolvedClaim(*named) for named in references if named[2].place is None]
+        The path of a note that is not served names it too. Notes of the user and of assistants go before those of others.
+        """
+        try:
+            address = read_address(text, posixpath.dirname(note.path))[0]
+        except InvalidInput:
+            return []
+        if address.docid:
+            return [
+                document
+                for document in self.documents.by_hash(normalise_docid(address.docid))
+                if document.id != note.id
+            ]
+        place = parse_virtual_path(address.name)
+        # YAML removes the brackets of an unquoted [[link|shown]].
+        target = display_path(*place) if place else address.name.partition("|")[0].strip()
+        link = Link(LinkKind.WIKILINK, target, link_key(target), 1)
+        names = self.links.named([link.key]).get(link.key, ())
+        documents = self.documents.many({name.document_id for name in names} - {note.id})
+        eligible = {document.id for document in verified_if_any([*documents.values()])}
+        named = [name for name in names if name.document_id in eligible]
+        if numbers := link_targets(link, note.collection, note.path, named):
+            return [documents[number] for number in numbers]
+        gone = self.documents.at(*(place or (note.collection, target.strip("/"))))
+        return [gone] if gone and gone.id != note.id else []
 
 
 ORIGIN = "links"  # the writer of these relations
@@ -134,8 +161,13 @@ class LinkTargets:
                 named = self.links.named({link.link.key for link in outdated})
                 aimed = [
                     link._replace(
-                        target_id=link_target(
-                            link.link, note.collection, note.path, named.get(link.link.key, ())
+                        target_id=next(
+                            iter(
+                                link_targets(
+                                    link.link, note.collection, note.path, named.get(link.link.key, ())
+                                )
+                            ),
+                            None,
                         )
                     )
                     for link in outdated

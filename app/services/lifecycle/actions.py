@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.listing import candidates_of, every_served
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.documents.references import candidates_of
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING

@@ -34,7 +34,7 @@ from clawmem.app.services.maintenance.finding import (
 from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
-from clawmem.ports.documents import DocumentStore, SuccessionStore
+from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, VectorSearch
@@ -84,6 +84,7 @@ class Doctor:
     documents: DocumentStore
     storage: Storage
     lexical: LexicalIndex
+    links: LinkStore
     vectors: VectorSearch
     embeddings: EmbeddingStore
     successions: SuccessionStore
@@ -180,7 +181,7 @@ class Doctor:
         return CheckResult(name, not is_behind, detail, "Run: clawmem embed" if is_behind else "")
 
     def _successors(self, name: str) -> CheckResult:
-        claims = NoteClaims(self.documents, self.successions, self.lexical)
+        claims = NoteClaims(self.documents, self.successions, self.links)
         if wrong := [*claims.unresolved(), *claims.circular()]:
             remedy = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(name, False, " ".join(map(str, wrong)), remedy)

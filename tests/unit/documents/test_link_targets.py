@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.documents.links import link_key, link_target
+from clawmem.domain.documents.links import link_key, link_targets
 from clawmem.ports.documents import Link, LinkKind, NamedNote, NameKind
 
 
@@ -10,7 +10,7 @@ def target(written: str, *paths: str) -> int | None:
     """Return the place among *paths* of the note that ``[[written]]`` means in ``x/here.md``."""
     link = Link(LinkKind.WIKILINK, written, link_key(written), 1, "", "", "")
     notes = [NamedNote(n, "notes", path, NameKind.FILE) for n, path in enumerate(paths)]
-    return link_target(link, "notes", "x/here.md", notes)
+    return next(iter(link_targets(link, "notes", "x/here.md", notes)), None)
 
 
 def test_the_same_case_first() -> None:
