@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from inspect import Parameter, Signature, getdoc, signature
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, RootModel, create_model
 from pydantic.fields import FieldInfo
@@ -321,32 +321,3 @@ AnyOperation = Operation[..., Any]
 
 def _camel_case(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
-
-
-def parameters_of(
-    request: type[BaseModel],
-    annotated: Callable[[str, FieldInfo], Any] | None = None,
-    *,
-    without: Collection[str] = (),
-    defaults: Mapping[str, Any] = MappingProxyType({}),
-) -> list[Parameter]:
-    """Return one keyword parameter for each field of *request*; *annotated* makes its annotation."""
-    made = annotated or (lambda name, field: Annotated[field.annotation, field])
-    return [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=defaults.get(name, Parameter.empty if field.is_required() else field.get_default()),
-            annotation=made(name, field),
-        )
-        for name, field in request.model_fields.items()
-        if name not in without
-    ]
-
-
-def with_signature(
-    function: Callable[..., Any], parameters: Iterable[Parameter], returns: Any = Signature.empty
-) -> Callable[..., Any]:
-    """Give *function* the signature that libraries read."""
-    function.__signature__ = Signature(list(parameters), return_annotation=returns)  # type: ignore[attr-defined]
-    return function

@@ -34,8 +34,7 @@ from clawmem.app.client.autostart import MOST_LOG_BYTES, lock_file, start_note
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.interfaces.mcp.over_http import McpServers
-from clawmem.app.interfaces.rest.application import rest_application
-from clawmem.app.interfaces.rest.routes import Runtime
+from clawmem.app.interfaces.rest.application import Runtime, rest_application
 from clawmem.app.interfaces.rest.security import MOST_BYTES, Gate, names_of
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import Settings

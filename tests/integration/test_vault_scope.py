@@ -20,8 +20,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import MemoryServer
-from clawmem.app.interfaces.rest.application import ROUTES, rest_application
-from clawmem.app.interfaces.rest.routes import RestRoute
+from clawmem.app.interfaces.rest.application import ROUTES, RestRoute, rest_application
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations

@@ -1,26 +1,28 @@
-"""The routes of the REST API and their description: those of operations, and a few of their own."""
+"""The routes of the REST API, made from the models of requests and results: those of operations, and a few of their own."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterable
-from inspect import getdoc
-from typing import Annotated, Any
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from inspect import Parameter, Signature, getdoc
+from pathlib import Path as FilePath
+from typing import Annotated, Any, NamedTuple, Protocol
 
-from fastapi import Depends, FastAPI, Header, Path, Response
+from fastapi import Body, Depends, FastAPI, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
-from pydantic import AfterValidator, BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
-from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
-from clawmem.app.interfaces.rest.routes import Json, RestRoute, Runtime, add_route, as_json
-from clawmem.app.operations.dispatch import Busy, run
+from clawmem.app.interfaces.rest.errors import HANDLERS, HINT, ErrorRecord, Json, as_json
+from clawmem.app.operations.dispatch import Busy, Dispatcher, run
 from clawmem.app.operations.operation import AnyOperation, NoParameters, Request, exit_code_of
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
@@ -28,15 +30,100 @@ from clawmem.app.services.indexing.collections import Collection
 from clawmem.app.version import VERSION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, VaultLocked
-from clawmem.ports.records import Document
 
 EXPORT_VERSION = "1.0.0"
 PAGE = 100  # documents read per page: other requests are answered between pages
+CALLER = "rest"
+# Temporary errors: a command does not report them, because it repeats the work itself a moment later.
+TEMPORARY = (Busy, VaultLocked, IndexBusy)
+ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
+Show the token of the server: Authorization: Bearer TOKEN."""
 
-# A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
-EVENT = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
-HookName = Annotated[str, Path(description=f"One of: {', '.join((*EVENTS, *HOOKS))}.")]
+class Runtime(Protocol):
+    """A running server: its vault, its threads and its answers to events of clients."""
+
+    vault: FilePath
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """Threads that run operations."""
+
+    async def answer_event(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
+        """Return the output line for *event* of the hooks that *name* names."""
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """Run the threads inside the block."""
+
+
+class RestRoute(NamedTuple):
+    """
+    A route of the REST API.
+
+    ``request`` describes the parameters: those in ``path``, and the others in the query string of a GET or the JSON
+    object of a POST. ``result`` describes the result. ``respond`` receives the server and a request.
+    """
+
+    method: str
+    path: str
+    about: str
+    request: type[BaseModel]
+    result: Any
+    respond: Callable[[Runtime, Any], Awaitable[Response]]
+
+
+def _add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
+    """Add *route* to *app*; FastAPI describes it, and validates requests."""
+    fields = route.request.model_fields
+    in_path = set(re.findall(r"{(\w+)", route.path))
+    parameters = {
+        name: Annotated[
+            fields[name].annotation, *fields[name].metadata, Path(description=fields[name].description)
+        ]
+        for name in in_path
+    }
+    others = {name: (field.annotation, field) for name, field in fields.items() if name not in in_path}
+    model: Any = route.request
+    if in_path:
+        model = create_model(model.__name__, __config__=model.model_config, __doc__=model.__doc__, **others)  # type: ignore[call-overload]
+    default: Any = Parameter.empty
+    if route.method == "GET":
+        parameters["others"] = Annotated[model, Query()]
+    else:
+        parameters |= {"query_string": Annotated[NoParameters, Query()], "others": Annotated[model, Body()]}
+        if not any(field.is_required() for _, field in others.values()):
+            default = model()  # the body may be missing
+
+    async def endpoint(**given: Any) -> Response:
+        request = given["others"]
+        if in_path:  # parameters in the path are checked together with the others
+            values = {**{name: given[name] for name in in_path}, **dict(request)}
+            try:
+                request = route.request.model_validate(values, by_name=True)
+            except ValidationError as error:
+                raise refusal_of(error, hint=HINT) from error
+        return await route.respond(runtime, request)
+
+    endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                annotation=annotation,
+                default=default if name == "others" else Parameter.empty,
+            )
+            for name, annotation in parameters.items()
+        ]
+    )
+    app.router.add_api_route(
+        route.path,
+        endpoint,
+        methods=[route.method],
+        summary=route.about.partition("\n")[0],
+        operation_id=f"{route.method} {route.path}",
+        response_model=route.result,
+        response_description="The result.",
+    )
 
 
 class Health(TypedDict):
@@ -86,112 +173,48 @@ def stats(services: Services) -> Stats:
     return {**health(services), "collections": services.collections}
 
 
-async def export(runtime: Runtime, asked: NoParameters) -> Response:
-    """Export every document with its text, page by page; a page has the state at its own reading time."""
-    exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
-    first = await _page(runtime, 0)  # read first, so that an unreadable vault causes an error response
-    return StreamingResponse(_exported(runtime, exported_at, first), media_type="application/json")
-
-
-async def _exported(runtime: Runtime, exported_at: str, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
-    head = {"version": EXPORT_VERSION, "exported_at": exported_at}
-    yield as_json(head)[:-1] + b',"documents":['
-    count = 0
-    while page:
-        yield (b"," if count else b"") + b",".join(map(as_json, page))
-        count += len(page)
-        page = await _page(runtime, page[-1]["id"])
-    yield f'],"count":{count}}}'.encode()
-
-
-async def _page(runtime: Runtime, after: int) -> list[dict[str, Any]]:
-    def read(services: Services) -> list[dict[str, Any]]:
-        stored = services.vault.documents
-        found: Iterable[Document] = stored.following(after, PAGE)
-        return [{**_document(document), "body": stored.body(document.id) or ""} for document in found]
-
-    return await runtime.dispatcher.read(read)
-
-
-def _document(one: Document) -> dict[str, Any]:
-    return {**one._asdict(), "stamp": one.stamp and one.stamp._asdict()}
-
-
-def _reading(path: str, answered: Any, work: Callable[[Services], object]) -> RestRoute:
+def _reading(path: str, result: Any, work: Callable[[Services], object]) -> RestRoute:
     async def respond(runtime: Runtime, request: NoParameters) -> Response:
         return await runtime.dispatcher.read(lambda services: Json(work(services)))
 
-    return RestRoute("GET", path, getdoc(work) or "", NoParameters, answered, respond)
+    return RestRoute("GET", path, getdoc(work) or "", NoParameters, result, respond)
 
 
-OWN_ROUTES = (
-    _reading("/health", Health, health),
-    _reading("/stats", Stats, stats),
-    RestRoute("GET", "/export", "Every document with its text.", NoParameters, Export, export),
-)
+async def export(runtime: Runtime, request: NoParameters) -> Response:
+    """Export every document with its text, page by page; a page has the state at its own reading time."""
 
+    async def page(after: int) -> list[dict[str, Any]]:
+        def read(services: Services) -> list[dict[str, Any]]:
+            documents = services.vault.documents
+            return [
+                {
+                    **document._asdict(),
+                    "stamp": document.stamp and document.stamp._asdict(),
+                    "body": documents.body(document.id) or "",
+                }
+                for document in documents.following(after, PAGE)
+            ]
 
-def add_hook_route(app: FastAPI, runtime: Runtime) -> None:
-    """Add ``POST /hooks/EVENT`` to *app*: an event of a client, as `clawmem hook EVENT` reads it from stdin."""
+        return await runtime.dispatcher.read(read)
 
-    @app.post(
-        "/hooks/{name}",
-        summary="Return what the hooks of an event say to it.",
-        operation_id="POST /hooks/{name}",
-        response_model=dict[str, Any],
-        openapi_extra={"requestBody": EVENT},
-    )
-    async def hook(
-        name: HookName,
-        request: HttpRequest,
-        options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None,
-    ) -> Response:
-        event = (await request.body()).decode("utf-8", "replace")
-        line = await runtime.answer_event(name, event, _choices(options))
-        return Response(line, media_type="application/json")
+    async def exported(documents: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+        yield as_json({"version": EXPORT_VERSION, "exported_at": exported_at})[:-1] + b',"documents":['
+        count = 0
+        while documents:
+            yield (b"," if count else b"") + b",".join(map(as_json, documents))
+            count += len(documents)
+            documents = await page(documents[-1]["id"])
+        yield f'],"count":{count}}}'.encode()
 
-
-def _choices(header: str | None) -> dict[str, str] | None:
-    if header is None:
-        return None
-    try:
-        found = json.loads(header)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.")
-    return found
-
-
-CALLER = "rest"
-# Temporary errors: a command does not report them, because it repeats the work itself a moment later.
-TEMPORARY = (Busy, VaultLocked, IndexBusy)
-
-
-def _known_name(name: str) -> str:
-    """
-    Return *name*; it is checked before the body.
-
-    Raises:
-        NotFound: There is no such operation.
-        InvalidInput: It changes the vault, or reads or writes files of the process that calls it.
-    """
-    operation = operation_named(name)
-    if operation.reads and not operation.in_own_process:
-        return name
-    routes = [f"{operation.method} {operation.route}"] if operation.route else []
-    commands = [f"clawmem {command.words}" for command in operation.commands]
-    raise InvalidInput(
-        "INVALID_INPUT", f"Operation {name} cannot be run here. Use: {', or '.join([*routes, *commands])}"
-    )
+    exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
+    first = await page(0)  # read first, so that an unreadable vault causes an error response
+    return StreamingResponse(exported(first), media_type="application/json")
 
 
 class OperationCall(Request):
     """A request to an operation, as the command line validated it."""
 
-    name: Annotated[str, AfterValidator(_known_name)] = Field(
-        description="The name of an operation that reads, such as query, list or status."
-    )
+    name: str = Field(description="The name of an operation that reads, such as query, list or status.")
     request: dict[str, Any] = Field({}, description="The parameters of the operation by name.")
     vault: str | None = Field(None, description="The name of a vault; by default the usual one.")
 
@@ -204,12 +227,17 @@ class OperationAnswer(BaseModel):
     exit_code: int = 0
 
 
-async def call(runtime: Runtime, asked: OperationCall) -> Response:
+async def call(runtime: Runtime, call: OperationCall) -> Response:
     """Run an operation that reads, for a command; errors that the command would report are part of the answer."""
-    operation = operation_named(asked.name)
+    operation = operation_named(call.name)
+    if not operation.reads or operation.in_own_process:
+        routes = [f"{operation.method} {operation.route}"] if operation.route else []
+        commands = [f"clawmem {command.words}" for command in operation.commands]
+        places = ", or ".join([*routes, *commands])
+        raise InvalidInput("INVALID_INPUT", f"Operation {call.name} cannot be run here. Use: {places}")
     try:
-        request = operation.request.model_validate(asked.request)
-        result = await run(runtime.dispatcher, operation, request, caller="cli", vault=asked.vault)
+        request = operation.request.model_validate(call.request)
+        result = await run(runtime.dispatcher, operation, request, caller="cli", vault=call.vault)
     except ValidationError as error:
         raise refusal_of(error) from error
     except TEMPORARY:
@@ -219,9 +247,7 @@ async def call(runtime: Runtime, asked: OperationCall) -> Response:
     return Json(OperationAnswer(result=operation.record(result), exit_code=exit_code_of(result)))
 
 
-def route_of(operation: AnyOperation) -> RestRoute:
-    """Return the route of *operation*."""
-
+def _route_of(operation: AnyOperation) -> RestRoute:
     async def respond(runtime: Runtime, request: Any) -> Response:
         missing = operation.route_defaults.keys() - request.model_fields_set
         request = request.model_copy(update={name: operation.route_defaults[name] for name in missing})
@@ -233,7 +259,10 @@ def route_of(operation: AnyOperation) -> RestRoute:
     )
 
 
-OPERATIONS = (
+ROUTES: tuple[RestRoute, ...] = (
+    _reading("/health", Health, health),
+    _reading("/stats", Stats, stats),
+    RestRoute("GET", "/export", "Every document with its text.", NoParameters, Export, export),
     RestRoute(
         "POST",
         "/operations/{name}",
@@ -242,14 +271,8 @@ OPERATIONS = (
         OperationAnswer,
         call,
     ),
-    *(route_of(one) for one in all_operations() if one.route),
+    *(_route_of(operation) for operation in all_operations() if operation.route),
 )
-
-
-ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
-Show the token of the server: Authorization: Bearer TOKEN."""
-
-ROUTES: tuple[RestRoute, ...] = (*OWN_ROUTES, *OPERATIONS)
 
 
 def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
@@ -269,6 +292,32 @@ def rest_application(runtime: Runtime, **options: Any) -> FastAPI:
         **options,
     )
     for route in ROUTES:
-        add_route(app, runtime, route)
-    add_hook_route(app, runtime)
+        _add_route(app, runtime, route)
+
+    # A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
+    event = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
+
+    @app.post(
+        "/hooks/{name}",
+        summary="Return what the hooks of an event say to it.",
+        operation_id="POST /hooks/{name}",
+        response_model=dict[str, Any],
+        openapi_extra={"requestBody": event},
+    )
+    async def hook(
+        name: Annotated[str, Path(description=f"One of: {', '.join((*EVENTS, *HOOKS))}.")],
+        request: HttpRequest,
+        options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None,
+    ) -> Response:
+        try:
+            choices = None if options is None else json.loads(options)
+        except (ValueError, RecursionError):
+            choices = ()
+        if choices is not None and not (
+            isinstance(choices, dict) and all(isinstance(value, str) for value in choices.values())
+        ):
+            raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.")
+        line = await runtime.answer_event(name, (await request.body()).decode("utf-8", "replace"), choices)
+        return Response(line, media_type="application/json")
+
     return app

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse
 
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.operations.operation import Result
@@ -47,9 +45,7 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (Busy, 503),
     (ClawmemError, 500),
 )
-NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
 HINT = "See /openapi.json for what can be asked."
-UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
 
 
 class Choice(DocumentReference):
@@ -74,46 +70,44 @@ class ErrorRecord(Result):
     would_remove: Mapping[str, Any] | None = None
 
 
-class Refusal(JSONResponse):
-    """An error response in JSON; the characters < and > are escaped, because it may repeat parts of the request."""
+def as_json(content: object) -> bytes:
+    """Return *content* as JSON, dataclasses included; < is escaped, because a note may contain HTML."""
+    return to_json(content, inf_nan_mode="null", fallback=dict).replace(b"<", b"\\u003c")
 
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        headers: Mapping[str, str] | None = None,
-        details: Mapping[str, Any] = NO_DETAILS,
-    ) -> None:
-        super().__init__({**details, "error": message, "code": code}, status, headers)
+
+class Json(Response):
+    """A JSON response."""
+
+    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content).replace("<", "\\u003c").replace(">", "\\u003e").encode("ascii")
+        return as_json(content)
 
 
-def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = None) -> Refusal:
+def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = None) -> Json:
     """Return an error response for an HTTP status."""
     known = HTTPStatus(status)
-    return Refusal(status, known.name, message or known.phrase, headers)
+    return Json({"error": message or known.phrase, "code": known.name}, status, headers)
 
 
-async def _known(request: Request, error: ClawmemError) -> Refusal:
+async def _known(request: Request, error: ClawmemError) -> Json:
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    return Refusal(status, error.code, str(error), details=error.details)
+    return Json({**error.details, "error": str(error), "code": error.code}, status)
 
 
-async def _invalid(request: Request, error: RequestValidationError) -> Refusal:
+async def _invalid(request: Request, error: RequestValidationError) -> Json:
     """Return a response that names the wrong parameters, without the part of the request that holds them."""
     faults: list[Any] = [{**value, "loc": value["loc"][1:] or value["loc"]} for value in error.errors()]
     return await _known(request, refusal_of_errors(faults, hint=HINT))
 
 
-async def _of_http(request: Request, error: HTTPException) -> Refusal:
+async def _of_http(request: Request, error: HTTPException) -> Json:
     return refuse(error.status_code, error.detail, error.headers)
 
 
-async def _unexpected(request: Request, error: Exception) -> Refusal:
-    return Refusal(500, "INTERNAL_ERROR", UNEXPECTED)
+async def _unexpected(request: Request, error: Exception) -> Json:
+    message = "Something went wrong here; what it was stands in the log of the server."
+    return Json({"error": message, "code": "INTERNAL_ERROR"}, 500)
 
 
 async def _hung_up(request: Request, error: Exception) -> Response:

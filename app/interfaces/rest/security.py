@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from clawmem.app.client.request import MOST_INPUT
-from clawmem.app.interfaces.rest.errors import Refusal, refuse
+from clawmem.app.interfaces.rest.errors import Json, refuse
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_BYTES = MOST_INPUT  # largest body
@@ -71,7 +71,7 @@ class Gate:
     def _is_local_page(self, origin: str) -> bool:
         return bool(self._token) and _LOCAL_PAGE.fullmatch(origin) is not None
 
-    def _refusal(self, method: str, headers: Headers) -> Refusal | None:
+    def _refusal(self, method: str, headers: Headers) -> Json | None:
         if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
             return refuse(421, "This server does not go by that name.")
         if any(
