@@ -336,7 +336,6 @@ class UseCases(containers.DeclarativeContainer):
     curator: Curator = use_case("lifecycle.curator:Curator")
     forgetting: Forgetting = use_case(
         "lifecycle.forgetting:Forgetting",
-        derived=use_case("lifecycle.derived:DerivedMemories"),
         note=forgotten_places.provided.note,
     )
     prove: Prove = use_case(

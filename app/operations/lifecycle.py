@@ -10,8 +10,9 @@ from pydantic import Field
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Address, Confirm, Docid, Limit, OptionalAddress, Why
 from clawmem.app.operations.operation import Command, Effect, Option, Result, operation
-from clawmem.app.operations.output import Text, age, few, plural, records_table
+from clawmem.app.operations.output import Text, few, plural, records_table
 from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.records import (
     DocumentReference,
     TitledFile,
@@ -20,7 +21,7 @@ from clawmem.app.services.documents.records import (
     titled_file,
 )
 from clawmem.app.services.lifecycle.actions import LifecycleStatus, RecordedAct
-from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -210,8 +211,8 @@ class Forgotten(Result):
     """
     A note, or the documents of a source, that were forgotten; ``changed`` is false if the note was forgotten before.
 
-    Files remain, and are not indexed again. Documents derived from them are ``also_forgotten``, or ``rebuilt`` without
-    them. Others say some of the text: served ones (``said_in``), and the ones in ``retained_in``, with their states.
+    Files remain, and are not indexed again. Documents derived from them are ``also_forgotten``. Others say some of the
+    text: served ones (``said_in``), and the ones in ``retained_in``, with their states.
     ``left`` says why bytes may remain in free space; ``probes`` are the findings of each probe, null without a proof.
     """
 
@@ -219,7 +220,6 @@ class Forgotten(Result):
     changed: bool = True
     documents: int = 1
     also_forgotten: Sequence[str] = ()
-    rebuilt: Sequence[str] = ()
     said_in: Sequence[str] = ()
     retained_in: Sequence[str] = ()
     left: str = ""
@@ -239,7 +239,6 @@ def _forgotten_text(result: Forgotten) -> Iterator[str]:
         yield "Files stay, and are not indexed again. Bundles and backups that were made before still have the text."
     for what, files in (
         ("forgotten with it", result.also_forgotten),
-        ("written again without it", result.rebuilt),
         ("says some of it, too", result.said_in),
         ("not served, but stored with some of it", result.retained_in),
     ):
@@ -258,7 +257,6 @@ def _forgotten(name: str, documents: Sequence[Document], report: ForgetReport) -
         name=name,
         documents=len(documents),
         also_forgotten=files_of(document for document in report.documents if document.id not in wanted),
-        rebuilt=files_of(report.rebuilt),
         said_in=list(report.traces.said_in),
         retained_in=[f"{document.display_path} ({document.inactive})" for document in report.traces.kept_in],
         left=report.left,
@@ -283,7 +281,7 @@ def memory_forget(
     """
     Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
 
-    Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+    Without a confirmation nothing is changed: the note is shown with its its size and the memories derived from it.
     """
     if gone := services.lookup.forgotten(query):
         result, report = Forgotten(name=gone.display_path, changed=False), ForgetReport((gone,))
@@ -299,26 +297,26 @@ def memory_forget(
 
 
 def _confirmation_missing(services: Services, note: Document) -> ConfirmationMissing:
-    preview = services.forgetting.preview(note)
-    derived = files_of(preview.derived)
+    derived = files_of(derived_documents(services.vault, [note.id]))
+    docid = docids(services.vault.documents, [note])[note.id]
     lines = [
-        f"{note.display_path} (#{preview.docid}): {shown_title(note).rstrip('.')}.",
-        f"Written {age(preview.age_days)} ({note.authored_at[:10]}), {preview.size:,} bytes.",
+        f"{note.display_path} (#{docid}): {shown_title(note).rstrip('.')}.",
+        f"Written {note.authored_at[:10]}, {note.body_length:,} characters.",
         f"Memories derived from it: {few(derived) or 'none'}.",
     ]
     details = {
         **place_of(services.vault.documents, note),
         "authored_at": note.authored_at,
-        "bytes": preview.size,
+        "characters": note.body_length,
         "derived": derived,
     }
     return ConfirmationMissing(
         f"Nothing was forgotten. This would forget {' '.join(lines)}",
         details,
-        remedy=f"To forget it, repeat with docid #{preview.docid} and confirm: true.",
+        remedy=f"To forget it, repeat with docid #{docid} and confirm: true.",
         preview=lines,
         question="Forget it for good?",
-        confirmed={"query": f"#{preview.docid} {note.display_path}", "confirm": True},
+        confirmed={"query": f"#{docid} {note.display_path}", "confirm": True},
     )
 
 

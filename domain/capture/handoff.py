@@ -107,19 +107,6 @@ def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def sections_of(body: str) -> dict[str, list[str]]:
-    """Return the non-empty sections of a body that `text_of` wrote, by name."""
-    names = {heading: name for name, heading in SECTIONS.items()}
-    sections: dict[str, list[str]] = {}
-    name = None
-    for line in body.splitlines():
-        if line.startswith("#"):
-            name = names.get(line.lstrip("# "))
-        elif name and line.startswith("- "):
-            sections.setdefault(name, []).append(line[2:])
-    return sections
-
-
 def summary_of(sections: Mapping[str, Iterable[str]]) -> str:
     """Return a one-line summary of a session: what was done, else the request; 200 characters at most."""
     texts = (" ".join(" ".join(sections.get(name, ())).split()) for name in ("done", "request"))

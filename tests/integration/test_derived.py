@@ -18,8 +18,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents
 from clawmem.app.services.maintenance.phase_run import PhaseRun
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch
@@ -127,7 +126,7 @@ class TestConclusions:
         said = forget(invoke, source)
 
         assert "derived" in said["probes"]
-        assert (said["also_forgotten"], said["rebuilt"]) == ([made.display_path], [])
+        assert said["also_forgotten"] == [made.display_path]
         assert made.path not in invoke("search", "slow zx81quartz export hurts").stdout
         with memory.open() as services:
             assert is_forgotten(services, made.id)
@@ -193,14 +192,12 @@ class TestMergedObservations:
 
 
 class TestConversations:
-    def test_the_handoff_keeps_the_rest(self, memory: Memory, invoke: Invoke, tmp_path: Path) -> None:
-        """A decision that is forgotten leaves the handoff of its session, and the session's summary."""
+    def test_the_handoff_goes(self, memory: Memory, invoke: Invoke, tmp_path: Path) -> None:
+        """With a decision the handoff that repeats it is forgotten, and the summary of its session."""
         with memory.open() as services:
             said = World(services.vault, memory.clock, tmp_path)
             session = said.session(
                 "0f3a2b1c-77",
-                ("user", "Let us look at the ledger."),
-                ("assistant", "I have read it."),
                 ("user", "We'll use the qx77lantern format for the ledger."),
                 ("assistant", "Noted. The last import of ledgers failed because the disk was full."),
             )
@@ -209,19 +206,10 @@ class TestConversations:
             [decision] = [one for one in said.kept() if one.content_type == "decision"]
             assert "qx77lantern" in (services.vault.documents.body(handed) or "")
 
-        said_of = forget(invoke, decision)
-
-        assert said_of["also_forgotten"] == []
-        assert len(said_of["rebuilt"]) == 1
+        assert len(forget(invoke, decision)["also_forgotten"]) == 1
         with memory.open() as services:
-            body = services.vault.documents.body(handed) or ""
-            assert "qx77lantern" not in body
-            assert "Let us look at the ledger." in body
-            assert "failed because the disk was full" in body
-            assert fetch(services.vault, handed).inactive is None
-            kept = services.vault.sessions.get("0f3a2b1c-77")
-            assert "qx77lantern" not in kept.summary
-            assert kept.summary == "Let us look at the ledger."
+            assert is_forgotten(services, handed)
+            assert services.vault.sessions.get("0f3a2b1c-77").summary == ""
 
     def test_facts_and_links_go(self, memory: Memory, invoke: Invoke) -> None:
         """What the note alone says of things is known no more."""

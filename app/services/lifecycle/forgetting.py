@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.indexing.publish import Publisher
-from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.receipts import unpack
 from clawmem.domain.documents.identity import DOCID_LENGTH, document_without_file
-from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.marks import (
     identifying_words,
     is_earlier_version,
     is_recognisable,
     sentences_of,
 )
+from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgottenPlace
+from clawmem.ports.journal import Act, ActEntry, ActJournal, ForgetLog, ForgottenPlace, Replacement
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.storage import Transactions
 from clawmem.ports.vault import Vault
@@ -53,24 +54,12 @@ class ForgetReport(NamedTuple):
     """
     Forgotten documents, derived ones included.
 
-    ``left`` says why their bytes may remain in free space, and is empty when none remain. ``rebuilt`` are handoffs
-    that were written again without them.
+    ``left`` says why their bytes may remain in free space, and is empty when none remain.
     """
 
     documents: tuple[Document, ...]
     traces: Traces = Traces()
     left: str = ""
-    rebuilt: tuple[Document, ...] = ()
-
-
-class ForgetPreview(NamedTuple):
-    """A document to forget: its docid without ``#``, the bytes of its text, its age, and its derived documents."""
-
-    document: Document
-    docid: str
-    size: int
-    age_days: float
-    derived: tuple[Document, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +73,6 @@ class Forgetting:
 
     vault: Vault
     publisher: Publisher
-    derived: DerivedMemories
     clock: Clock
     note: Callable[[Sequence[Document], str], object] = lambda documents, at: None
 
@@ -100,9 +88,8 @@ class Forgetting:
         Forget *documents*, served or archived, and erase their bytes from the vault where possible.
 
         Their paths stay in the records, so that neither their files nor other files with the same text are indexed
-        again. Earlier versions and locations of them are forgotten as well, other served notes with the same text are
-        not. Memories derived from them are forgotten as well; handoffs are written again without them. Each transaction forgets `PART`
-        documents.
+        again. Earlier versions and locations of them are forgotten as well, and memories derived from them; other
+        served notes with the same text are not. Each transaction forgets `PART` documents.
 
         Raises:
             VaultError, KeyboardInterrupt: the parts before are forgotten; a call with the rest of *documents* erases
@@ -110,73 +97,63 @@ class Forgetting:
         """
         texts: dict[int, str] = {}
         forgotten: dict[int, Document] = {}
-        rebuilt: dict[int, Document] = {}
         left: list[str] = []
         traces = Traces()
         try:
             for start in range(0, len(documents), PART):
                 part = [note for note in documents[start : start + PART] if note.id not in forgotten]
-                left.append(self._forget(part, by, why, act, forgotten, rebuilt, texts))
+                now = iso_utc(self.clock.now_ms())
+                sources = self._with_replaced([*part, *self._earlier(part)])
+                derived = derived_documents(self.vault, [note.id for note in sources])
+                every = {note.id: note for note in (*sources, *derived)}
+                texts |= {number: self._text(note) for number, note in every.items()}
+                reasons = {note.id: f"derived from {part[0].display_path}" for note in derived}
+                acts = [
+                    ActEntry(note.id, act, by, now, reasons.get(note.id, why), note.hash[:DOCID_LENGTH])
+                    for note in every.values()
+                ]
+                self._forget(sources, derived, acts, now)
+                forgotten |= every
+                left.append(
+                    _failure(partial(self.note, [*every.values()], now))
+                )  # the next update repeats it
                 progress(min(start + PART, len(documents)), len(documents))
         finally:
             if forgotten:
                 traces = self._traces(list(texts.values()), forgotten.values())
-                left.append(_failure(lambda: self._clear(forgotten.keys(), traces.words)))
+                left.append(_failure(partial(self._clear, frozenset(forgotten), traces.words)))
         left.append(self.scrub() if forgotten else "")
-        reasons = " ".join(dict.fromkeys(filter(None, left)))
-        again = tuple(note for note in rebuilt.values() if note.id not in forgotten)
-        return ForgetReport(tuple(forgotten.values()), traces, reasons, again)
+        return ForgetReport(tuple(forgotten.values()), traces, " ".join(dict.fromkeys(filter(None, left))))
 
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
         return _failure(self.vault.storage.scrub)
 
-    def preview(self, document: Document) -> ForgetPreview:
-        """Describe *document* and the memories derived from it; nothing is changed."""
-        now = self.clock.now_ms()
-        written = parse_iso(document.authored_at)
-        return ForgetPreview(
-            document,
-            docids(self.vault.documents, [document])[document.id],
-            len((self.vault.documents.body(document.id) or "").encode("utf-8", "surrogatepass")),
-            max(0.0, (now - (now if written is None else written)) / DAY_MS),
-            tuple(derived_documents(self.vault, [document.id])),
-        )
-
     def _forget(
-        self,
-        documents: Sequence[Document],
-        by: str,
-        why: str,
-        act: Act,
-        forgotten: dict[int, Document],
-        rebuilt: dict[int, Document],
-        texts: dict[int, str],
-    ) -> str:
+        self, sources: Sequence[Document], derived: Sequence[Document], acts: Sequence[ActEntry], now: str
+    ) -> None:
         """
-        Forget *documents*, and leave their bytes in free space; return why they could not be recorded outside.
+        Forget documents in one transaction, and leave their bytes in free space.
 
-        Add them to *forgotten*, their texts to *texts*, and derived memories without them to *rebuilt*.
+        Observations that were merged into one of *derived* are served again; the next consolidation merges them.
         """
-        sources = self._with_replaced([*documents, *self._earlier(documents)])
+        gone = {note.id for note in (*sources, *derived)}
         bodies = {self.vault.documents.body(note.id) or "" for note in sources}
-        plan = self.derived.plan(sources)
-        every = {note.id: note for note in (*sources, *plan.removed)}
-        texts |= {number: self._text(document) for number, document in every.items()}
-        now = iso_utc(self.clock.now_ms())
+        merges = [
+            entry for note in derived if CONSOLIDATED in note.tags for entry in self._replacements(note)
+        ]
+        released = self.vault.documents.many(
+            number for entry in merges for number in entry.replaced if number not in gone
+        )
         with self.vault.transactions.writing():
-            self.derived.apply(plan)
+            for entry in merges:
+                self.vault.journal.undo(entry.id, now)
+            for note in sorted(released.values(), key=attrgetter("id")):
+                if note.inactive is InactiveReason.SUPERSEDED:
+                    self.publisher.publish_again(note)
             self.vault.forgotten_texts.add(filter(is_recognisable, bodies))
-            self.publisher.withdraw([*every], InactiveReason.FORGOTTEN)
-            for document in every.values():
-                reason = why
-                if document in plan.removed:
-                    reason = f"derived from {documents[0].display_path}"
-                docid = document.hash[:DOCID_LENGTH]
-                self.vault.acts.add([ActEntry(document.id, act, by, now, reason, docid)])
-        forgotten |= every
-        rebuilt |= {document.id: document for document, _ in plan.handoffs}
-        return _failure(lambda: self.note([*every.values()], now))  # the next update repeats it
+            self.publisher.withdraw([*gone], InactiveReason.FORGOTTEN)
+            self.vault.acts.add(acts)
 
     def _earlier(self, documents: Sequence[Document]) -> list[Document]:
         """
@@ -206,14 +183,18 @@ class Forgetting:
             if document.id in every or (every and document.inactive is InactiveReason.FORGOTTEN):
                 continue
             every[document.id] = document
-            entries = self.vault.journal.replacements(document.id)
-            replaced = [i for entry in entries if entry.document_id == document.id for i in entry.replaced]
+            replaced = [number for entry in self._replacements(document) for number in entry.replaced]
             waiting += self.vault.documents.many(replaced).values()
         return list(every.values())
 
-    def _clear(self, ids: Iterable[int], marks: Sequence[str]) -> None:
+    def _replacements(self, document: Document) -> list[Replacement]:
+        """Return the entries of the documents that *document* replaces."""
+        entries = self.vault.journal.replacements(document.id)
+        return [entry for entry in entries if entry.document_id == document.id]
+
+    def _clear(self, gone: frozenset[int], marks: Sequence[str]) -> None:
         """Clear what stands outside of the transaction."""
-        gone, receipts = frozenset(ids), self.vault.receipts.latest(_EVERY)
+        receipts = self.vault.receipts.latest(_EVERY)
         self.vault.receipts.forget(
             receipt.id for receipt in receipts if names_forgotten(receipt.content, gone, marks)
         )
@@ -225,7 +206,8 @@ class Forgetting:
         # A deduction cites the paths of its sources, which remain, so the hash in such a path is no trace.
         places = {f"{collection}/{path}" for collection, path in self.vault.documents.places()}
         places |= {document.display_path for document in away}
-        unserved_words = {word for document in away for word in words(self._text(document))}
+        unserved = {document.id: self._text(document) for document in away}
+        unserved_words = {word for text in unserved.values() for word in words(text)}
         ids = {document.id for document in forgotten}
 
         def served_with(phrase: str) -> set[str]:
@@ -245,20 +227,47 @@ class Forgetting:
             for sentence in sentences_of(text, paths)
         }
         sentences = [sentence for sentence, served in elsewhere.items() if not served]
-        kept_in: list[Document] = []
-        for document in away if sentences else ():
-            text = self._text(document)
-            if any(sentence in text for sentence in sentences):
-                kept_in.append(document)
         return Traces(
             tuple(identifying_words(texts, " ".join(places), is_theirs)),
             tuple(sentences),
             tuple(sorted(set().union(*elsewhere.values()))),
-            tuple(kept_in),
+            tuple(note for note in away if any(sentence in unserved[note.id] for sentence in sentences)),
         )
 
     def _text(self, document: Document) -> str:
         return f"{document.title}\n{self.vault.documents.body(document.id) or ''}"
+
+
+def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
+    """
+    Return every document that was derived from these, over any number of steps, by collection and path.
+
+    The documents themselves and forgotten ones are left out; archived and superseded ones are not. A handoff that
+    repeats the quote of a captured memory is derived as well: both repeat the same sentence of a session.
+    """
+    sources = set(document_ids)
+    derived: dict[int, Document] = {}
+    waiting = list(sources)
+    while waiting:
+        source = waiting.pop()
+        children = {*vault.derivations.children(source), *_handoffs(vault, source)}
+        for document in vault.documents.many(children - sources - derived.keys()).values():
+            if document.inactive is not InactiveReason.FORGOTTEN:
+                derived[document.id] = document
+                waiting.append(document.id)
+    return sorted(derived.values(), key=attrgetter("collection", "path"))
+
+
+def _handoffs(vault: Vault, source: int) -> Iterator[int]:
+    """Yield the handoffs of the sessions in which *source* was captured, where they repeat its quote."""
+    for sighting in vault.captures.sightings(source):
+        session = vault.sessions.get(sighting.session_id)
+        collection, _, path = (session.handoff_path or "" if session else "").partition("/")
+        handoff = vault.documents.at(collection, path) if path else None
+        if handoff is not None and sighting.quote:
+            body = vault.documents.body(handoff.id) or ""
+            if " ".join(sighting.quote.split()) in " ".join(body.split()):
+                yield handoff.id
 
 
 def _failure(step: Callable[[], object]) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.lifecycle.forgetting import ForgetReport, names_forgotten
+from clawmem.app.services.lifecycle.forgetting import ForgetReport, derived_documents, names_forgotten
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.documents.identity import body_hash
