@@ -54,7 +54,7 @@ def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> 
     before = rows()
     refused = addressed("forget", QUEUE)
     assert (refused.exit_code, rows() == before) == (2, True)
-    for said in (QUEUE, "Queue depth", "bytes", "today", "--yes", "derived from it: none"):
+    for said in (QUEUE, "Queue depth", "characters", "--yes", "derived from it: none"):
         assert said in refused.output
 
     told = json.loads(addressed("forget", QUEUE, "--json").stdout)
