@@ -70,30 +70,6 @@ class AnalyticsDocumentContract(Contract):
             ("indexed", "2024-05", "work", 1, 7, 1, 7),
         )
 
-    @pytest.mark.parametrize(
-        ("authored_at", "column"),
-        [
-            ("2024-07-01T12:00:00.001Z", "future"),
-            (NOW, "under_7"),
-            ("2024-06-24T12:00:00.001Z", "under_7"),
-            ("2024-06-24T12:00:00.000Z", "under_30"),
-            ("2024-06-01T12:00:00.001Z", "under_30"),
-            ("2024-06-01T12:00:00.000Z", "under_90"),
-            ("2024-04-02T12:00:00.001Z", "under_90"),
-            ("2024-04-02T12:00:00.000Z", "under_365"),
-            ("2023-07-02T12:00:00.001Z", "under_365"),
-            ("2023-07-02T12:00:00.000Z", "older"),
-        ],
-    )
-    def test_ages(self, analytics: Analytics, authored_at: str, column: str) -> None:
-        """A document is counted in the column of its age in whole days, with exact boundaries between the columns."""
-        analytics.load([fact(1, "a.md", authored_at)], [])
-
-        [row] = answer(analytics, Question.AGES)
-
-        counted = dict(zip(COLUMNS[Question.AGES], row, strict=True))
-        assert [name for name in COLUMNS[Question.AGES][1:-1] if counted[name]] == [column]
-
     def test_staleness(self, analytics: Analytics) -> None:
         """
         The report lists per type: documents, ages, documents never recalled, and overdue reviews, including reviews
@@ -147,20 +123,6 @@ class AnalyticsRecallContract(Contract):
             ("work/c.md", "work", "note", "2023-01-01T00:00:00.000Z", 547),
             ("notes/0.md", "notes", "note", APRIL, 72),
             ("notes/a.md", "notes", "note", APRIL, 72),
-        )
-
-    def test_use(self, analytics: Analytics) -> None:
-        """
-        The report lists per month, collection and type: recalls that returned such a document, and the distinct
-        documents.
-        """
-        twin = fact(5, "a2.md")
-        analytics.load([*DOCUMENTS, twin], [recall(1, APRIL, 1, 5, 3), recall(2, MAY, 1), recall(3, MAY, 1)])
-
-        assert answer(analytics, Question.USE) == (
-            ("2024-04", "notes", "note", 1, 2),
-            ("2024-04", "work", "note", 1, 1),
-            ("2024-05", "notes", "note", 2, 1),
         )
 
     def test_speed(self, analytics: Analytics) -> None:

@@ -15,7 +15,7 @@ class Question(StrEnum):
     """
     Report over the loaded documents and recalls; `COLUMNS` lists the columns of each report.
 
-    All reports except `INACTIVE` count served documents only. A recall counts once for each document among its hits.
+    Served documents alone count. A recall counts once for each document among its hits.
     An age is the number of whole days between the time at which a document was authored and now, rounded down, and
     negative for the future. A percentile is the smallest value that at least that percentage of the values do not
     exceed.
@@ -24,13 +24,9 @@ class Question(StrEnum):
     MOST_RECALLED = "most_recalled"  # most recalls first, then most distinct questions, then by name
     NEVER_RECALLED = "never_recalled"  # served documents, oldest first, then by name
     GROWTH = "growth"  # by basis (authored, indexed), month and collection
-    AGES = "ages"  # by collection
     STALENESS = "staleness"  # largest median age first, then by type
     COVERAGE = "coverage"  # by collection and content type
-    INACTIVE = "inactive"  # by collection and reason
-    USE = "use"  # by month, collection and content type
     SPEED = "speed"  # by verb
-    DAYS = "days"  # by day and verb
     DEGRADED = "degraded"  # most affected recalls first, then by verb and retriever
 
 
@@ -40,18 +36,12 @@ _COLUMNS = {
     Question.NEVER_RECALLED: "document collection content_type authored_at age_days",
     # documents, bytes: added in the month; *_total: at its end. Months without additions are omitted.
     Question.GROWTH: "basis month collection documents bytes documents_total bytes_total",
-    # Number of documents by age in days, each counted in the first column that fits; future: age below 0.
-    Question.AGES: "collection future under_7 under_30 under_90 under_365 older median_days",
     # overdue: review_by is not later than now.
     Question.STALENESS: "content_type documents median_days oldest_days never_recalled overdue",
     # unembedded: documents that lack a vector; recalled: documents with a recall; recalls: sum over documents.
     Question.COVERAGE: "collection content_type documents bytes pinned unembedded recalled recalls",
-    Question.INACTIVE: "collection reason documents bytes",
-    # recalls: recalls that returned a matching document; documents: distinct matching documents returned.
-    Question.USE: "month collection content_type recalls documents",
     # unanswered: without a hit; degraded: at least one retriever was missing; times in milliseconds.
     Question.SPEED: "verb recalls unanswered degraded p50_ms p95_ms slowest_ms",
-    Question.DAYS: "day verb recalls unanswered degraded p50_ms p95_ms slowest_ms",
     Question.DEGRADED: "verb leg recalls share last_at",  # share: fraction of the verb's recalls
 }
 COLUMNS: Mapping[Question, tuple[str, ...]] = {

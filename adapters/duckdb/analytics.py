@@ -41,11 +41,6 @@ create macro age_days(moment, now) as
     cast(floor((epoch_ms(now::timestamptz) - epoch_ms(moment)) / 86400000.0) as bigint);
 """
 
-_SPEED = """
-    count(*), count(*) filter (not was_answered), count(*) filter (was_degraded),
-    quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
-"""
-
 QUERIES: Mapping[Question, str] = {
     Question.MOST_RECALLED: """
         select document, collection, content_type, count(*) as recalls,
@@ -73,18 +68,6 @@ QUERIES: Mapping[Question, str] = {
           from months window so_far as (partition by basis, collection order by month)
          order by basis, month, collection
         """,
-    Question.AGES: """
-        with aged as (select collection, age_days(authored_at, $now) as days from served)
-        select collection,
-               count(*) filter (days < 0),
-               count(*) filter (days >= 0 and days < 7),
-               count(*) filter (days >= 7 and days < 30),
-               count(*) filter (days >= 30 and days < 90),
-               count(*) filter (days >= 90 and days < 365),
-               count(*) filter (days >= 365),
-               quantile_disc(days, 0.5)
-          from aged group by collection order by collection
-        """,
     Question.STALENESS: """
         with aged as (select *, age_days(authored_at, $now) as days from served)
         select content_type, count(*), quantile_disc(days, 0.5) as median, max(days),
@@ -99,20 +82,10 @@ QUERIES: Mapping[Question, str] = {
           from served left join counted on document_id = id
          group by collection, content_type order by collection, content_type
         """,
-    Question.INACTIVE: """
-        select collection, inactive, count(*), sum(bytes)
-          from documents where inactive is not null group by collection, inactive order by collection, inactive
-        """,
-    Question.USE: """
-        select strftime(asked_at, '%Y-%m') as month, collection, content_type,
-               count(distinct recall_id), count(distinct document_id)
-          from recalled join served on document_id = id
-         group by month, collection, content_type order by month, collection, content_type
-        """,
-    Question.SPEED: f"select verb, {_SPEED} from asked group by verb order by verb",
-    Question.DAYS: f"""
-        select strftime(asked_at, '%Y-%m-%d') as day, verb, {_SPEED}
-          from asked group by day, verb order by day, verb
+    Question.SPEED: """
+        select verb, count(*), count(*) filter (not was_answered), count(*) filter (was_degraded),
+               quantile_disc(took_ms, 0.5), quantile_disc(took_ms, 0.95), max(took_ms)
+          from asked group by verb order by verb
         """,
     Question.DEGRADED: """
         with missing as (select verb, unnest(degraded) as leg, asked_at from recalls),

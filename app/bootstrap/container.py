@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.plan import MemoryRetrieve
     from clawmem.app.services.retrieval.receipts import Explain, Recalls, ReceiptReader
     from clawmem.app.services.surfacing.prompts import PromptSurfacing
-    from clawmem.ports.analytics import VaultReport
     from clawmem.ports.clients import Clients
     from clawmem.ports.clock import Clock
     from clawmem.ports.files import FileSource
@@ -228,9 +227,6 @@ class Gateways(containers.DeclarativeContainer):
 
     # reports, and maintenance of the vault file by a server
     open_analytics = Function(adapter("duckdb.analytics:DuckdbAnalytics", extra="duckdb"))
-    draw_report: Callable[[VaultReport, str, str], list[str]] = Function(
-        adapter("matplotlib.plots:draw", extra="duckdb")
-    )
     checkpoint_log = gateway("sqlite.vault_file:checkpoint_log")
 
 

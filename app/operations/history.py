@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -333,23 +332,17 @@ def report(
         Field(description="Write documents, recalls and hits to this folder, as Parquet."),
         Option(metavar="DIR"),
     ] = None,
-    plots: Annotated[
-        Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
-    ] = None,
-    format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png",
 ) -> VaultReport:
     """Report recalls, growth, age of documents and speed."""
-    for folder in filter(None, (parquet, plots)):
-        try:
-            folder.expanduser().mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput("INVALID_PATH", f"{folder} cannot be written: {error.strerror}.") from error
+    try:
+        if parquet:
+            parquet.expanduser().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput("INVALID_PATH", f"{parquet} cannot be written: {error.strerror}.") from error
     with services.progress("Reading") as step:
-        facts = services.report(
+        return services.report(
             since=read_since(since, services.clock.now_ms()) if since is not None else None,
             top=top,
             export=str(parquet.expanduser()) if parquet else None,
             progress=step,
         )
-    drawn = services.draw_report(facts, str(plots.expanduser()), format) if plots else []
-    return replace(facts, files=[*facts.files, *drawn])

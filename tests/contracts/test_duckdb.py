@@ -1,8 +1,7 @@
-"""DuckDB as the analytics port: the contract, and the plain Python reference on more than one would write by hand."""
+"""DuckDB as the analytics port: the contract, and the files of an export."""
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,12 +17,9 @@ from clawmem.contracts.analytics import (
     AnalyticsDocumentContract,
     AnalyticsExportContract,
     AnalyticsRecallContract,
-    fact,
     recall,
 )
 from clawmem.ports.analytics import Analytics
-from clawmem.ports.records import Document, EmbedState, InactiveReason
-from clawmem.ports.telemetry import Recall
 
 
 class InDuckdb:
@@ -41,44 +37,6 @@ class TestDuckdbRecalls(InDuckdb, AnalyticsRecallContract): ...
 
 
 class TestDuckdbExport(InDuckdb, AnalyticsExportContract): ...
-
-
-def moment(chance: random.Random) -> str:
-    """Some instant of the two years before `NOW`, or of the month after."""
-    return f"{chance.choice((2022, 2023, 2024))}-{chance.randint(1, 7):02}-{chance.randint(1, 28):02}T10:20:30.456Z"
-
-
-def some_documents(chance: random.Random, count: int) -> list[Document]:
-    return [
-        fact(
-            number,
-            f"日記/{number}.md",
-            moment(chance),
-            collection=chance.choice(("notes", "work", "ärger")),
-            content_type=chance.choice(("note", "decision", "handoff")),
-            indexed_at=moment(chance),
-            review_by=chance.choice((None, moment(chance))),
-            pinned=chance.random() < 0.2,
-            inactive=chance.choice((None, None, None, *InactiveReason)),
-            embed_state=chance.choice(list(EmbedState)),
-        )
-        for number in range(1, count + 1)
-    ]
-
-
-def some_recalls(chance: random.Random, count: int, documents: int) -> list[Recall]:
-    return [
-        recall(
-            number,
-            moment(chance),
-            *chance.choices(range(1, documents + 9), k=chance.randint(0, 5)),
-            verb=chance.choice(("search", "vsearch", "query")),
-            query_hash=f"{chance.randint(1, 40):012x}",
-            took_ms=chance.choice((0.1, 12.0, 33.3, chance.random() * 100)),
-            degraded=chance.choice(((), (), ("vector",), ("lexical", "vector"))),
-        )
-        for number in range(1, count + 1)
-    ]
 
 
 def test_parquet_holds_every_fact(tmp_path: Path) -> None:

@@ -12,9 +12,6 @@ from command_line import Invoke, ask_json, configure
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.receipts import query_hash
 
-PNG = b"\x89PNG\r\n\x1a\n"
-PICTURES = ["growth", "recalled", "questions", "speed"]
-
 
 @pytest.fixture
 def vault_file(home: Path) -> Path:
@@ -77,9 +74,6 @@ def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) 
     assert ask_json(read, "report")["recalls"] == 0
 
 
-# -- what is answered -----------------------------------------------------------------------------------
-
-
 # -- files ----------------------------------------------------------------------------------------------
 
 
@@ -110,19 +104,3 @@ def test_parquet_can_be_read_back(read: Invoke, tmp_path: Path) -> None:
         "VARCHAR[]",
         "BIGINT",
     )
-
-
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_plots_are_drawn(read: Invoke, tmp_path: Path, kind: str) -> None:
-    """One picture a question, in the format that was asked for; --json names them."""
-    read("search", "redis")
-    read("query", "redis")
-
-    found = ask_json(read, "report", "--plots", tmp_path / "plots", "--format", kind)
-
-    assert [Path(path).name for path in found["files"]] == [f"{name}.{kind}" for name in PICTURES]
-    for path in map(Path, found["files"]):
-        content = path.read_bytes()
-        assert content.startswith(PNG) if kind == "png" else b"<svg" in content
-    if kind == "svg":
-        assert "Time to an answer" in (tmp_path / "plots" / "speed.svg").read_text("utf-8")

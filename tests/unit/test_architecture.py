@@ -54,7 +54,7 @@ IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 
 HEAVY = set(
     (
-        "anyio asyncio duckdb fastapi httpx httpx2 lancedb matplotlib mcp numpy onnx onnxruntime pyarrow "
+        "anyio asyncio duckdb fastapi httpx httpx2 lancedb mcp numpy onnx onnxruntime pyarrow "
         "starlette tantivy tokenizers uvicorn wordllama xllamacpp"
     ).split()
 )

@@ -1,1 +1,0 @@
-"""Plots with Matplotlib."""
