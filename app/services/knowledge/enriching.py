@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.knowledge.facts import Facts
@@ -21,8 +22,6 @@ from clawmem.domain.knowledge.enrichment import (
     NEIGHBOURS,
     NOTE,
     Content,
-    DescriptionUpdate,
-    Link,
     ModelTask,
     entity_weight,
     least_rarity,
@@ -30,7 +29,7 @@ from clawmem.domain.knowledge.enrichment import (
 )
 from clawmem.domain.knowledge.entities import is_generic
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
-from clawmem.domain.knowledge.triples import Statement, confidence_of
+from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.selection import newest_first
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.redaction import redact
@@ -102,16 +101,6 @@ class EnrichReport:
         return EnrichReport(**sums)
 
 
-class ModelEnrichment(NamedTuple):
-    """Validated answers of a model; ``evolved`` holds changes to the notes of other documents."""
-
-    content: Content
-    names: list[Name]
-    statements: list[tuple[Statement, str]]
-    links: list[tuple[int, Link]]
-    evolved: list[tuple[Note, DescriptionUpdate]]
-
-
 class Enrich:
     """
     Enriches document after document, each in one transaction; an interrupted run can be continued at any point.
@@ -152,11 +141,16 @@ class Enrich:
         Raises:
             VaultError: documents enriched before it stay enriched.
         """
-        stores = self._stores
+        stores, ask = self._stores, self._ask
         due = set(stores.notes.waiting(EVERY, by_model=False))
-        queue = stores.notes.waiting(EVERY, by_model=self._ask is not None)
-        if anew:
-            queue = sorted({*queue, *self._described_by_others()})
+        queue = stores.notes.waiting(EVERY, by_model=ask is not None)
+        if anew and ask:
+            with suppress(ModelUnavailable):  # reported with the first waiting document
+                model = ask.model
+                latest = ((number, stores.notes.get(number)) for number in stores.documents.ids())
+                queue = sorted(
+                    {*queue, *(number for number, note in latest if note and note.origin != model)}
+                )
         numbers = [number for number in queue if only is None or number in only]
         if newest:
             documents = stores.documents.many(numbers).values()
@@ -165,29 +159,17 @@ class Enrich:
         numbers = numbers[:limit]
         report, patience = EnrichReport(), PATIENCE
         for done, number in enumerate(numbers, start=1):
-            reading = read(stores.documents, stores.embeddings, number)
-            receive: Receive = partial(tell, number)
             part = EnrichReport()
-            if reading and number in due:
-                part += self._by_rules(reading, receive)
-            if reading and self._ask and patience:
-                part += self._by_model(reading, self._ask, receive)
+            if reading := read(stores.documents, stores.embeddings, number):
+                receive = partial(tell, number)
+                if number in due:
+                    part += self._by_rules(reading, receive)
+                if ask and patience:
+                    part += self._by_model(reading, ask, receive)
             patience = patience - 1 if part.stopped else PATIENCE if part.by_model else patience
             report = replace(report + part, stopped=part.stopped or report.stopped)
             progress(done, len(numbers))
-        left = stores.notes.waiting(EVERY, by_model=self._ask is not None)
-        return replace(report, waiting=len(left))
-
-    def _described_by_others(self) -> list[int]:
-        """Return the documents whose note is not by this model: it is by another one, or this one failed for good."""
-        if self._ask is None:
-            return []
-        try:
-            model = self._ask.model
-        except ModelUnavailable:
-            return []  # reported with the first waiting document
-        latest = ((number, self._stores.notes.get(number)) for number in self._stores.documents.ids())
-        return [number for number, note in latest if note is not None and note.origin != model]
+        return replace(report, waiting=len(stores.notes.waiting(EVERY, by_model=ask is not None)))
 
     # -- by rules -----------------------------------------------------------------------------------
 
@@ -208,57 +190,34 @@ class Enrich:
             is_by_rules = before is None or before.origin == RULES
             noted = self._put_note(Note(document.id, keywords, document.tags)) if is_by_rules else 0
             new = self._mention(reading, entities)
-            at = self._now()
             near = nearest_documents(stores.embeddings, stores.vectors, document.id, SIMILAR)
-            similar = [
-                Relation(document.id, target, RelationKind.SEMANTIC, cosine, BY_VECTORS, at)
-                for target, cosine in near
-            ]
-            shared = self._sharing_names(document.id, at)
-            links = stores.relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document.id], similar)
-            links += stores.relations.renew(RelationKind.ENTITY, BY_NAMES, [document.id], shared)
+            links = self._renew(
+                document.id, RelationKind.SEMANTIC, BY_VECTORS, ((*pair, {}) for pair in near)
+            )
+            links += self._renew(document.id, RelationKind.ENTITY, BY_NAMES, self._sharing_names(document.id))
             stores.notes.settle(document.id, document.source_hash, by_model=False)
             report = EnrichReport(by_rules=1, notes=noted, mentions=new, links=links)
             receive(report)
         return report
 
-    def _sharing_names(self, document_id: int, at: str) -> Iterator[Relation]:
-        """Yield relations to the documents that mention the same rare entities."""
+    def _sharing_names(self, document_id: int) -> Iterator[tuple[int, float, dict[str, Any]]]:
+        """Yield the documents that mention the same rare entities, with the weight and metadata of the relation."""
         documents = sum(self._stores.documents.collections().values())
-        shared = defaultdict[int, list[tuple[float, Entity]]](list)
+        shared = defaultdict[int, list[tuple[float, str]]](list)
         for entity in self._stores.entities.mentions(document_id):
             rare = rarity(documents, entity.mention_count)
             if rare >= least_rarity(documents):
                 mentioning = self._stores.entities.mentioning(entity.id, DOCUMENTS_EACH + 1)
                 for other in [number for number in mentioning if number != document_id][:DOCUMENTS_EACH]:
-                    shared[other].append((rare, entity))
+                    shared[other].append((rare, entity.name))
         for other, both in sorted(shared.items()):
-            weight = entity_weight(max(rare for rare, _ in both), len(both))
-            why = {"entities": sorted(entity.name for _, entity in both)}
-            yield Relation(document_id, other, RelationKind.ENTITY, weight, BY_NAMES, at, why)
+            weight = entity_weight(max(both)[0], len(both))
+            yield other, weight, {"entities": sorted(name for _, name in both)}
 
     # -- by a model ---------------------------------------------------------------------------------
 
     def _by_model(self, reading: Reading, ask: Ask, receive: Receive) -> EnrichReport:
-        try:
-            return self._save(reading, self._answers(reading, ask), ask.model, receive)
-        except (DailyLimitReached, ModelUnavailable) as reason:
-            return EnrichReport(stopped=str(reason))
-        except ModelError as error:
-            report = EnrichReport(failed=1)
-            with self._stores.transactions.writing():
-                self._stores.notes.fail(reading.document.id, reading.document.source_hash, str(error))
-                receive(report)
-            return report
-
-    def _answers(self, reading: Reading, ask: Ask) -> ModelEnrichment:
-        """
-        Return the answers to all questions about one document.
-
-        Raises:
-            ModelAnswerInvalid: the answer has no usable description, also after a second attempt.
-            ModelError, DailyLimitReached: there was no answer.
-        """
+        """Enrich a document by the answers of a model; report why there are none."""
 
         def answer(task: ModelTask, prompt: str) -> Any:
             value = ask(task, prompt)
@@ -266,97 +225,129 @@ class Enrich:
                 raise ModelAnswerInvalid(ask.model, f"no usable {task.purpose} came back")
             return value
 
-        stores, document = self._stores, reading.document
-        shown = enrichment.shown(reading.title, document.content_type, reading.body)
-        content = enrichment.read_content(answer(NOTE, enrichment.note_prompt(shown)))
-        if content is None:
-            raise ModelAnswerInvalid(ask.model, "no description came back")
-        named = answer(enrichment.NAMES, enrichment.names_prompt(shown))
+        document, stores = reading.document, self._stores
+        try:
+            shown = enrichment.shown(reading.title, document.content_type, reading.body)
+            content = enrichment.read_content(answer(NOTE, enrichment.note_prompt(shown)))
+            if content is None:
+                raise ModelAnswerInvalid(ask.model, "no description came back")
+            named = answer(enrichment.NAMES, enrichment.names_prompt(shown))
+            description = _description(reading.title, content)
+            links = self._links(document.id, description, answer)
+            is_new = not any(note.origin != RULES for note in stores.notes.history(document.id))
+            may_evolve = is_new and is_verified(document.origin)  # else it may not change other descriptions
+            evolved = list(self._evolved(document.id, description, links, answer)) if may_evolve else []
+            model = ask.model
+        except (DailyLimitReached, ModelUnavailable) as reason:
+            return EnrichReport(stopped=str(reason))
+        except ModelError as error:
+            report = EnrichReport(failed=1)
+            with stores.transactions.writing():
+                stores.notes.fail(document.id, document.source_hash, str(error))
+                receive(report)
+            return report
+
         text = reading.body[: enrichment.SHOWN]
+        resolve = Resolve(stores.entities, reading.people)
         names = enrichment.read_names(named, reading.title, text, document.content_type)
-        description = _description(reading.title, content)
+        names = [*names, *_names(reading, resolve)][: cap_of(document.content_type)]
+        with stores.transactions.writing():
+            if not self._is_unchanged(reading):
+                return EnrichReport()
+            noted = self._put_note(Note(document.id, *content, origin=model))
+            new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
+            triples = 0
+            if not reading.has_own_triples:
+                statements = enrichment.read_statements(named, text)
+                certainty, since = confidence_of(document.content_type), document.authored_at
+                entity = resolve.entity_named
+                triples = self._facts.record(document.id, statements, entity, since, certainty, anew=True)
+            related = self._put_links(document.id, links)
+            changed = 0
+            for before, after in evolved:
+                latest = stores.notes.get(before.document_id)
+                if latest and latest.version == before.version:  # no other process changed the note
+                    changed += self._put_note(replace(after, origin=model))
+            stores.notes.settle(document.id, document.source_hash, by_model=True)
+            report = EnrichReport(
+                by_model=1, notes=noted, mentions=new, links=related, triples=triples, evolved=changed
+            )
+            receive(report)
+        return report
 
-        similar = nearest_documents(stores.embeddings, stores.vectors, document.id, 0.0, NEIGHBOURS)
-        near = [number for number, _ in similar if stores.documents.body(number)]
-        links: list[tuple[int, Link]] = []
-        if near:
-            prompt = enrichment.links_prompt(description, list(map(self._brief, near)))
-            found = enrichment.read_links(answer(enrichment.LINKS, prompt), len(near))
-            links = [(near[link.place], link) for link in found]
+    def _links(
+        self, document_id: int, description: str, answer: Callable[[ModelTask, str], Any]
+    ) -> list[tuple[int, enrichment.Link]]:
+        """Return the links to similar documents that a model sees, strongest first."""
+        stores = self._stores
+        similar = nearest_documents(stores.embeddings, stores.vectors, document_id, 0.0, NEIGHBOURS)
+        bodies = stores.documents.bodies([number for number, _ in similar])
+        texts: dict[int, str] = {}
+        for number in (number for number, _ in similar if bodies.get(number)):
+            title, note = self._title(number), stores.notes.get(number)
+            brief = f"{title}: {redact(bodies[number])[:BRIEF]}"
+            texts[number] = _description(title, note) if note and note.context else brief
+        if not texts:
+            return []
+        value = answer(enrichment.LINKS, enrichment.links_prompt(description, [*texts.values()]))
+        links = [([*texts][link.place], link) for link in enrichment.read_links(value, len(texts))]
+        return sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
 
-        evolved: list[tuple[Note, DescriptionUpdate]] = []
-        is_new = not any(note.origin != RULES for note in stores.notes.history(document.id))
-        if is_new and is_verified(document.origin):  # else it may not change other descriptions
-            strongest = sorted(links, key=lambda pair: (-pair[1].confidence, pair[0]))
-            targets = dict.fromkeys(target for target, _ in strongest)
-            described = (note for target in targets if (note := stores.notes.get(target)) and note.context)
-            for note in list(islice(described, EVOLVED)):
-                before = Content(note.keywords, note.tags, note.context)
-                prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
-                update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
-                if update is not None:
-                    evolved.append((note, update))
-        statements = enrichment.read_statements(named, text)
-        return ModelEnrichment(content, names, statements, links, evolved)
-
-    def _brief(self, document_id: int) -> str:
-        title = self._title(document_id)
-        if (note := self._stores.notes.get(document_id)) and note.context:
-            return _description(title, Content(note.keywords, note.tags, note.context))
-        return f"{title}: {redact(self._stores.documents.body(document_id) or '')[:BRIEF]}"
+    def _evolved(
+        self,
+        document_id: int,
+        description: str,
+        links: Sequence[tuple[int, enrichment.Link]],
+        answer: Callable[[ModelTask, str], Any],
+    ) -> Iterator[tuple[Note, Note]]:
+        """Yield the notes of linked documents that a model changes because of the new document, with their new form."""
+        notes = (self._stores.notes.get(target) for target in dict.fromkeys(target for target, _ in links))
+        for note in list(islice((note for note in notes if note and note.context), EVOLVED)):
+            before = Content(note.keywords, note.tags, note.context)
+            prompt = enrichment.evolution_prompt(description, self._title(note.document_id), before)
+            update = enrichment.read_evolution(answer(enrichment.EVOLUTION, prompt), before)
+            if update is not None:
+                yield (
+                    note,
+                    Note(note.document_id, *update.content, cause=document_id, reason=update.reasoning),
+                )
 
     def _title(self, document_id: int) -> str:
         document = self._stores.documents.get(document_id)
         return redact(document.title) if document else ""
 
-    def _save(self, reading: Reading, answers: ModelEnrichment, model: str, receive: Receive) -> EnrichReport:
-        document, stores = reading.document, self._stores
-        resolve = Resolve(stores.entities, reading.people)
-        names = [*answers.names, *_names(reading, resolve)][: cap_of(document.content_type)]
-        with stores.transactions.writing():
-            if not self._is_unchanged(reading):
-                return EnrichReport()
-            noted = self._put_note(Note(document.id, *answers.content, origin=model))
-            new = self._mention(reading, resolve.all(names))  # before triples: it sets kinds
-            triples = 0
-            if not reading.has_own_triples:
-                certainty, since = confidence_of(document.content_type), document.authored_at
-                triples = self._facts.record(
-                    document.id, answers.statements, resolve.entity_named, since, certainty, anew=True
-                )
-            links = self._put_links(document.id, answers.links)
-            evolved = 0
-            for note, update in answers.evolved:
-                latest = stores.notes.get(note.document_id)
-                if latest and latest.version == note.version:  # no other process changed the note
-                    why = update.reasoning
-                    changed = Note(
-                        note.document_id, *update.content, origin=model, cause=document.id, reason=why
-                    )
-                    evolved += self._put_note(changed)
-            stores.notes.settle(document.id, document.source_hash, by_model=True)
-            report = EnrichReport(
-                by_model=1, notes=noted, mentions=new, links=links, triples=triples, evolved=evolved
-            )
-            receive(report)
-        return report
-
-    def _put_links(self, document_id: int, links: Sequence[tuple[int, Link]]) -> int:
+    def _put_links(self, document_id: int, links: Sequence[tuple[int, enrichment.Link]]) -> int:
         """Renew the relations that a model states, which replace those from vectors; return the number of changes."""
-        relations, at = self._stores.relations, self._now()
-        stated = defaultdict[RelationKind, list[Relation]](list)
-        for target, link in links:
-            why = {"reasoning": link.reasoning} if link.reasoning else {}
-            stated[link.kind].append(
-                Relation(document_id, target, link.kind, link.confidence, BY_MODEL, at, why)
-            )
-        targets = {relation.target for relation in stated[RelationKind.SEMANTIC]}
+        relations = self._stores.relations
+        stated = {target for target, link in links if link.kind is RelationKind.SEMANTIC}
         similar = relations.outbound([document_id], [RelationKind.SEMANTIC], limit=1000)
-        others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in targets]
+        others = [edge for edge in similar if edge.origin == BY_VECTORS and edge.target not in stated]
         relations.renew(RelationKind.SEMANTIC, BY_VECTORS, [document_id], others)
-        return sum(relations.renew(kind, BY_MODEL, [document_id], stated[kind]) for kind in LINK_KINDS)
+        changed = 0
+        for kind in LINK_KINDS:
+            of_kind = [
+                (target, link.confidence, {"reasoning": link.reasoning} if link.reasoning else {})
+                for target, link in links
+                if link.kind is kind
+            ]
+            changed += self._renew(document_id, kind, BY_MODEL, of_kind)
+        return changed
 
     # -- both ---------------------------------------------------------------------------------------
+
+    def _renew(
+        self,
+        document_id: int,
+        kind: RelationKind,
+        origin: str,
+        targets: Iterable[tuple[int, float, dict[str, Any]]],
+    ) -> int:
+        """Replace the relations of a kind and origin that begin at a document; return the number of changes."""
+        at = self._now()
+        relations = [
+            Relation(document_id, target, kind, weight, origin, at, why) for target, weight, why in targets
+        ]
+        return self._stores.relations.renew(kind, origin, [document_id], relations)
 
     def _put_note(self, note: Note) -> int:
         """Store a note; return 1 if it differs from the latest version."""
@@ -393,5 +384,5 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
     return names_in(reading.title, reading.body, reading.people, content_type, resolve.is_known)
 
 
-def _description(title: str, content: Content) -> str:
+def _description(title: str, content: Content | Note) -> str:
     return f"{title}: {content.context} ({', '.join(content.keywords)})"
