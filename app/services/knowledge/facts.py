@@ -90,40 +90,35 @@ def entity_facts(
     if on is not None:
         check_day(on)
     entity = entity_named(entities, name)
-    facts = triples.recorded(entity.id, limit, direction, on=on)
-    sources = {fact.document_id for fact in facts} | {fact.ended_by for fact in facts if fact.ended_by}
+    recorded = triples.recorded(entity.id, limit, direction, on=on)
+    sources = {fact.document_id for fact in recorded} | {fact.ended_by for fact in recorded if fact.ended_by}
     known, counts = documents.many(sources), triples.counts()
+    facts = []
+    for fact in recorded:
+        origin, ender = known[fact.document_id].origin, known.get(fact.ended_by or 0)
+        is_subject = fact.subject.id == entity.id
+        facts.append(
+            Fact(
+                id=in_ids(fact).id,
+                direction=Direction.OUTGOING if is_subject else Direction.INCOMING,
+                subject=without_orders(fact.subject.name, origin),
+                predicate=fact.predicate,
+                object=without_orders(fact.object_name, origin),
+                valid_from=fact.valid_from or None,
+                valid_to=fact.valid_to or None,
+                confidence=fact.confidence,
+                current=not fact.valid_to,
+                file=known[fact.document_id].display_path,
+                said=without_orders(fact.said, origin),
+                ended_by=ender.display_path if ender is not None and ender.inactive is None else None,
+                **provenance_of(origin),
+            )
+        )
     total, current = triples.total(), sum(counts.values())
-    return EntityFacts(
-        entity=entity,
-        direction=direction,
-        as_of=on,
-        facts=[_fact(fact, entity, known[fact.document_id], known.get(fact.ended_by or 0)) for fact in facts],
-        stats=FactCounts(
-            total_triples=total,
-            current_facts=current,
-            expired_facts=total - current,
-            predicates=dict(counts),
-        ),
+    stats = FactCounts(
+        total_triples=total, current_facts=current, expired_facts=total - current, predicates=dict(counts)
     )
-
-
-def _fact(triple: Triple, entity: Entity, document: Document, ender: Document | None) -> Fact:
-    return Fact(
-        id=in_ids(triple).id,
-        direction=Direction.OUTGOING if triple.subject.id == entity.id else Direction.INCOMING,
-        subject=without_orders(triple.subject.name, document.origin),
-        predicate=triple.predicate,
-        object=without_orders(triple.object_name, document.origin),
-        valid_from=triple.valid_from or None,
-        valid_to=triple.valid_to or None,
-        confidence=triple.confidence,
-        current=not triple.valid_to,
-        file=document.display_path,
-        said=without_orders(triple.said, document.origin),
-        ended_by=ender.display_path if ender is not None and ender.inactive is None else None,
-        **provenance_of(document.origin),
-    )
+    return EntityFacts(entity=entity, direction=direction, as_of=on, facts=facts, stats=stats)
 
 
 def entity_named(entities: EntityStore, name: str) -> Entity:
@@ -135,14 +130,13 @@ def entity_named(entities: EntityStore, name: str) -> Entity:
         NotFound: no entity matches; the error lists similar names.
     """
     known = entities.known([name, *ids_of(name)])
-    found = [known[name]] if name in known else list(known.values()) or entities.search(name, SUGGESTIONS)
-    if not found:
-        raise NotFound(
-            "entity", name, suggestions=[entity.name for entity in entities_like(entities, name, SUGGESTIONS)]
-        )
-    if len(found) > 1:
-        raise Ambiguous(name, sorted(entity.id for entity in found))
-    return found[0]
+    matches = [known[name]] if name in known else list(known.values()) or entities.search(name, SUGGESTIONS)
+    if not matches:
+        similar = [entity.name for entity in entities_like(entities, name, SUGGESTIONS)]
+        raise NotFound("entity", name, suggestions=similar)
+    if len(matches) > 1:
+        raise Ambiguous(name, sorted(entity.id for entity in matches))
+    return matches[0]
 
 
 def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, pairwise
 
 from clawmem.app.services.documents.listing import docids, every_served, pages
-from clawmem.app.services.documents.records import DocumentReference, provenance_of, title_of
+from clawmem.app.services.documents.records import DocumentReference, place_from, provenance_of
 from clawmem.app.services.retrieval.graph import VisibleEdges
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, Direction, causal_links
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingStore, VectorSearch
 from clawmem.ports.knowledge import Relation, RelationKind, RelationStore
 from clawmem.ports.records import EVERYTHING, Document
@@ -69,34 +69,24 @@ class BuildGraphs:
         self, threshold: float = SIMILAR, progress: Progress = lambda done, total: None
     ) -> BuildReport:
         """
-        Relate every document with vectors to its at most ten nearest ones whose cosine reaches *threshold*.
+        Relate every document with vectors to its at most ten nearest ones whose cosine reaches *threshold*, in (0, 1].
 
         The vector of the whole document is compared with all fragments of others: a long document is similar if one of
         its sections is.
-
-        Raises:
-            InvalidInput: *threshold* is not in (0, 1].
         """
-        if not 0.0 < threshold <= 1.0:
-            raise InvalidInput(
-                "OUT_OF_BOUNDS", f"A threshold of {threshold} makes no sense; choose above 0, at most 1."
-            )
-        return self._write(
-            RelationKind.SEMANTIC,
-            lambda number: nearest_documents(self.embeddings, self.vectors, number, threshold),
-            progress,
-        )
+        nearest = partial(nearest_documents, self.embeddings, self.vectors, threshold=threshold)
+        return self._write(RelationKind.SEMANTIC, nearest, progress)
 
     def _write(
         self, kind: RelationKind, targets: Callable[[int], Sequence[tuple[int, float]]], progress: Progress
     ) -> BuildReport:
-        written_at = iso_utc(self.clock.now_ms())
+        at = iso_utc(self.clock.now_ms())
         total = sum(self.documents.collections().values())
         changed = done = 0
         for batch in pages(self.documents):
             sources = [document.id for document in batch]
             relations = [
-                Relation(source, target, kind, weight, ORIGIN, written_at)
+                Relation(source, target, kind, weight, ORIGIN, at)
                 for source in sources
                 for target, weight in targets(source)
             ]
@@ -155,23 +145,21 @@ class CausalLinks:
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
     ) -> list[CausalLink]:
         """Return the links of *document*, nearest first."""
-        edges = VisibleEdges(self.relations, EVERYTHING, RELATIONS)
-        links = causal_links(document.id, edges, direction, depth)
+        links = causal_links(
+            document.id, VisibleEdges(self.relations, EVERYTHING, RELATIONS), direction, depth
+        )
         documents = self.documents.many(link.document_id for link in links)
         names = docids(self.documents, [*documents.values()])
-        chain = []
-        for link in links:
-            step, origin = documents[link.document_id], link.relation.trust
-            chain.append(
-                CausalLink(
-                    docid=f"#{names[step.id]}",
-                    file=step.display_path,
-                    title=title_of(step),
-                    **provenance_of(origin),
-                    depth=link.depth,
-                    direction=link.direction,
-                    weight=link.relation.weight,
-                    reasoning=without_orders(str(link.relation.metadata.get("reasoning", "")), origin),
-                )
+        return [
+            CausalLink(
+                **place_from(documents[link.document_id], names[link.document_id])
+                | provenance_of(link.relation.trust),
+                depth=link.depth,
+                direction=link.direction,
+                weight=link.relation.weight,
+                reasoning=without_orders(
+                    str(link.relation.metadata.get("reasoning", "")), link.relation.trust
+                ),
             )
-        return chain
+            for link in links
+        ]

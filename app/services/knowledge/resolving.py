@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
@@ -16,6 +15,9 @@ from clawmem.ports.indexes import EmbeddingStore
 from clawmem.ports.knowledge import Entity, EntityStore
 from clawmem.ports.records import Document, EmbedState, FragmentKind
 
+LOOKED_AT = 20  # candidate entities per word of a name
+SEVERAL = 2  # documents; a single one may have capitalized a common word
+BEGINNING = 4  # letters at the start of a word that spelling variants share
 _CARDS = "entities/"  # pages of the own collection that declare their mentions
 
 
@@ -44,24 +46,18 @@ def read(documents: DocumentStore, embeddings: EmbeddingStore, document_id: int)
     document = documents.get(document_id)
     if document is None or document.inactive or waits_for_vectors(embeddings, document):
         return None
-    body = documents.body(document_id) or ""
-    listed = [
-        fragment
+    fields = {
+        fragment.label: fragment.text.partition(": ")[2]
         for fragment in documents.fragments(document_id)
         if fragment.kind is FragmentKind.FRONT_MATTER
-    ]
-    people = people_of({fragment.label: fragment.text.partition(": ")[2] for fragment in listed})
-    return Reading(document, redact(document.title), redact(body), tuple(people))
+    }
+    body = documents.body(document_id) or ""
+    return Reading(document, redact(document.title), redact(body), tuple(people_of(fields)))
 
 
 def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
     """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
     return document.embed_state is EmbedState.PENDING and embeddings.fingerprint() is not None
-
-
-LOOKED_AT = 20  # candidate entities per word of a name
-SEVERAL = 2  # documents; a single one may have capitalized a common word
-BEGINNING = 4  # letters at the start of a word that spelling variants share
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +75,23 @@ class Resolve:
     entities: EntityStore
     people: Collection[str] = ()
 
-    def all(self, names: Iterable[Name]) -> list[Entity]:
+    def all(self, names: Collection[Name]) -> list[Entity]:
         """
         Return the distinct entities that the *names* of one document mean.
 
-        Names of a specific kind are resolved first: the same name without a kind then means the same entity.
+        A name without a kind means the same as that name with one.
         """
-        entities: dict[str, Entity] = {}
-        for name in sorted(names, key=lambda name: is_generic(name.kind)):
-            entity = self(name, entities)
-            entities.setdefault(entity.id, entity)
-        return list(entities.values())
+        specific = {name: tuple(name_words(name.name)) for name in names if not is_generic(name.kind)}
+        others = [name for name in names if tuple(name_words(name.name)) not in specific.values()]
+        entities = [self(name) for name in (*specific, *others)]
+        return list({entity.id: entity for entity in reversed(entities)}.values())[::-1]
 
-    def __call__(self, name: Name, mentioned: Mapping[str, Entity] = MappingProxyType({})) -> Entity:
+    def __call__(self, name: Name) -> Entity:
         """
         Return the entity that one name means.
 
         Among entities of the same name a specific kind precedes a concept. A name of a specific kind never resolves
         to a concept, but creates an entity of that kind.
-
-        Args:
-            mentioned: Entities by id that the same document mentions, stored or not.
         """
         beginnings = sorted({word[:BEGINNING] for word in name_words(name.name)})
         near = [entity for text in beginnings for entity in self.entities.search(text, LOOKED_AT)]
@@ -107,11 +99,14 @@ class Resolve:
             persons = {entity.name for entity in near if entity.kind == PERSON} | set(self.people)
             if person := full_name(name.name, persons):
                 name = Name(person, PERSON)
-        same = self._of_name(name.name, mentioned)
+        same = self.entities.known(ids_of(name.name))
         if is_generic(name.kind) and (only := only_one(name.name, same)):
             return only
-        candidates = {entity.id: entity for entity in (*same.values(), *near)}.values()
-        alike = [entity for entity in candidates if is_same(name, Name(entity.name, entity.kind))]
+        alike = [
+            entity
+            for entity in {entity.id: entity for entity in (*same.values(), *near)}.values()
+            if is_same(name, Name(entity.name, entity.kind))
+        ]
         if not alike:
             return Entity(entity_id(name.name, name.kind), name.name, name.kind)
         best = max(
@@ -129,7 +124,7 @@ class Resolve:
 
     def entity_named(self, name: str) -> Entity:
         """Return the entity that a statement names: the only one of that name, or a concept if kinds conflict."""
-        same = self._of_name(name)
+        same = self.entities.known(ids_of(name))
         if only := only_one(name, same):
             return only
         return Entity(entity_id(name, CONCEPT), name, CONCEPT) if same else self(Name(name))
@@ -141,13 +136,6 @@ class Resolve:
             return True
         persons = [entity.name for entity in self.entities.search(name, LOOKED_AT) if entity.kind == PERSON]
         return full_name(name, persons) is not None
-
-    def _of_name(
-        self, name: str, mentioned: Mapping[str, Entity] = MappingProxyType({})
-    ) -> dict[str, Entity]:
-        """Return the entities whose name has the same words, by id, whether or not a document mentions them."""
-        ids = ids_of(name)
-        return self.entities.known(ids) | {text: mentioned[text] for text in ids if text in mentioned}
 
 
 def merge_concept(entities: EntityStore, entity: Entity) -> None:
