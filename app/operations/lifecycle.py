@@ -114,8 +114,7 @@ def lifecycle_sweep(
         dry_run=dry_run or policy.only_previews, archived=files_of(due), purged=files_of(old)
     )
     if report.dry_run:
-        proposals = lifecycle.proposals()
-        report.pin, report.snooze = files_of(proposals.pin), files_of(proposals.snooze)
+        report.pin, report.snooze = map(files_of, lifecycle.proposals())
         old = []
     elif due:
         lifecycle.sweep(policy, services.caller)
@@ -173,7 +172,7 @@ def lifecycle_restore(
     lifecycle = services.lifecycle
     report = lifecycle.restore(lifecycle.to_restore(query, collection, everything=all), services.caller)
     restored = [titled_file(document) for document in report.restored]
-    return RestoredDocuments(documents=restored, problems=report.sentences())
+    return RestoredDocuments(documents=restored, problems=report.problems)
 
 
 @operation(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import candidates_of, every_served
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import Publisher
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc, read_moment
@@ -20,7 +20,7 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.text.words import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.errors import InvalidInput, NotFound, NotServed
+from clawmem.ports.errors import InvalidInput, NotFound, NotServed, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry, ActJournal
 from clawmem.ports.records import Document, InactiveReason
@@ -70,26 +70,11 @@ class LifecycleStatus:
     policy: ArchivePolicy | None = None
 
 
-class Proposals(NamedTuple):
-    """Served documents that are neither pinned nor snoozed, most surfaced first."""
-
-    pin: tuple[Document, ...] = ()
-    snooze: tuple[Document, ...] = ()
-
-
 class RestoreReport(NamedTuple):
-    """The documents that are served again, and those that stay archived because their files are gone."""
+    """The documents that are served again, and a sentence for each one that stays archived: its file is gone."""
 
     restored: list[Document]
-    without_file: list[Document]
-
-    def sentences(self) -> list[str]:
-        """Return a sentence with the remedy for each document that stays archived."""
-        return [
-            f"{document.display_path} stays archived: its file is gone, so the next update would remove it. "
-            "Put the file back, then restore it again."
-            for document in self.without_file
-        ]
+    problems: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +139,6 @@ class Lifecycle:
         if until_ms <= now_ms:
             raise InvalidInput("OUT_OF_BOUNDS", "A note is snoozed until a day that is still to come.")
         return iso_utc(until_ms)
-
-    # -- archive ------------------------------------------------------------------------------------
 
     def due(self, policy: ArchivePolicy) -> list[Document]:
         """Return the documents that *policy* would archive now, last written first; nothing is changed."""
@@ -240,15 +223,7 @@ class Lifecycle:
         Restoring counts as an access, so that the next sweep does not archive the documents again. Other documents,
         such as forgotten ones, are left unchanged.
         """
-        gone: set[int] = set()
-        for folder in self.folders:
-            paths = {
-                note.path: note.id for note in documents if note.collection == folder.name and note.stamp
-            }
-            scan = scan_folder(self.files, replace(folder, only=frozenset(paths))) if paths else None
-            if scan and scan.root_exists:
-                present = {file.path for file in scan.files}
-                gone |= {number for path, number in paths.items() if path not in present}
+        gone = {note.id for note in documents if self._has_lost_file(note)}
         known = self.documents.many(note.id for note in documents if note.id not in gone)
         archived = [note for note in known.values() if note.inactive is InactiveReason.ARCHIVED]
         archived.sort(key=attrgetter("id"))
@@ -258,9 +233,24 @@ class Lifecycle:
             for document in archived:
                 self.publisher.publish_again(document)
                 self.usage.note([document.id], now)
-        return RestoreReport(archived, [note for note in documents if note.id in gone])
+        problems = [
+            f"{note.display_path} stays archived: its file is gone, so the next update would remove it. "
+            "Put the file back, then restore it again."
+            for note in documents
+            if note.id in gone
+        ]
+        return RestoreReport(archived, problems)
 
-    # -- journal ------------------------------------------------------------------------------------
+    def _has_lost_file(self, document: Document) -> bool:
+        for folder in self.folders if document.stamp else ():
+            if folder.name == document.collection:
+                try:
+                    self.files.read(folder.root, document.path)
+                except SourceMissing:
+                    return True
+                except SourceUnreadable:  # the next pass keeps the document
+                    return False
+        return False
 
     def latest(self, limit: int) -> list[RecordedAct]:
         """Return the latest acts, the last one first."""
@@ -288,7 +278,7 @@ class Lifecycle:
         if entry.act in (Act.PIN, Act.UNPIN):
             self.pin(document, by, why, pinned=entry.act is Act.UNPIN)
         elif entry.act is Act.ARCHIVE:
-            if problems := self.restore([document], by, why).sentences():
+            if problems := self.restore([document], by, why).problems:
                 raise InvalidInput("NOT_UNDOABLE", problems[0])
         elif entry.act is Act.RESTORE:
             self.archive([document], by, lambda document: why)
@@ -303,8 +293,6 @@ class Lifecycle:
             RecordedAct(entry.id, entry.act, files.get(entry.document_id), entry.by, entry.at, entry.why)
             for entry in entries
         ]
-
-    # -- statistics ---------------------------------------------------------------------------------
 
     def status(self, policy: ArchivePolicy | None) -> LifecycleStatus:
         """Return the current statistics."""
@@ -343,8 +331,8 @@ class Lifecycle:
             policy=policy,
         )
 
-    def proposals(self) -> Proposals:
-        """Return up to `MOST` documents of each kind, by the retained record of surfaced documents."""
+    def proposals(self) -> tuple[list[Document], list[Document]]:
+        """Return up to `MOST` documents to pin and to snooze, most surfaced first; pinned and snoozed ones are left out."""
         stats, now = self._surfaced(), self._now()
         free = [
             document
@@ -352,11 +340,8 @@ class Lifecycle:
             if document.inactive is None and not document.is_pinned and not document.is_snoozed(now)
         ]
         free.sort(key=lambda note: (-stats[note.id].recalls, note.display_path))
-        pin, snooze = (
-            tuple([document for document in free if is_candidate(stats[document.id])][:MOST])
-            for is_candidate in (is_pin_candidate, is_snooze_candidate)
-        )
-        return Proposals(pin, snooze)
+        pin = [note for note in free if is_pin_candidate(stats[note.id])]
+        return pin[:MOST], [note for note in free if is_snooze_candidate(stats[note.id])][:MOST]
 
     def _surfaced(self) -> dict[int, RecallStats]:
         return surfaced_stats(self.telemetry.recalls(), CONTEXT_SURFACING)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from clawmem.app.services.indexing.collections import leftover_collections
-from clawmem.app.services.lifecycle.actions import Lifecycle, LifecycleStatus
+from clawmem.app.services.lifecycle.actions import Lifecycle
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
@@ -79,9 +79,20 @@ class Curator:
         duplicates: dict[int, Duplicate] = {}
         for document in unsure[: max(most, 0)]:
             # A note that is kept in favour of another one is no duplicate itself, and vice versa.
-            if document.id not in {duplicate.kept.id for duplicate in duplicates.values()}:
-                for duplicate in self._of(document, duplicates):
-                    duplicates[document.id] = duplicate
+            if any(duplicate.kept.id == document.id for duplicate in duplicates.values()):
+                continue
+            own = significant_words(self.documents.body(document.id) or "")
+            query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
+            hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
+            known = self.documents.many(hit.key.document_id for hit in hits)
+            for hit in hits:
+                other = known.get(hit.key.document_id)
+                if other is None or other.id in {document.id, *duplicates}:
+                    continue
+                overlap = jaccard(own, significant_words(self.documents.body(other.id) or ""))
+                if is_duplicate(lexical_score(hit.score), overlap):
+                    duplicates[document.id] = Duplicate(document, other, overlap)
+                    break
         return list(duplicates.values())
 
     def archive_duplicates(self, duplicates: Sequence[Duplicate], by: str) -> None:
@@ -97,20 +108,6 @@ class Curator:
         }
         documents = [duplicate.document for duplicate in duplicates]
         self.lifecycle.archive(documents, by, lambda document: reasons[document.id])
-
-    def _of(self, document: Document, gone: Collection[int]) -> list[Duplicate]:
-        """Return the duplicate for the best note that says the same, among those that match its title; or none."""
-        own = significant_words(self.documents.body(document.id) or "")
-        query, scope = query_forms(document.title).relaxed, Scope(frozenset({document.collection}))
-        hits = self.lexical.search(query, Grain.DOCUMENT, LOOKED_AT + 1, scope)
-        known = self.documents.many(hit.key.document_id for hit in hits)
-        for hit in hits:
-            other = known.get(hit.key.document_id)
-            if other is not None and other.id not in gone and other.id != document.id:
-                overlap = jaccard(own, significant_words(self.documents.body(other.id) or ""))
-                if is_duplicate(lexical_score(hit.score), overlap):
-                    return [Duplicate(document, other, overlap)]
-        return []
 
     def examine(
         self,
@@ -133,6 +130,17 @@ class Curator:
         status = self.lifecycle.status(policy)
         is_found = top_score > GOOD or not status.active
         idle, duplicates = len(self.lifecycle.due(policy)) if policy else 0, len(self.duplicates())
+        unused = status.never_accessed / max(1, status.active)
+        advice = {
+            "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild.": not is_found,
+            f"{idle} notes are idle by the policy: clawmem archive --dry-run names them.": idle,
+            f"{duplicates} unsure notes say what others say: clawmem maintain consolidate --dry-run.": duplicates,
+            f"{status.pin_candidates} notes are wanted again and again, {status.snooze_candidates} surface without "
+            "any use: clawmem archive --dry-run names them.": status.pin_candidates
+            + status.snooze_candidates,
+            f"{unused:.0%} of the notes were never of use: clawmem report shows which.": status.active > MANY
+            and unused > OFTEN_UNUSED,
+        }
         return CuratorReport(
             timestamp=iso_utc(self.clock.now_ms()),
             health={
@@ -151,26 +159,8 @@ class Curator:
             collections={
                 "total": len(self.documents.collections()),
                 "orphaned": sorted(leftover_collections(self.documents, configured)),
-                "neverAccessedPct": round(100 * status.never_accessed / max(1, status.active), 1),
+                "neverAccessedPct": round(100 * unused, 1),
             },
-            actions=[*problems, *_recommended(status, idle, duplicates, is_found=is_found)],
+            actions=[*problems, *(sentence for sentence, is_due in advice.items() if is_due)],
             written_to=written_to,
         )
-
-
-def _recommended(status: LifecycleStatus, idle: int, duplicates: int, *, is_found: bool) -> Iterator[str]:
-    """Yield recommendations, one sentence each with the command; none of them is carried out automatically."""
-    if not is_found:
-        yield "The latest note is not found by its own title: clawmem doctor, then clawmem rebuild."
-    if idle:
-        yield f"{idle} notes are idle by the policy: clawmem archive --dry-run names them."
-    if duplicates:
-        yield f"{duplicates} unsure notes say what others say: clawmem maintain consolidate --dry-run names them."
-    if status.pin_candidates or status.snooze_candidates:
-        yield (
-            f"{status.pin_candidates} notes are wanted again and again, {status.snooze_candidates} surface without "
-            "any use: clawmem archive --dry-run names them."
-        )
-    unused = status.never_accessed / max(1, status.active)
-    if status.active > MANY and unused > OFTEN_UNUSED:
-        yield f"{unused:.0%} of the notes were never of use: clawmem report shows which."
