@@ -85,6 +85,11 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
             yield "  last failure", f"{when}; {WITHOUT[failure.role]}.{since}"
+    if isinstance(report, Statistics):
+        yield "facts", report.facts
+        yield "past review", f"{report.stale_documents} documents"
+        yield "accesses", f"{report.average_access_count} a document"
+        yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -97,7 +102,7 @@ def status(services: Services) -> StatusReport:
     return services.status()
 
 
-@operation(Effect.READS, route="/index-stats", commands=(Command("status", "--full"),))
+@operation(Effect.READS, text=_status_text, route="/index-stats", commands=(Command("status", "--full"),))
 def index_stats(services: Services) -> Statistics:
     """Show the vault in numbers, and its last sessions."""
     return services.status.statistics()

@@ -56,7 +56,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("build_graphs", {"graph_types": ["temporal"]}, "temporal: "),
     ("find_causal_links", {"docid": REDIS}, "No causes or effects"),
     ("status", {}, "documents"),
-    ("index_stats", {}, "total documents"),
+    ("index_stats", {}, "past review"),
     ("list_vaults", {}, "spare"),
     ("list", {"limit": 2}, ".md"),
     ("profile", {}, ""),

@@ -24,8 +24,7 @@ from clawmem.ports.sessions import Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Receipts, Telemetry
 
-RECENT = 5
-DAY = len("2026-03-31")
+RECENT = 5  # sessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,27 +57,17 @@ class StatusReport:
     relations: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Statistics:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics(StatusReport):
     """
-    The vault in numbers; ``collections`` is their number.
+    The vault in numbers.
 
-    ``stale_documents`` are past their review date, ``notes`` have generated notes, ``facts`` hold. ``recent_sessions``
-    are the latest ones, newest first.
+    ``stale_documents`` are past their review date, ``facts`` hold. ``recent_sessions`` are the latest ones, newest first.
     """
 
-    total_documents: int
-    needs_embedding: int
-    has_vectors: bool
-    collections: int
-    content_types: dict[str, int]
     stale_documents: int
     average_access_count: float
-    notes: int
     facts: int
-    relations: dict[str, int]
-    recorded_questions: int
-    receipts: int
     recent_sessions: list[Session]
 
 
@@ -130,21 +119,14 @@ class Status:
 
     def statistics(self) -> Statistics:
         """Return the vault in numbers. Raises `VaultError` if the vault cannot be read."""
-        report, today = self(), iso_utc(self.clock.now_ms())[:DAY]
+        report = self()
+        day = len("2026-03-31")
         served = [(document.review_by, document.access_count) for document in every_served(self.documents)]
         return Statistics(
-            total_documents=report.documents,
-            needs_embedding=report.embeddings.pending,
-            has_vectors=report.embeddings.stored > 0,
-            collections=len(report.collections),
-            content_types=report.content_types,
-            stale_documents=sum(bool(day) and str(day)[:DAY] < today for day, _ in served),
+            **{name: getattr(report, name) for name in StatusReport.__slots__},
+            stale_documents=sum(bool(review) and str(review)[:day] < report.at[:day] for review, _ in served),
             average_access_count=round(sum(number for _, number in served) / max(1, len(served)), 2),
-            notes=report.notes.notes,
             facts=sum(self.triples.counts().values()),
-            relations=report.relations,
-            recorded_questions=report.recalls,
-            receipts=report.receipts,
             recent_sessions=self.sessions.recent(RECENT),
         )
 
