@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, permutations
@@ -65,11 +64,8 @@ class FeedbackLoop:
         if news is None:
             return Feedback()
         surfaced, referenced = 0, dict[int, list[int]]()
-        # The first new messages may still answer the last prompt before them.
-        earlier = (message for message in reversed(news.part.messages) if message.line <= news.seen.line)
-        answer_to = answers(news.fresh, next((m.prompt_id for m in earlier if m.prompt_id), ""))
         for recall in self.telemetry.of_session(session.id):
-            if answer := answer_to(recall):
+            if answer := answer_to(recall, news.part.messages):
                 new = [hit.document_id for hit in recall.hits if not hit.was_referenced]
                 documents = self.documents.many(new)
                 surfaced += len(documents)
@@ -81,22 +77,19 @@ class FeedbackLoop:
         try:
             with self.transactions.writing():
                 reader.finish(session, news)
-                for numbers in referenced.values():
-                    self._learn(sorted(numbers))
+                at = iso_utc(self.clock.now_ms())
+                for numbers in map(sorted, referenced.values()):
+                    self.usage.note(numbers, at)
+                    self.relations.put(
+                        Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
+                        for source, target in permutations(numbers, 2)
+                    )
         except CursorConflict:
             return Feedback()
         for recall_id, numbers in referenced.items():
             with suppress(VaultError):  # marks in the telemetry are best effort; usage is stored already
                 self.telemetry.mark_referenced(recall_id, numbers)
         return Feedback(surfaced, tuple(dict.fromkeys(chain.from_iterable(referenced.values()))))
-
-    def _learn(self, used_together: Sequence[int]) -> None:
-        at = iso_utc(self.clock.now_ms())
-        self.usage.note(used_together, at)
-        self.relations.put(
-            Relation(source, target, RelationKind.USAGE, origin=READER, created_at=at)
-            for source, target in permutations(used_together, 2)
-        )
 
 
 def is_referenced(document: Document, answer: str) -> bool:
@@ -114,26 +107,19 @@ def is_referenced(document: Document, answer: str) -> bool:
     )
 
 
-def answers(messages: Iterable[TranscriptMessage], before: str = "") -> Callable[[Recall], str]:
+def answer_to(recall: Recall, messages: Iterable[TranscriptMessage]) -> str:
     """
-    Return a function for the assistant's answer to a recall: by the client's prompt id, or else by the prompt's text.
+    Return the assistant's answer to a recall: by the client's prompt id, or else by the prompt's text.
 
-    Text before the first prompt replies to the prompt with the id *before*. Of equal texts the last prompt counts.
+    Of equal texts the last prompt counts.
     """
-    by_id: dict[str, list[str]] = defaultdict(list)
-    by_text: dict[str, list[str]] = {}
-    prompt, texts = before, list[str]()
+    texts: list[str] = []
+    is_asked = False
     for message in messages:
+        is_same = message.prompt_id == recall.prompt_id
         if message.speaker is Speaker.USER:
-            prompt, texts = message.prompt_id, []
-            by_text[query_hash(message.text)] = texts
-        else:
-            prompt = message.prompt_id or prompt
-            by_id[prompt].append(message.text)
+            is_asked = is_same if recall.prompt_id else query_hash(message.text) == recall.query_hash
+            texts = [] if is_asked and not recall.prompt_id else texts
+        elif is_same if recall.prompt_id and message.prompt_id else is_asked:
             texts.append(message.text)
-
-    def answer(recall: Recall) -> str:
-        replies = by_id.get(recall.prompt_id) if recall.prompt_id else by_text.get(recall.query_hash)
-        return "\n".join(replies or ())
-
-    return answer
+    return "\n".join(texts)

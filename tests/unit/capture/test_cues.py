@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.capture.feedback import answers
+from clawmem.app.services.capture.feedback import answer_to
 from clawmem.app.services.retrieval.receipts import query_hash
 from clawmem.domain.capture.contradiction import Verdict, lowered, revises, verdict
 from clawmem.domain.capture.cues import kind_of
@@ -122,10 +122,9 @@ def test_answers_by_text() -> None:
     """Of equal prompts the last counts; what stands before the first prompt answers none."""
     messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"), (U, "one"), (A, "again"))
 
-    answer = answers(messages)
     recall = Recall("", "", query_hash("one"), 0.0, 0)
-    assert answer(recall) == "again"
-    assert answer(recall._replace(query_hash=query_hash("two"))) == ""
+    assert answer_to(recall, messages) == "again"
+    assert answer_to(recall._replace(query_hash=query_hash("two")), messages) == ""
 
 
 def test_handoff_by_rules() -> None:
