@@ -11,9 +11,10 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.fields import Limit, Names, listed
 from clawmem.app.operations.indexing import PERSON, embed_new
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.services.capture.memories import AGENT, LAST, MOST_CHARACTERS, NAME_CHARS, TOPIC, DiaryEntry
+from clawmem.app.services.capture.memories import AGENT, LAST, NAME_CHARS, TOPIC, DiaryEntry
 from clawmem.app.services.capture.remembering import NewNote
 from clawmem.app.services.documents.records import DocumentReference, place_of
+from clawmem.domain.capture.remembering import MOST_CHARACTERS
 from clawmem.domain.security.secrets import find_secrets
 from clawmem.ports.records import Origin
 

@@ -10,6 +10,7 @@ from itertools import chain, count
 
 from clawmem.domain.briefing.packing import shortened
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import one_line
 
 FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
 MOST_CHARACTERS = 100_000  # of a text
@@ -49,9 +50,9 @@ def checked_text(text: str) -> str:
 
 
 def checked_name(what: str, name: str) -> str:
-    """Return *name*, a title or a tag, without blanks around it; raise `InvalidInput` if it is not one line of text."""
+    """Return *name*, such as a title or a tag, without blanks around it; raise `InvalidInput` if it is not one line of text."""
     name = name.strip()
-    if not name or "\n" in name or _CONTROL.search(name):
+    if not name or one_line(name) != name:
         raise InvalidInput(
             "INVALID_INPUT",
             f"The {what} is empty, or has a line break or a control character. Write it on one line.",

@@ -23,14 +23,14 @@ from clawmem.domain.capture.notes import (
     payload,
     source,
 )
+from clawmem.domain.capture.remembering import checked_name, checked_text
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import Claims, DerivationStore, DocumentStore, Property
-from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document, Origin, Scope, least_trusted, one_line
+from clawmem.ports.records import Document, Origin, Scope, least_trusted
 from clawmem.ports.sessions import CaptureStore, Sighting
 from clawmem.ports.storage import Transactions
 
@@ -156,7 +156,6 @@ DIARY_CONFIDENCE = 0.7
 AGENT = "agent"
 TOPIC, TOPIC_CHARS = "general", 60
 NAME_CHARS = 100  # of a writer or a topic
-MOST_CHARACTERS = 100_000  # of an entry
 LAST = 10
 
 
@@ -189,13 +188,11 @@ class Diary:
         Raises:
             InvalidInput: the entry is blank, or the topic or the writer is no name on one line. VaultError: nothing was stored.
         """
-        for part, name in (("topic", topic), ("agent", agent)):
-            if one_line(name) != name:
-                message = f"The {part} has a line break or a control character. Give a name on one line."
-                raise InvalidInput("INVALID_INPUT", message)
-        text = entry.strip()
-        if not text:
-            raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
+        topic, agent, text = (
+            checked_name("topic", topic),
+            checked_name("agent", agent),
+            checked_text(entry).strip(),
+        )
         title = " ".join(text.split())[:TITLE_CHARS]
         with self.transactions.writing():
             paths = (diary_path(self.clock.now_ms() + later, topic) for later in count())
@@ -204,17 +201,11 @@ class Diary:
         return self.documents.many([number])[number]
 
     def read(self, last: int = LAST, agent: str = "") -> list[DiaryEntry]:
-        """
-        Return the newest *last* entries, of one agent or of all.
-
-        Raises:
-            InvalidInput: *last* is below 1.
-        """
-        if last < 1:
-            raise InvalidInput("OUT_OF_BOUNDS", f"{last} entries cannot be read; choose 1 or more.")
+        """Return the newest *last* entries, of one agent or of all."""
         own = self.documents.latest(Scope(frozenset({COLLECTION})))
         entries = [note for note in own if note.path.startswith(f"{DIARY}/") and agent in ("", note.domain)]
         newest = sorted(entries, key=lambda entry: entry.path, reverse=True)[:last]
+        bodies = self.documents.bodies([note.id for note in newest])
         return [
             DiaryEntry(
                 note.id,
@@ -223,7 +214,7 @@ class Diary:
                 note.authored_at,
                 note.modified_at,
                 note.domain or "",
-                self.documents.body(note.id) or "",
+                bodies.get(note.id, ""),
             )
             for note in newest
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -96,9 +96,7 @@ class Remember:
         tags = [checked_name("tag", tag.lstrip("#")) for tag in note.tags]
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
-        alike = [] if anyway else [*self._alike(text)]
-        newer = current_successors(self.documents, self.successions, [document.id for document, _ in alike])
-        if known := _stated(text, past, alike, newer):
+        if not anyway and (known := self._known(text, past)):
             return known
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
@@ -118,37 +116,29 @@ class Remember:
             raise ConfigError(
                 "No collections yet, so there is no folder for the note. Run: clawmem collection add PATH"
             )
-        home = self._collection_of_inbox(folders)
-        if not name:
-            if home is None and len(folders) > 1:
-                raise InvalidInput(
-                    "INVALID_INPUT",
-                    f"There are several collections: {', '.join(folder.name for folder in folders)}. Name one (--in NAME, or "
-                    "the parameter collection), or set inbox: FOLDER in the config file.",
+        inbox, home = PurePath(self.inbox), None
+        if inbox.is_absolute():
+            around = [folder for folder in folders if inbox.is_relative_to(folder.root)]
+            home = max(around, key=lambda folder: len(root_of(folder)), default=None)  # the innermost
+            if home is None:
+                roots = ", ".join(folder.root for folder in folders)
+                raise ConfigError(
+                    f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of "
+                    f"them: {roots}"
                 )
-            chosen = home or folders[0]
-        else:
-            known = {folder.name: folder for folder in folders}
-            if name not in known:
-                raise NotFound("collection", name, suggestions=sorted(known))
-            chosen = known[name]
+        known = {folder.name: folder for folder in folders}
+        if name and name not in known:
+            raise NotFound("collection", name, suggestions=sorted(known))
+        if not name and home is None and len(folders) > 1:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"There are several collections: {', '.join(known)}. Name one (--in NAME, or the parameter collection), or "
+                "set inbox: FOLDER in the config file.",
+            )
+        chosen = known[name] if name else home or folders[0]
         if home is None:
             return chosen, self.inbox or FOLDER
-        below = PurePath(self.inbox).relative_to(home.root).as_posix()
-        return chosen, below if chosen is home else FOLDER
-
-    def _collection_of_inbox(self, folders: Sequence[Folder]) -> Folder | None:
-        """Return the innermost collection that has the absolute inbox; ``None`` for an inbox below each collection."""
-        inbox = PurePath(self.inbox)
-        if not inbox.is_absolute():
-            return None
-        around = [folder for folder in folders if inbox.is_relative_to(folder.root)]
-        if not around:
-            raise ConfigError(
-                f"inbox: {self.inbox} is in no collection, so its notes would not be found. Choose a folder in one of them: "
-                f"{', '.join(folder.root for folder in folders)}"
-            )
-        return max(around, key=lambda folder: len(root_of(folder)))
+        return chosen, inbox.relative_to(home.root).as_posix() if chosen is home else FOLDER
 
     def _superseded(self, address: str, folder: Folder) -> Document | None:
         if not address:
@@ -167,17 +157,24 @@ class Remember:
             raise InvalidInput("NOT_SAVED", message)
         return document
 
-    def _alike(self, text: str) -> Iterator[tuple[Document, str]]:
-        """Yield the verified notes that are closest to *text*, each with its body."""
+    def _known(self, text: str, past: Document | None) -> SavedNote | None:
+        """Return the verified note that states *text* already; one to be superseded only if its text is the same."""
         query = query_forms(text[:ASKED_CHARACTERS]).relaxed
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
         hits = [hit for grain in grains for hit in self.lexical.search(query, grain, LOOKED_AT)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))
-        known, bodies = self.documents.many(numbers), self.documents.bodies(numbers)
+        documents, bodies = self.documents.many(numbers), self.documents.bodies(numbers)
+        newer = current_successors(self.documents, self.successions, numbers)
         for number in numbers:
-            document = known.get(number)
-            if document and not document.inactive and is_verified(document.origin):
-                yield document, bodies.get(number, "")
+            document, body = documents.get(number), bodies.get(number, "")
+            if document is None or document.inactive or number in newer or not is_verified(document.origin):
+                continue
+            if past and number == past.id and body.strip() != text:
+                continue
+            if line := restating_line(text, body):
+                is_part = document.stamp is not None and is_longer_note(text, body)
+                return SavedNote(document, document.body_line + line - 1, is_part=is_part)
+        return None
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""
@@ -195,16 +192,3 @@ class Remember:
             )
             raise InvalidInput("NOT_INDEXED", f"Nothing was saved: {why}")
         return document
-
-
-def _stated(
-    text: str, past: Document | None, alike: Sequence[tuple[Document, str]], newer: Collection[int]
-) -> SavedNote | None:
-    """Return the note that states *text* already; one to be superseded only if its text is the same."""
-    for document, body in alike:
-        if document.id in newer or (past and document.id == past.id and body.strip() != text):
-            continue
-        if line := restating_line(text, body):
-            is_part = document.stamp is not None and is_longer_note(text, body)
-            return SavedNote(document, document.body_line + line - 1, is_part=is_part)
-    return None
