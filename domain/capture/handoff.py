@@ -9,7 +9,7 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note
 from clawmem.domain.capture.sentences import sentences, spoken_text
-from clawmem.domain.knowledge.llm_answer import TEXTS, object_schema
+from clawmem.domain.knowledge.llm_answer import TEXTS, ModelTask, object_schema
 from clawmem.ports.sessions import Speaker, TranscriptMessage
 
 MOST_FILES = 20
@@ -30,7 +30,8 @@ SECTIONS = {
 _NOTHING = "Nothing noted."
 _OUTCOME = ("learned", "done", "files", "next")  # a request and read files alone do not justify a handoff
 _NAMED_BY_MODEL = [name for name in SECTIONS if name != "files"]
-SCHEMA = object_schema(" ".join(_NAMED_BY_MODEL), **dict.fromkeys(_NAMED_BY_MODEL, TEXTS))
+_SCHEMA = object_schema(" ".join(_NAMED_BY_MODEL), **dict.fromkeys(_NAMED_BY_MODEL, TEXTS))
+HANDOFF = ModelTask("handoff", _SCHEMA, 0.3, 1000)
 
 
 def prompt(conversation: str) -> str:

@@ -14,6 +14,7 @@ from clawmem.domain.knowledge.llm_answer import (
     NUMBER,
     TEXT,
     TEXTS,
+    ModelTask,
     enum_schema,
     is_placeholder,
     list_schema,
@@ -26,7 +27,6 @@ MESSAGES = 100  # the latest messages
 USER_CHARS = 200
 ASSISTANT_CHARS = 500
 TRANSCRIPT_CHARS = 8000  # 2000 tokens of four characters
-MAX_TOKENS = 2000
 TEMPERATURE = 0.3
 LEAST_MODEL_CONFIDENCE = 0.7  # of a verdict
 SHORTEST_FACT = 5
@@ -41,9 +41,8 @@ _OBSERVATION = {
     **dict.fromkeys(("facts", "concepts"), TEXTS),
     "triples": TRIPLES,
 }
-OBSERVER = object_schema(
-    "observations", observations=list_schema(object_schema("type title quote", **_OBSERVATION))
-)
+_OBSERVATIONS = list_schema(object_schema("type title quote", **_OBSERVATION))
+OBSERVE = ModelTask("observe", object_schema("observations", observations=_OBSERVATIONS), TEMPERATURE, 2000)
 
 
 def transcript_excerpt(messages: Sequence[TranscriptMessage]) -> str:
@@ -121,8 +120,8 @@ def _flat(text: str) -> str:
 
 # -- verdicts -----------------------------------------------------------------------------------------
 
-JUDGE_TOKENS = 60
-JUDGE = object_schema("relation confidence", relation=enum_schema(Verdict), confidence=NUMBER)
+_RELATION = object_schema("relation confidence", relation=enum_schema(Verdict), confidence=NUMBER)
+JUDGE = ModelTask("judge", _RELATION, TEMPERATURE, 60)
 
 
 def judge_prompt(new: str, old: str) -> str:
@@ -145,11 +144,11 @@ def read_verdict(value: Mapping[str, Any] | None) -> Verdict:
 
 LEAST_FACTS = 2
 LEAST_CONFIDENCE = 0.6
-CAUSES_TOKENS = 600
 _REASONING_CHARS = 500
 _ENDS = ("source_fact_idx", "target_fact_idx")
 _LINK = {**{name: INTEGER for name in _ENDS}, "confidence": NUMBER, "reasoning": TEXT}
-CAUSES = object_schema("links", links=list_schema(object_schema(" ".join((*_ENDS, "confidence")), **_LINK)))
+_LINKS = list_schema(object_schema(" ".join((*_ENDS, "confidence")), **_LINK))
+CAUSES = ModelTask("causes", object_schema("links", links=_LINKS), TEMPERATURE, 600)
 
 
 class Fact(NamedTuple):

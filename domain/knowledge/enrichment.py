@@ -21,6 +21,7 @@ from clawmem.domain.knowledge.llm_answer import (
     NUMBER,
     TEXT,
     TEXTS,
+    ModelTask,
     enum_schema,
     list_schema,
     object_schema,
@@ -30,7 +31,6 @@ from clawmem.domain.knowledge.triples import PREDICATES, TRIPLES, Statement, rea
 from clawmem.domain.text.vocabulary import STOP_WORDS
 from clawmem.domain.text.words import words
 from clawmem.ports.knowledge import RelationKind
-from clawmem.ports.models import JsonSchema
 
 KEYWORDS, TAGS = 7, 5
 CONSIDERED = 40  # most frequent words whose rarity is looked up
@@ -46,15 +46,6 @@ LEAST_SURE = 0.5  # a link with lower confidence is ignored
 LINK_KINDS = (RelationKind.SEMANTIC, RelationKind.SUPPORTING, RelationKind.CONTRADICTS)
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
-
-
-class ModelTask(NamedTuple):
-    """Parameters of a model request for one purpose."""
-
-    purpose: str
-    schema: JsonSchema
-    temperature: float
-    max_tokens: int
 
 
 class Content(NamedTuple):

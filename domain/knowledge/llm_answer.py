@@ -60,6 +60,15 @@ def list_schema(items: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": items}
 
 
+class ModelTask(NamedTuple):
+    """Parameters of a model request for one purpose."""
+
+    purpose: str
+    schema: JsonSchema
+    temperature: float
+    max_tokens: int
+
+
 class Fit(NamedTuple):
     """The part of a value that fits a schema, or the problem, in words that a model understands."""
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import DAY_MS
-from clawmem.domain.knowledge.enrichment import ModelTask
-from clawmem.domain.knowledge.llm_answer import BOOLEAN, NUMBER, TEXT, list_schema, object_schema
+from clawmem.domain.knowledge.llm_answer import BOOLEAN, NUMBER, TEXT, ModelTask, list_schema, object_schema
 from clawmem.ports.records import Document
 
 CONSOLIDATED = "consolidated"  # tag of observations that replace several others

@@ -113,10 +113,8 @@ class DecisionExtractor:
         causes: list[observations.Cause] = []
         if generator and (facts := observations.facts_of(notes)):
             prompt = observations.causes_prompt(facts)
-            schema, most = observations.CAUSES, observations.CAUSES_TOKENS
-            causes = observations.read_causes(
-                model_answer(generator, self.left, prompt, schema, most).value, facts
-            )
+            value, _ = model_answer(generator, self.left, observations.CAUSES, prompt)
+            causes = observations.read_causes(value, facts)
         try:
             with self.transactions.writing():
                 report = self._store(notes, conflicts, causes, session)
@@ -133,8 +131,7 @@ class DecisionExtractor:
         if self.generator is None:
             return by_rules, ""
         prompt = observations.observer_prompt(redact(observations.transcript_excerpt(news.fresh)))
-        schema, most = observations.OBSERVER, observations.MAX_TOKENS
-        value, failure = model_answer(self.generator, self.left, prompt, schema, most)
+        value, failure = model_answer(self.generator, self.left, observations.OBSERVE, prompt)
         if notes := observations.read_notes(value, news.fresh):
             quotes = "\n".join(note.quote for note in notes)
             failures = [note for note in by_rules if note.kind is Kind.ANTIPATTERN]
@@ -179,8 +176,7 @@ class DecisionExtractor:
                 answer = verdict(note.quote, sightings[0].quote, 1 if is_own else 2)
                 if generator and not is_own:
                     prompt = observations.judge_prompt(note.quote, sightings[0].quote)
-                    schema, most = observations.JUDGE, observations.JUDGE_TOKENS
-                    value, failure = model_answer(generator, self.left, prompt, schema, most)
+                    value, failure = model_answer(generator, self.left, observations.JUDGE, prompt)
                     answer = answer if failure else observations.read_verdict(value)
                 if answer is not Verdict.NONE:
                     yield Conflict(note, document, answer, is_own)

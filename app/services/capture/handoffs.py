@@ -37,7 +37,6 @@ from clawmem.ports.sessions import CaptureStore, SessionStore, TranscriptMessage
 from clawmem.ports.storage import Transactions
 
 CONTENT_TYPE = "handoff"
-MAX_TOKENS = 1000
 MOST_CHARACTERS = 20_000  # of a summary
 
 
@@ -132,7 +131,7 @@ class Handoffs:
         sections, degraded = plain, ""
         if self.generator is not None:
             prompt = handoff.prompt(redact(observations.transcript_excerpt(messages)))
-            value, degraded = model_answer(self.generator, self.left, prompt, handoff.SCHEMA, MAX_TOKENS)
+            value, degraded = model_answer(self.generator, self.left, handoff.HANDOFF, prompt)
             if value and any(value.values()):
                 conversation = "\n".join(message.text for message in messages)
                 written = {

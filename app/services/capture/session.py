@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from clawmem.domain.capture.observations import TEMPERATURE
-from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.knowledge.llm_answer import ModelTask, json_answer
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.errors import ModelError
-from clawmem.ports.models import Generator, JsonSchema
+from clawmem.ports.models import Generator
 from clawmem.ports.sessions import (
     BEGINNING,
     CaptureStore,
@@ -58,22 +57,18 @@ class ModelAnswer(NamedTuple):
     failure: str = ""
 
 
-def model_answer(
-    generator: Generator, left: Left, prompt: str, schema: JsonSchema, max_tokens: int
-) -> ModelAnswer:
-    """Return the model's answer in the shape of *schema*, see `json_answer`."""
+def model_answer(generator: Generator, left: Left, task: ModelTask, prompt: str) -> ModelAnswer:
+    """Return the model's answer to the *prompt* of a task, see `json_answer`."""
 
     def ask(text: str) -> str:
+        timeout_s = max(0.0, left() - LEAST_S)
+        most, temperature, schema = task.max_tokens, task.temperature, task.schema
         return generator.generate(
-            text,
-            timeout_s=max(0.0, left() - LEAST_S),
-            max_tokens=max_tokens,
-            temperature=TEMPERATURE,
-            schema=schema,
+            text, timeout_s=timeout_s, max_tokens=most, temperature=temperature, schema=schema
         )
 
     try:
-        return ModelAnswer(json_answer(ask, prompt, schema))
+        return ModelAnswer(json_answer(ask, prompt, task.schema))
     except ModelError as error:
         return ModelAnswer(failure=str(error))
 

@@ -10,11 +10,10 @@ from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
 from clawmem.domain.capture.cues import Kind
 from clawmem.domain.capture.notes import Note, note_body, notes_by_rules
-from clawmem.domain.capture.observations import OBSERVER, TEMPERATURE, observer_prompt, read_notes
+from clawmem.domain.capture.observations import OBSERVE, observer_prompt, read_notes
 from clawmem.domain.conversations.places import CONVERSATION, fact_path
 from clawmem.domain.conversations.units import messages_of
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.security.injections import has_injection
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.documents import DocumentStore
@@ -28,7 +27,7 @@ MOST_ASKED = 20  # conversations in one run with a model
 SHOWN = 3_000  # characters of a conversation that a model is shown
 CONFIDENCE = 0.7
 KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
-TASK = ModelTask(WRITER, OBSERVER, TEMPERATURE, 1200)
+TASK = OBSERVE._replace(purpose=WRITER, max_tokens=1200)
 
 
 @dataclass(slots=True)

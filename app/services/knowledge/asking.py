@@ -10,8 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.knowledge.enrichment import ModelTask
-from clawmem.domain.knowledge.llm_answer import fitted, json_answer, read_json
+from clawmem.domain.knowledge.llm_answer import ModelTask, fitted, json_answer, read_json
 from clawmem.domain.text.words import token_count
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError

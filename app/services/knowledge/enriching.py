@@ -22,12 +22,12 @@ from clawmem.domain.knowledge.enrichment import (
     NEIGHBOURS,
     NOTE,
     Content,
-    ModelTask,
     entity_weight,
     least_rarity,
     rarity,
 )
 from clawmem.domain.knowledge.entities import is_generic
+from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.domain.knowledge.names import Name, cap_of, names_in
 from clawmem.domain.knowledge.triples import confidence_of
 from clawmem.domain.maintenance.selection import newest_first

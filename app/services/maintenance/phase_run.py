@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from clawmem.app.services.knowledge.asking import Ask, DailyLimitReached
-from clawmem.domain.knowledge.enrichment import ModelTask
+from clawmem.domain.knowledge.llm_answer import ModelTask
 from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.journal import Run
 from clawmem.ports.storage import Transactions

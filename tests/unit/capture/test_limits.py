@@ -63,7 +63,7 @@ def test_what_an_observer_is_told() -> None:
     assert ("<0>" in many, "<1>" in many, "<100>" in many) == (False, True, True)
     assert len(long) <= 2000 * 4
     assert "<100>" in observer_prompt(many)
-    assert (observations.MAX_TOKENS, observations.TEMPERATURE) == (2000, 0.3)
+    assert (observations.OBSERVE.max_tokens, observations.OBSERVE.temperature) == (2000, 0.3)
 
 
 def test_what_an_observer_is_believed() -> None:
