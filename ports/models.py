@@ -214,7 +214,8 @@ class ModelFailures(Protocol):
         """Return the last failure of every role that has one, in the order of the roles."""
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cost:
     """Cost of one model for one purpose, on one day or (``day`` is empty) in total; tokens may be estimated."""
 
     day: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import astuple
 from hashlib import sha256
 from itertools import groupby
 
@@ -172,7 +173,7 @@ class SqliteLedger(Store):
     """``CostLedger`` in a table of the vault."""
 
     def charge(self, cost: Cost) -> None:
-        self._db.write(_CHARGE, cost)
+        self._db.write(_CHARGE, astuple(cost))
 
     def calls_on(self, day: str) -> int:
         return int(self._db.value("select coalesce(sum(calls), 0) from model_costs where day = ?", (day,)))

@@ -172,9 +172,9 @@ _EMPTY: tuple[object, ...] = (None, "", [], {})
 def fields_text(record: Mapping[str, object]) -> Iterator[str]:
     """Yield a line with name and value for each field of *record* that has a value."""
     for name, value in record.items():
+        if isinstance(value, Mapping):
+            value = [f"{key} {part}" for key, part in value.items() if part]
         if value not in _EMPTY and name != "remarks":  # interfaces show those at the end
-            if isinstance(value, Mapping):
-                value = [f"{key} {part}" for key, part in value.items() if part]
             shown = ", ".join(map(str, value)) if isinstance(value, list) else value
             yield f"{name.replace('_', ' ')}: {shown}"
 

@@ -55,8 +55,8 @@ class TestReflection:
 
         found = reflect(vault.documents, vault.usage, ManualClock(), 14)
 
-        assert paths(found.decisions) == ["d1.md", "d2.md", "d3.md"]
-        assert paths(found.antipatterns) == ["l1.md", "l2.md", "l3.md"]
+        assert [one.file for one in found.decisions] == ["notes/d1.md", "notes/d2.md", "notes/d3.md"]
+        assert [one.file for one in found.antipatterns] == ["notes/l1.md", "notes/l2.md", "notes/l3.md"]
         assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 3)]
         note(vault, "copy.md", "Keep the slot hold.", 1, content_type="decision")
         assert reflect(vault.documents, vault.usage, ManualClock(), 14).phrases[0].times == 3

@@ -13,7 +13,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.models import HashingEmbedder, ScriptedGenerator
 from clawmem.app.services.leases import WorkLease
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lanes import Lanes, summarize_run
+from clawmem.app.services.maintenance.lanes import Lanes
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.model import LaneSettings
 from clawmem.domain.documents.times import iso_utc
@@ -73,7 +73,8 @@ def world(vault: Vault) -> World:
 def test_the_light_lane_says_what_it_would_do(world: World) -> None:
     """In a dry run it merges nothing; every phase of both runs is written down, with what was decided."""
     seen = world.lanes(LaneSettings(dry_run=True)).tick(LaneName.LIGHT)
-    assert "consolidate: 2 looked at, 0 made, 0 refused (dry run)" in map(summarize_run, seen)
+    [merging] = [run for run in seen if run.phase == "consolidate"]
+    assert (merging.selected, merging.created, merging.metrics["dry_run"]) == (2, 0, True)
     assert len(world.served()) == 2
 
     done = world.lanes().tick(LaneName.LIGHT)

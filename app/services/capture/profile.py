@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from clawmem.app.services.capture.visibility import DAY, applying_elsewhere, day_of, may_show
+from clawmem.app.services.documents.records import TitledFile, titled_file
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.profile import (
     DECISIONS,
@@ -104,10 +105,10 @@ LEAST_TOGETHER = 3
 
 @dataclass(frozen=True, slots=True)
 class DocumentPair:
-    """Two served documents, ordered by id, and how often both were used in the same turn."""
+    """The files of two served documents, ordered by id, and how often both were used in the same turn."""
 
-    one: Document
-    other: Document
+    one: str
+    other: str
     count: int
 
 
@@ -121,9 +122,9 @@ class Reflection:
     """
 
     days: int
-    decisions: list[Document]
+    decisions: list[TitledFile]
     phrases: list[Phrase]
-    antipatterns: list[Document]
+    antipatterns: list[TitledFile]
     together: list[DocumentPair]
 
 
@@ -134,18 +135,18 @@ def reflect(documents: DocumentStore, usage: UsageStore, clock: Clock, days: int
     recent = [document for document in served.values() if document.authored_at >= since]
     decisions = [note for note in recent if note.content_type == "decision"][:LISTED_DECISIONS]
     pairs = [
-        DocumentPair(document, served[other], count)
-        for document in served.values()
+        DocumentPair(document.display_path, served[other].display_path, count)
+        for document in sorted(served.values(), key=lambda document: document.id)
         if document.access_count  # without any use it cannot have been used together with others
-        for other, count in usage.partners(document.id).items()
+        for other, count in sorted(usage.partners(document.id).items())
         if count >= LEAST_TOGETHER and document.id < other and other in served
     ]
     # A decision that was captured and imported as well counts once.
     distinct = {(note.title, note.authored_at[:DAY]): note for note in decisions}
     return Reflection(
         days,
-        decisions,
+        [titled_file(note) for note in decisions],
         repeated_phrases(f"{note.title}\n\n{documents.body(note.id) or ''}" for note in distinct.values()),
-        [note for note in recent if note.content_type == "antipattern"][:ANTIPATTERNS],
-        sorted(pairs, key=lambda pair: (-pair.count, pair.one.id, pair.other.id))[:PAIRS],
+        [titled_file(note) for note in recent if note.content_type == "antipattern"][:ANTIPATTERNS],
+        sorted(pairs, key=lambda pair: -pair.count)[:PAIRS],
     )

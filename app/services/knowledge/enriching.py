@@ -96,6 +96,19 @@ class EnrichReport:
     waiting: int = 0
     stopped: str = ""
 
+    @property
+    def degraded(self) -> dict[str, str]:
+        """Return why no more questions were asked."""
+        return {"enrich": self.stopped} if self.stopped else {}
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return sentences about documents without an answer or without vectors."""
+        failed = f"The model gave no usable answer for {self.failed} documents; rules were used."
+        waiting = f"{self.waiting} documents wait for vectors. Run: clawmem embed"
+        is_idle = not (self.by_rules or self.by_model or self.failed or self.stopped)
+        return [failed] * bool(self.failed) + [waiting] * bool(self.waiting and is_idle)
+
     def __add__(self, other: EnrichReport) -> EnrichReport:
         sums = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__}
         return EnrichReport(**sums)

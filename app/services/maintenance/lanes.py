@@ -272,13 +272,3 @@ def lease_check(lease: WorkLease, stops: Callable[[], bool]) -> Callable[[], Non
             raise LaneStopped
 
     return check
-
-
-def summarize_run(run: Run) -> str:
-    """Return a summary of *run* in a few words."""
-    would = " (dry run)" if run.metrics.get("dry_run") else ""
-    counted = f"{run.selected} looked at, {run.created} made, {run.rejected} refused{would}"
-    if run.status is RunStatus.COMPLETED:
-        return f"{run.phase}: {counted}"
-    until_then = f": {counted}" if run.processed or run.created else ""
-    return f"{run.phase} {run.status}{f', {run.reason}' if run.reason else ''}{until_then}"
