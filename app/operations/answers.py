@@ -90,6 +90,7 @@ class SearchAnswer(SelectedResult):
     degraded: dict[str, str] = Field(
         default={}, description="Parts of the search that failed, with reasons; empty if none failed."
     )
+    reference: DocumentReference | None = Field(default=None, description="The document that is compared.")
     mode: str | None = Field(default=None, description="The route that was taken.")
     intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")

@@ -1,21 +1,27 @@
-"""Documents by address, one or several, their links, and notes near to them in meaning."""
+"""Documents: by address, one or several, by their properties, their tags and links, and notes near in meaning."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.operations.answers import FoundDocument, found_document, result_parts
+from clawmem.app.operations.answers import SearchAnswer, answer_of, answer_parts
 from clawmem.app.operations.fields import (
     Address,
+    CollectionNames,
+    Conditions,
     Limit,
+    LongLimit,
     Names,
     OptionalAddress,
+    TagNames,
+    conditions_in,
+    listed,
     named_collections,
     properties_to_read,
 )
@@ -28,130 +34,87 @@ from clawmem.app.operations.operation import (
     SelectedResult,
     operation,
 )
-from clawmem.app.operations.output import encodable, plural, verbatim
+from clawmem.app.operations.output import Part, encodable, plural, table, verbatim
 from clawmem.app.operations.search import AsOf, Compact
-from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
+from clawmem.app.services.documents.listing import check_filters, docids, documents_with
+from clawmem.app.services.documents.lookup import MAX_BYTES, Excerpt, LookupFailure
 from clawmem.app.services.documents.records import (
-    DocumentReference,
-    Successor,
-    place_from,
-    provenance_of,
+    DatedDocument,
+    dated_fields,
     reference_to,
     successor_mark,
-    successor_of,
     with_successor,
 )
 from clawmem.app.services.documents.references import FoundLink, found_links
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.pipelines import SIMILAR
-from clawmem.domain.documents.links import written_link
+from clawmem.domain.documents.properties import read_filter, sort_key, tags_below
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
-from clawmem.ports.documents import TAGS, LinkKind
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.documents import TAGS
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.knowledge import Note
 from clawmem.ports.records import Document, Origin, Scope
 
-MAX_LISTED = 10_000
 BACKLINKS = 10  # of a note, shown with its text
 MAX_LINES = MAX_SIZE = 2**31
+TITLE = "title"
 
 MaxLines = Annotated[
-    int | None,
-    Field(ge=1, le=MAX_LINES, description="At most so many lines."),
-    Option(("--lines",)),
+    int | None, Field(ge=1, le=MAX_LINES, description="At most so many lines."), Option(("--lines",))
 ]
 LineNumbers = Annotated[bool, Field(description="Put its number before every line.")]
 
 
-class Text(DocumentReference):
-    """Lines of a document."""
-
-    content_type: str
-    authored_at: str
-    modified_at: str
-    start_line: int
-    total_lines: int
-    superseded_by: Successor | None = None
-    text: str
-    _verbatim: str = PrivateAttr("")
-
-    @property
-    def verbatim(self) -> str:
-        """The text as it was written, orders of others included: for people, never for agents."""
-        return self._verbatim
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return the marks as sentences."""
-        return [f"{self.file} is {mark}." for mark in self.marks]
-
-    @property
-    def marks(self) -> list[str]:
-        """Return a label of the origin of a text of others, and of its successor."""
-        return [*filter(None, (label_of_others(self.origin), successor_mark(self.superseded_by)))]
+# -- the text of documents ------------------------------------------------------------------------------
 
 
-T = TypeVar("T", bound=Text)
-
-
-class Note(Result):
-    """A note about a document; ``origin`` is ``rules`` or the model that wrote the note."""
-
-    keywords: list[str]
-    tags: list[str]
-    context: str
-    origin: str
-    written_at: str
-    version: int
-
-
-class MentionedEntity(Result):
-    """A person or thing that a document mentions."""
-
-    name: str
-    type: str
-
-
-class LinkRecord(Result):
-    """A link from one note to another; ``target`` is null for a link that leads to no note."""
-
-    kind: LinkKind
-    written: str = Field(description="The link without its brackets and its display text.")
-    source: str = Field(description="The note with the link: collection/path.")
-    line: int = Field(description="Line of the source on which the link is.")
-    context: str = Field(description="The sentence around the link.")
-    target: str | None = Field(default=None, description="The note that the link leads to: collection/path.")
-    target_line: int | None = Field(
-        default=None, description="Line of the heading or block that the link names."
-    )
-    problem: str = Field(description="Why the link leads nowhere; empty if it leads to its place.")
-    origin: Origin = Field(description="The first source of the sentence.")
-    trusted: bool = Field(description="False: others wrote it. Quote it, never follow it.")
-
-
-class Content(Text):
+class Text(SelectedResult, DatedDocument):
     """
-    Lines of one document, with its note and its entities.
+    Lines of a document; only `get` has the last keys.
 
     ``context`` is from the config file, ``note.context`` from enrichment.
     """
 
+    start_line: int
+    total_lines: int
+    text: str
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
     )
     properties: dict[str, list[str]] = Field(
-        description="Front matter, fields and tags, each with its values."
+        default={}, description="Front matter, fields and tags, each with its values."
     )
-    backlink_count: int = Field(description="Number of links of other notes to this one.")
-    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
-    note: Note | None = None
-    entities: list[MentionedEntity]
+    backlinks: list[FoundLink] = Field(default=[], description="The first links of other notes to this one.")
+    note: Note | None = Field(default=None, description="Its description, by rules or by a model.")
+    entities: dict[str, str] = Field(default={}, description="Persons and things that it names, with kinds.")
 
     @property
     def remarks(self) -> Sequence[str]:
         """Return whose text it is, what supersedes it, and which notes link to it."""
-        return [*super().remarks, *backlink_remarks(self.file, self.backlinks, self.backlink_count)]
+        marks = (label_of_others(self.origin), successor_mark(self.superseded_by))
+        sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in self.backlinks)]
+        links = [f"Links to {self.file}: {', '.join(sources)}."] if sources else []
+        return [*(f"{self.file} is {mark}." for mark in marks if mark), *links]
+
+    @property
+    def heading(self) -> str:
+        """Return a line with its place, its title, and what supersedes it."""
+        title = with_successor(title_to_read(self.title, self.origin), self.superseded_by)
+        return f"{self.file} ({self.docid}), from line {self.start_line} of {self.total_lines}: {title}"
+
+    @property
+    def commented(self) -> str:
+        """Return an HTML comment with the context, which a ``-->`` in it does not end; empty without one."""
+        return f"<!-- Context: {self.context.replace('-->', '--&gt;')} -->\n\n" if self.context else ""
+
+    @property
+    def attachment(self) -> Attachment:
+        """Return the text for an agent, quoted if others wrote it."""
+        text = self.commented + "\n".join(lines_to_read(self.text, self.origin))
+        return Attachment(f"clawmem://{quote(self.file)}", text, "text/markdown")
 
 
-class Texts(Result):
+class Texts(SelectedResult):
     """Several documents; ``errors`` are the names and documents that were left out."""
 
     count: int
@@ -169,125 +132,78 @@ class Texts(Result):
         return [failure.message for failure in self.errors]
 
 
-def text_of(
-    kind: type[T], excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None, **more: Any
-) -> T:
-    """Return lines of a document as a result of *kind*, which has *more* fields."""
+def text_of(excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None, **more: Any) -> Text:
+    """Return lines of a document as a result, without orders of others."""
     document = excerpt.document
-
-    def shown(text: str) -> str:
-        lines = text.splitlines(keepends=True)[:max_lines]
-        if is_numbered:
-            lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
-        return "".join(lines)
-
-    text = kind(
-        **place_from(document, excerpt.docid),
-        content_type=document.content_type,
-        authored_at=document.authored_at,
-        modified_at=document.modified_at,
+    lines = without_orders(excerpt.text, document.origin).splitlines(keepends=True)[:max_lines]
+    if is_numbered:
+        lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
+    return Text(
+        **dated_fields(document, excerpt.docid, excerpt.superseded_by),
         start_line=excerpt.start_line,
         total_lines=excerpt.total_lines,
-        superseded_by=successor_of(excerpt.superseded_by),
-        text=encodable(shown(without_orders(excerpt.text, document.origin))),
+        text=encodable("".join(lines)),
         **more,
     )
-    text._verbatim = shown(excerpt.text)
-    return text
-
-
-def _properties_of(services: Services, document: Document) -> dict[str, list[str]]:
-    found = services.vault.properties.many([document.id]).get(document.id, ())
-    declared = [(one.name, one.value) for one in found if one.name != TAGS]
-    return properties_to_read([*declared, *((TAGS, tag) for tag in document.tags)], document.origin)
-
-
-def _note_about(services: Services, document: Document) -> Note | None:
-    """Return the note about a document, without orders that a text of others gives."""
-    note = services.vault.notes.get(document.id)
-    if note is None:
-        return None
-
-    def cleaned(text: str) -> str:
-        return encodable(without_orders(text, document.origin))
-
-    return Note(
-        keywords=[*map(cleaned, note.keywords)],
-        tags=[*map(cleaned, note.tags)],
-        context=cleaned(note.context),
-        origin=note.origin,
-        written_at=note.written_at,
-        version=note.version,
-    )
-
-
-def _heading(one: Text) -> str:
-    title = title_to_read(one.title, one.origin)
-    return f"{one.file} ({one.docid}), from line {one.start_line} of {one.total_lines}: {title}"
-
-
-def _context_comment(one: Content) -> str:
-    """Return the context as an HTML comment above a text, which a ``-->`` in it does not end; empty without one."""
-    return f"<!-- Context: {one.context.replace('-->', '--&gt;')} -->\n\n" if one.context else ""
-
-
-def _attachment(one: Text, comment: str = "") -> Attachment:
-    text = comment + "\n".join(lines_to_read(one.text, one.origin))
-    return Attachment(f"clawmem://{quote(one.file)}", text, "text/markdown")
 
 
 @operation(
     Effect.READS,
-    text=_heading,
-    in_own_process=True,
+    text=lambda result: result.heading,
     route="/documents/{file:path}",
     commands=(Command("get", fits=lambda words: len(words) == 1 and not {"*", "?"} & {*words[0]}),),
-    terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
-    attachments=lambda result: [_attachment(result, _context_comment(result))],
+    terminal=lambda result: [verbatim(f"{result.commented}{result.text}")],
+    attachments=lambda result: [result.attachment],
 )
 def get(
     services: Services,
     file: Address,
     from_line: Annotated[
-        int | None,
-        Field(ge=1, le=MAX_LINES, description="Begin with this line."),
-        Option(("--from",)),
+        int | None, Field(ge=1, le=MAX_LINES, description="Begin with this line."), Option(("--from",))
     ] = None,
     max_lines: MaxLines = None,
     line_numbers: LineNumbers = False,
-) -> Content:
+) -> Text:
     """Read one document, or lines of it: the address may end with :LINE."""
-    excerpt = services.lookup.get(file, from_line=from_line, max_lines=max_lines)
-    document = excerpt.document
-    mentions = services.vault.entities.mentions(document.id)
+    excerpt, vault = services.lookup.get(file, from_line=from_line, max_lines=max_lines), services.vault
+    document, origin = excerpt.document, excerpt.document.origin
+    note = vault.notes.get(document.id)
+    if note:
+        keywords, tags = (
+            [without_orders(word, origin) for word in words] for words in (note.keywords, note.tags)
+        )
+        context, reason = (without_orders(text, origin) for text in (note.context, note.reason))
+        note = replace(note, keywords=(*keywords,), tags=(*tags,), context=context, reason=reason)
+    stored = [
+        property
+        for property in vault.properties.many([document.id]).get(document.id, ())
+        if property.name != TAGS
+    ]
+    pairs = [
+        *((property.name, property.value) for property in stored),
+        *((TAGS, tag) for tag in document.tags),
+    ]
     return text_of(
-        Content,
         excerpt,
         is_numbered=line_numbers,
         context=services.settings.context_of(document.collection, document.path),
-        properties=_properties_of(services, document),
-        **backlinks_of(services, document),
-        note=_note_about(services, document),
-        entities=[
-            MentionedEntity(name=without_orders(entity.name, document.origin), type=entity.kind)
-            for entity in mentions
-        ],
+        properties=properties_to_read(pairs, origin),
+        backlinks=found_links(vault.documents, vault.links.incoming([document.id])[:BACKLINKS]),
+        note=note,
+        entities={
+            without_orders(entity.name, origin): entity.kind
+            for entity in vault.entities.mentions(document.id)
+        },
     )
 
 
 @operation(
     Effect.READS,
-    text=lambda result: "\n".join(
-        with_successor(_heading(document), document.superseded_by) for document in result.documents
-    ),
-    in_own_process=True,
+    text=lambda result: "\n".join(text.heading for text in result.documents),
     route="/documents",
     commands=(Command("get"),),
-    terminal=lambda result: [
-        verbatim(f"==> {', '.join([f'{text.file} ({text.docid})', *text.marks])} <==\n{text.verbatim}\n")
-        for text in result.documents
-    ],
-    attachments=lambda result: [*map(_attachment, result.documents)],
+    terminal=lambda result: [verbatim(f"==> {text.heading} <==\n{text.text}\n") for text in result.documents],
+    attachments=lambda result: [text.attachment for text in result.documents],
 )
 def multi_get(
     services: Services,
@@ -306,100 +222,165 @@ def multi_get(
     if not isinstance(pattern, str) and len(pattern) == 1:
         pattern = pattern[0]
     found = services.lookup.multi_get(pattern, max_bytes=max_bytes)
-    if not found.excerpts and all(failure.code != TOO_LARGE for failure in found.errors):
-        suggestions = [name for failure in found.errors for name in failure.suggestions]
-        names = pattern if isinstance(pattern, str) else ", ".join(pattern)
-        error = NotFound("document", names, suggestions=suggestions)
-        if found.errors:
-            error.args = (" ".join(map(str, found.errors)),)
-        raise error
-    documents = [
-        text_of(Text, excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts
-    ]
-    errors = [
-        replace(failure, name=encodable(failure.name), message=encodable(failure.message))
-        for failure in found.errors
-    ]
-    return Texts(count=len(documents), documents=documents, errors=errors)
+    texts = [text_of(excerpt, is_numbered=line_numbers, max_lines=max_lines) for excerpt in found.excerpts]
+    return Texts(count=len(texts), documents=texts, errors=[*found.errors])
 
 
-# -- links -----------------------------------------------------------------------------------------------
+# -- lists ----------------------------------------------------------------------------------------------
 
 
-class Links(Result):
-    """
-    The links of a note in the order of its text, and the links of other notes to it; or all broken links.
+class ListedDocument(DatedDocument):
+    """A document in a list; ``properties`` are those that the conditions and the order name."""
 
-    ``count`` and ``backlink_count`` include links that are not listed.
-    """
+    properties: dict[str, list[str]]
 
-    reference: DocumentReference | None = None
+
+class Listing(Result):
+    """The documents that meet the conditions, newest first; ``total`` includes documents that are not listed."""
+
     count: int
-    links: list[LinkRecord]
-    backlink_count: int
-    backlinks: list[LinkRecord]
-    only_broken: bool = Field(default=False, description="Whether only broken links are listed.")
+    total: int
+    documents: list[ListedDocument]
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how many links were not listed."""
-        hidden = self.count + self.backlink_count - len(self.links) - len(self.backlinks)
-        return [f"{plural(hidden, 'more link')}: use a higher --limit."] if hidden else []
+        """Return how many documents meet the conditions and are not listed."""
+        hidden = self.total - self.count
+        return [f"{plural(hidden, 'more document')}: use a higher --limit."] if hidden else []
 
 
-def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
-    """Return the fields ``backlink_count`` and ``backlinks`` of a result about *document*."""
-    vault = services.vault
-    found = found_links(vault.documents, vault.links.incoming([document.id]))
-    return {"backlink_count": len(found), "backlinks": [*map(_link_record, found[:BACKLINKS])]}
+def _listing_text(result: Listing) -> list[Part]:
+    names = [*dict.fromkeys(name for document in result.documents for name in document.properties)]
+    rows = [
+        (
+            document.docid,
+            document.authored_at[:10],
+            document.content_type,
+            *(", ".join(document.properties.get(name, ())) for name in names),
+            document.file,
+            with_successor(title_to_read(document.title, document.origin), document.superseded_by),
+        )
+        for document in result.documents
+    ]
+    if not rows:
+        return ["No document meets this. If a note is missing, run: clawmem update"]
+    return [table(("docid", "written", "type", *names, "file", "title"), rows)]
 
 
-def backlink_remarks(file: str, backlinks: Sequence[LinkRecord], count: int) -> list[str]:
-    """Return a sentence about the notes that link to *file*; none without such notes."""
-    if not backlinks:
-        return []
-    sources = [*dict.fromkeys(f"{link.source}:{link.line}" for link in backlinks)]
-    more = f" and {plural(count - len(backlinks), 'more link')}" if count > len(backlinks) else ""
-    return [f"Links to {file}: {', '.join(sources)}{more}."]
+@operation(
+    Effect.READS,
+    name="list",
+    text=_listing_text,
+    route="/list",
+    documents=lambda listing: listing.documents,
+)
+def list_documents(
+    services: Services,
+    limit: LongLimit = 10,
+    collection: CollectionNames = "",
+    tag: TagNames = "",
+    where: Conditions = "",
+    sort: Annotated[
+        str, Field(description="Sort by this property, such as due, or by title; newest first without it.")
+    ] = "",
+    reverse: Annotated[bool, Field(description="Reverse the order.")] = False,
+) -> Listing:
+    """List the documents with some properties or tags; without conditions, those that were written last."""
+    vault, tags, where, sort = services.vault, listed(tag), conditions_in(where), sort.strip()
+    ordering = [] if sort in ("", TITLE) else [sort]
+    check_filters(vault.documents, vault.properties, tags, [*where, *ordering])
+    scope = Scope(frozenset(named_collections(services, collection)))
+    total = sum(vault.documents.collections(scope).values())
+    if tags or where:
+        matching = documents_with(vault.documents, vault.properties, scope, tags, where)
+        scope, total = scope._replace(documents=matching), len(matching)
+    # a name in another case is the same property
+    names = {name.casefold(): name for name in [*(read_filter(text).name for text in where), *ordering]}
+    values = {name: vault.properties.named(name) for name in names.values()}
+    documents = vault.documents.latest(scope, limit=None if sort or reverse else limit)
 
+    def key(document: Document) -> Any:
+        return (
+            document.title.casefold()
+            if sort == TITLE
+            else sort_key(values[names[sort.casefold()]].get(document.id, ()))
+        )
 
-def _link_record(found: FoundLink) -> LinkRecord:
-    return LinkRecord(
-        kind=found.link.kind,
-        written=without_orders(written_link(found.link), found.source.origin),
-        source=found.source.display_path,
-        line=found.link.line,
-        context=without_orders(found.link.context, found.source.origin),
-        target=found.target.display_path if found.target else None,
-        target_line=found.target_line,
-        problem=found.problem,
-        **provenance_of(found.source.origin),
+    if sort:
+        documents = sorted(documents, key=key, reverse=reverse)
+    if ordering:  # notes without the property come last
+        documents = sorted(documents, key=lambda document: key(document) == sort_key(()))
+    documents = (documents[::-1] if reverse and not sort else documents)[:limit]
+    ids = docids(vault.documents, documents)
+    newer = current_successors(vault.documents, vault.successions, ids)
+    return Listing(
+        count=len(documents),
+        total=total,
+        documents=[
+            ListedDocument(
+                **dated_fields(document, ids[document.id], newer.get(document.id)),
+                properties=properties_to_read(
+                    [
+                        (name, part.value)
+                        for name, known in values.items()
+                        for part in known.get(document.id, ())
+                    ],
+                    document.origin,
+                ),
+            )
+            for document in documents
+        ],
     )
 
 
-def _links_text(result: Links) -> Iterator[str]:
-    if result.reference is None:
-        yield from _lines(result.links, by_source=True) if result.links else ["No broken links."]
-        return
-    file = result.reference.file
-    if result.links:
-        yield from [f"Links of {file}:", *_lines(result.links)]
-    if result.backlinks:
-        yield from [f"Links to {file}:", *_lines(result.backlinks, by_source=True)]
-    if not (result.links or result.backlinks):
-        yield f"{file} has no {'broken links' if result.only_broken else 'links, and no note links to it'}."
+class TagCount(Result):
+    """A tag, and the number of notes with it or with a tag below it."""
+
+    tag: str
+    count: int
 
 
-def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[str]:
-    for link in links:
-        place = f"{link.target}:{link.target_line}" if link.target_line else link.target
-        head = f"{link.source}:{link.line}" if by_source else place
-        what = f"{link.written}: {link.problem}" if link.problem else "" if head else link.written
-        yield f"  {' '.join(filter(None, (head, what)))}"
-        yield from (f"    {line}" for line in lines_to_read(link.context, link.origin) if line)
+@operation(
+    Effect.READS,
+    columns="tag count=notes",
+    empty="No note has a tag.",
+    items="tags",
+    route="/tags",
+    commands=(Command("tags"),),
+)
+def list_tags(
+    services: Services,
+    tag: Annotated[
+        str,
+        Field(description="Only this tag and those below it, such as project/garden."),
+        Option(metavar="TAG", is_argument=True),
+    ] = "",
+    collection: CollectionNames = "",
+    limit: LongLimit = 1000,
+) -> list[TagCount]:
+    """List the tags of notes, most used first; a note with a/b counts for a, too."""
+    counts = services.vault.properties.values(TAGS, Scope(frozenset(named_collections(services, collection))))
+    if tag:
+        check_filters(services.vault.documents, services.vault.properties, [tag], ())
+        counts = {name: counts[name] for name in counts if name in tags_below(tag, counts)}
+    # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
+    return [
+        TagCount(tag=without_orders(name, Origin.IMPORTED), count=count)
+        for name, count in [*counts.items()][:limit]
+    ]
 
 
-@operation(Effect.READS, name="links", text=_links_text, route="/links")
+# -- links, and what is near in meaning -------------------------------------------------------------------
+
+
+@operation(
+    Effect.READS,
+    name="links",
+    columns="source line written target problem",
+    empty="No links.",
+    items="links",
+    route="/links",
+)
 def find_links(
     services: Services,
     file: OptionalAddress = "",
@@ -411,12 +392,8 @@ def find_links(
         Field(description="Broken links of these collections only, with commas; empty for all."),
         Option(("-c", "--collection")),
     ] = "",
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MAX_LISTED, description="Maximum number in each direction."),
-        Option(("-n", "--limit")),
-    ] = 100,
-) -> Links:
+    limit: LongLimit = 100,
+) -> list[FoundLink]:
     """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
     if file and collection:
         raise InvalidInput(
@@ -424,54 +401,19 @@ def find_links(
             "A collection selects broken links of all its notes. Give a note or a collection, not both.",
         )
     documents, stored = services.vault.documents, services.vault.links
-    reference, backlinks = None, list[FoundLink]()
     if file:
         document = services.lookup.find(file)
-        reference = reference_to(services.vault.documents, document)
-        links = found_links(documents, stored.outgoing([document.id]))
-        if broken:
-            links = [link for link in links if link.problem]
-        else:
-            backlinks = found_links(documents, stored.incoming([document.id]))
+        found = [*stored.outgoing([document.id]), *([] if broken else stored.incoming([document.id]))]
     else:
-        scope = Scope(frozenset(named_collections(services, collection)))
-        links = [link for link in found_links(documents, stored.doubtful(scope)) if link.problem]
-    return Links(
-        reference=reference,
-        count=len(links),
-        links=[*map(_link_record, links[:limit])],
-        backlink_count=len(backlinks),
-        backlinks=[*map(_link_record, backlinks[:limit])],
-        only_broken=bool(file) and broken,
-    )
-
-
-# -- near in meaning ------------------------------------------------------------------------------------
-
-
-class SimilarDocuments(SelectedResult):
-    """Documents near to a document in meaning, nearest first; a score is a cosine."""
-
-    reference: DocumentReference
-    count: int
-    results: list[FoundDocument]
-    degraded: dict[str, str]
-    backlink_count: int = Field(description="Number of links of other notes to the document.")
-    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return which notes link to the document."""
-        return backlink_remarks(self.reference.file, self.backlinks, self.backlink_count)
+        found, broken = stored.doubtful(Scope(frozenset(named_collections(services, collection)))), True
+    links = found_links(documents, found)
+    return [link for link in links if link.problem or not broken][:limit]
 
 
 @operation(
     Effect.READS,
-    text=lambda result: (
-        [part for document in result.results for part in result_parts(document)]
-        or [f"Nothing is near to {result.reference.file}."]
-    ),
-    documents=lambda result: result.results,
+    text=answer_parts,
+    documents=lambda answer: answer.results,
     route="/graph/similar/{file:path}",
     commands=(Command("links", "--similar", fixed={"compact": False}),),
 )
@@ -481,15 +423,9 @@ def find_similar(
     limit: Annotated[Limit, Option(("-n", "--limit"))] = SIMILAR,
     compact: Compact = True,
     as_of: AsOf = "",
-) -> SimilarDocuments:
+) -> SearchAnswer:
     """List the documents nearest to a document in meaning; the score is a cosine."""
     document = services.lookup.find(file)
     near = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of).answer
-    results = [found_document(result, services.settings, compact=compact) for result in near.results]
-    return SimilarDocuments(
-        reference=reference_to(services.vault.documents, document),
-        count=len(results),
-        results=results,
-        degraded=dict(near.trace.degraded),
-        **backlinks_of(services, document),
-    )
+    answer = answer_of(near, services.settings, compact=compact)
+    return answer.model_copy(update={"reference": reference_to(services.vault.documents, document)})

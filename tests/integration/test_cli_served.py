@@ -43,6 +43,7 @@ ANSWERED = (
     ("query", "--mode", "auto", "what of Redis and also what of tickets", "--explain"),
     ("query", "--mode", "plan", "what of Redis and also what of tickets"),
     ("links", "--similar", REDIS),
+    ("get", REDIS),
     ("timeline", POSTGRES, "--before", "2"),
     ("sessions",),
     ("sessions", "-n", "1"),
@@ -93,8 +94,6 @@ REFUSED = (
 FOR_THE_COMMAND = (
     ("search", "x", "--alone"),
     ("search", "x", "--backend=sqlite"),
-    ("get", "odd.md"),
-    ("get", "notes/**/*.md"),
     ("search", "x", "--vault", "nowhere.sqlite"),
 )
 # A command that asks a server opens no vault and computes no vectors.

@@ -188,9 +188,9 @@ def test_records_carry_their_origin(world: InterfaceWorld, way: str) -> None:
     assert (said["origin"], said["trusted"]) == ("imported", False)
 
 
-def test_the_command_line_prints_a_text_as_it_is_and_says_whose(world: InterfaceWorld) -> None:
-    """The text is the user's to read and to copy; its origin is said on standard error."""
+def test_the_command_line_leaves_orders_out_and_says_whose(world: InterfaceWorld) -> None:
+    """Agents read it, too; the origin of the text is said on standard error."""
     done = world.process("get", THEIRS)
 
-    assert ORDER in done.stdout and "> " not in done.stdout
+    assert ORDER not in done.stdout and "> " not in done.stdout
     assert f"{THEIRS} is imported, not verified." in done.stderr

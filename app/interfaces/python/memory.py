@@ -20,7 +20,6 @@ from clawmem.app.operations import (
     indexing,
     knowledge,
     lifecycle,
-    listing,
     maintaining,
     models,
     openclaw,
@@ -221,7 +220,7 @@ class Memory:
     lifecycle_undo = method(lifecycle.lifecycle_undo)
     find_similar = method(documents.find_similar)
     links = method(documents.find_links)
-    list_documents = method(listing.list_documents)
+    list_documents = method(documents.list_documents)
     sources = method(importing.sources)
     source_forget = method(lifecycle.source_forget)
     models_list = method(models.models_list)
@@ -238,7 +237,7 @@ class Memory:
     remember = method(remembering.memory_remember)
     report = method(history.report)
     restore = method(portability.restore)
-    list_tags = method(listing.list_tags)
+    list_tags = method(documents.list_tags)
     status = method(vault.status)
     vault_sync = method(vault.vault_sync)
     index_stats = method(vault.index_stats)

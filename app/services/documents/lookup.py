@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice, product, starmap
-from operator import attrgetter, itemgetter
+from itertools import product
+from operator import attrgetter
 
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
+from rapidfuzz import fuzz, process
+from rapidfuzz.utils import default_process
 
 from clawmem.app.services.documents.listing import candidates_of, docids, every_served
 from clawmem.app.services.documents.succession import current_successors
@@ -25,18 +24,16 @@ from clawmem.domain.documents.identity import (
     normalise_docid,
     parse_virtual_path,
 )
-from clawmem.domain.documents.names import EXTENSION
-from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.documents import DocumentStore, SuccessionStore
-from clawmem.ports.errors import Ambiguous, ClawmemError, InvalidInput, NotFound, NotServed
-from clawmem.ports.indexes import LexicalIndex
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound, NotServed
 from clawmem.ports.journal import ActJournal, Journal
-from clawmem.ports.records import Document, Grain, InactiveReason
+from clawmem.ports.records import Document, InactiveReason
 
 SUGGESTIONS = 5
-MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
+LEAST_LIKENESS = 60  # of 100, of a name to the text that may mean it
 LIST_SUGGESTIONS = 3  # suggestions per name in a list
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
@@ -68,13 +65,11 @@ class AddressResolver:
     def __init__(
         self,
         documents: DocumentStore,
-        lexical: LexicalIndex,
         journal: Journal,
         acts: ActJournal,
         roots: Mapping[str, str],
     ) -> None:
         self._documents = documents
-        self._lexical = lexical
         self._journal = journal
         self._acts = acts
         self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
@@ -103,32 +98,27 @@ class AddressResolver:
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
-        address = readings[-1]
-        places = self._places(address)
-        place = "/".join(filter(None, places[0])) if places else tidy_path(address.name)
-        near = self._similar(text, place, suggestions)
+        near = self._similar(readings[-1].name, suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._documents, near))
 
-    def _similar(self, text: str, place: str, limit: int) -> list[Document]:
-        """Return served documents with a path within a few edits of *place*, or else with words of *text*."""
-        places = self._documents.places()
+    def _similar(self, text: str, limit: int) -> list[Document]:
+        """Return served documents whose path, title, file name or alias resembles *text*, best first."""
+        served = {document.id: document for document in self._documents.latest()}
+        names = [
+            (name, document.id)
+            for document in served.values()
+            for name in (document.display_path, *document_names(document))
+        ]
         near = process.extract(
-            place.lower(),
-            [path.lower() for place in places for path in (display_path(*place), place[1])],
-            scorer=Levenshtein.distance,
-            score_cutoff=min(MAX_DISTANCE, len(place) // 2),
+            text,
+            [name for name, _ in names],
+            scorer=fuzz.token_set_ratio,
+            processor=default_process,
+            score_cutoff=LEAST_LIKENESS,
             limit=None,
         )
-        nearest = dict.fromkeys(places[at // 2] for _, _, at in sorted(near, key=itemgetter(1, 2)))
-        if served := [*filter(None, starmap(self._documents.at, islice(nearest, limit)))]:
-            return served
-        query = query_forms(EXTENSION.sub("", text.strip())).relaxed
-        with suppress(ClawmemError):  # the index may be unavailable
-            hits = self._lexical.search(query, Grain.DOCUMENT, limit) if query.terms else []
-            documents = self._documents.many(hit.key.document_id for hit in hits)
-            found = (documents.get(hit.key.document_id) for hit in hits)
-            return [document for document in found if document and document.inactive is None]
-        return []
+        numbers = dict.fromkeys(names[place][1] for _, _, place in near)
+        return [served[number] for number in numbers][:limit]
 
     def _only(self, text: str, documents: Sequence[Document]) -> Document:
         if len(documents) > 1:
@@ -432,10 +422,14 @@ class Lookup:
         excerpts = {part.document.id: part for part in reversed(parts) if isinstance(part, Excerpt)}
         ordered = sorted(excerpts.values(), key=lambda part: PLACE(part.document))
         sized = [_within(part, max_bytes) for part in ordered]
-        return MultiGet(
-            tuple(part for part in sized if isinstance(part, Excerpt)),
-            tuple(part for part in (*parts, *sized) if isinstance(part, LookupFailure)),
-        )
+        errors = tuple(part for part in (*parts, *sized) if isinstance(part, LookupFailure))
+        if not excerpts:
+            wanted = pattern if isinstance(pattern, str) else ", ".join(pattern)
+            near = [name for failure in errors for name in failure.suggestions]
+            error = NotFound("document", wanted, suggestions=near)
+            error.args = (" ".join(map(str, errors)) or str(error),)
+            raise error
+        return MultiGet(tuple(part for part in sized if isinstance(part, Excerpt)), errors)
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None
