@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,12 +95,8 @@ def _hooks(settings: Values) -> dict[str, list[Values]]:
     """Return the groups by event; raise `ValueError` if they have a shape that no agent reads."""
     events: dict[str, list[Values]] = _shaped(settings.get("hooks", {}), dict, "hooks")
     for event, groups in events.items():
-        for at, group in enumerate(_shaped(groups, list, f"hooks.{event}")):
-            _shaped(
-                _shaped(group, dict, f"hooks.{event}[{at}]").get("hooks", []),
-                list,
-                f"hooks.{event}[{at}].hooks",
-            )
+        for group in _shaped(groups, list, f"hooks.{event}"):
+            _shaped(_shaped(group, dict, f"hooks.{event}[]").get("hooks", []), list, f"hooks.{event}[].hooks")
     return events
 
 
@@ -109,24 +104,13 @@ def hook_event(handler: Any) -> str:
     """Return the event whose hooks of clawmem a handler runs; empty for other handlers."""
     if not isinstance(handler, dict) or not isinstance(handler.get("command"), str):
         return ""
-    words = (
-        [handler["command"], *map(str, handler["args"])]
-        if isinstance(handler.get("args"), list)
-        else split(handler["command"])
-    )
-    at = next((at for at, word in enumerate(words) if Path(word).stem == "clawmem"), len(words))
+    command, arguments = handler["command"], handler.get("args")
     try:
+        words = [command, *map(str, arguments)] if isinstance(arguments, list) else shlex.split(command)
+        at = next(at for at, word in enumerate(words) if Path(word).stem == "clawmem")
         return words[words.index("hook", at) + 1]
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, StopIteration):  # an open quote, or another program
         return ""
-
-
-def split(line: str) -> list[str]:
-    """Return the words of a command line."""
-    try:
-        return shlex.split(line)
-    except ValueError:  # an open quote
-        return line.split()
 
 
 @dataclass(frozen=True)
@@ -232,25 +216,6 @@ class Element:
 
     def commands(self, settings: Values) -> Iterator[ConfiguredCommand]:
         yield from ()
-
-
-def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Yield a line for each value that differs, and for each element that came into a list or went."""
-    if isinstance(before, dict | None) and isinstance(after, dict | None):
-        before, after = before or {}, after or {}
-        for name in (name for name in {**before, **after} if before.get(name) != after.get(name)):
-            yield from differences(before.get(name), after.get(name), f"{path}.{name}".lstrip("."))
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from (f"{path}: + {_shown(value)}" for value in after if value not in before)
-        yield from (f"{path}: - {_shown(value)}" for value in before if value not in after)
-    elif after is None:
-        yield f"{path}: removed"
-    else:
-        yield f"{path}: {f'{_shown(before)} → ' if before is not None else ''}{_shown(after)}"
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _shaped(value: Any, kind: type, place: str) -> Any:

@@ -8,11 +8,12 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from difflib import unified_diff
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from clawmem.adapters.clients.entries import PROMPT, Entry, differences
+from clawmem.adapters.clients.entries import PROMPT, Entry
 from clawmem.adapters.clients.formats import JSON, Format, Values
 from clawmem.ports.clients import ConfiguredCommand, FileChange
 from clawmem.ports.errors import ConfigError
@@ -85,16 +86,10 @@ class SettingsFile:
             if remove:
                 copy.unlink(missing_ok=True)
 
-        changed = new != text
-        return Plan(
-            FileChange(
-                str(self._file),
-                changed,
-                [*differences(before, after)],
-                str(copy) if changed and is_copied else "",
-            ),
-            apply,
-        )
+        lines = unified_diff((text or "").splitlines(), (new or "").splitlines(), n=0, lineterm="")
+        entries = [line for line in lines if line[0] in "+-" and line[:3] not in ("+++", "---")]
+        backup = str(copy) if new != text and is_copied else ""
+        return Plan(FileChange(str(self._file), new != text, entries, backup), apply)
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the commands that the agent starts because of the entries. Raises `ConfigError`."""

@@ -6,9 +6,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
-from itertools import count
 from typing import Any, TypeAlias
 
 import apsw
@@ -83,42 +82,11 @@ def open_best_effort(path: str) -> apsw.Connection:
     return connection
 
 
-def busy_handler() -> Callable[[int], bool]:
-    """
-    Return a busy handler that waits with jitter.
-
-    SQLite's own back-off can make one of several writers starve for seconds.
-    """
-    since = 0.0
-
-    def wait(attempts: int) -> bool:
-        nonlocal since
-        import random  # importing random also loads OpenSSL, and most processes never wait
-
-        since = time.monotonic() if attempts == 0 else since
-        if time.monotonic() - since > BUSY_TIMEOUT_S:
-            return False
-        time.sleep(random.uniform(0.0005, 0.004))
-        return True
-
-    return wait
-
-
 def _connection(path: str, flags: int) -> apsw.Connection:
+    """Open a connection with sqlite-vec; raise `ExtensionMissing` if that is not installed, or does not fit."""
     connection = apsw.Connection(path, flags=flags, statementcachesize=_PREPARED_STATEMENTS)
-    # The busy handler comes first, because the next statements may have to wait.
-    connection.set_busy_handler(busy_handler())
-    load_sqlite_vec(connection)
-    return connection
-
-
-def load_sqlite_vec(connection: apsw.Connection) -> None:
-    """
-    Load the extension that reads the vectors of a vault.
-
-    Raises:
-        ExtensionMissing: the package is not installed, or its library does not fit this platform.
-    """
+    # The time-out comes first, because the next statements may have to wait.
+    connection.set_busy_timeout(round(BUSY_TIMEOUT_S * 1000))
     # Importing the package would import numpy, which takes longer than a search.
     package = find_spec("sqlite_vec")
     if package is None or not package.origin:
@@ -129,6 +97,7 @@ def load_sqlite_vec(connection: apsw.Connection) -> None:
         connection.enable_load_extension(False)
     except apsw.ExtensionLoadingError as error:
         raise ExtensionMissing(connection.filename, str(error)) from error
+    return connection
 
 
 # -- database ---------------------------------------------------------------------------------------
@@ -158,8 +127,6 @@ class Database:
         self._of_thread = threading.local()
         self._idle: list[apsw.Connection] = []
         self._is_closed = False
-        self._recorder: Database | None = None
-        self._recorder_lock = threading.Lock()
         with self._errors:
             if read_only:
                 self._idle.append(open_reader(path))
@@ -290,41 +257,29 @@ class Database:
         """
         Lend a writer that waits for other writers for 5 ms, also of a database that is opened for reading only.
 
-        Its connection stays open. Closed last, it moves the log into the file, which a reader cannot do.
-
         Raises:
             VaultLocked, VaultReadOnly, VaultFull, VaultError: the vault cannot be written, or is locked.
         """
         if self.path == MEMORY:  # a database in memory has no second connection
             yield self
             return
-        with self._recorder_lock:
-            recorder = self._recorder or Database(self.path, open_main=open_best_effort)
-            self._recorder = None
-            try:
-                yield recorder
-            except BaseException:
-                recorder.close()
-                raise
-            if self._is_closed:
-                recorder.close()
-            else:
-                self._recorder = recorder
+        with closing(Database(self.path, open_main=open_best_effort)) as writer:
+            yield writer
 
     # -- life ---------------------------------------------------------------------------------------
 
     def write_ahead(self) -> None:
         """Switch the file to write-ahead logging for good, so that readers and a writer do not block each other."""
-        is_patient = busy_handler()
-        for attempt in count():
+        end = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
             try:
                 self.write("pragma journal_mode = wal")
                 return
             except VaultLocked:
-                # When several processes create the same vault, SQLite refuses all but one at once and ignores
-                # the busy handler.
-                if not is_patient(attempt):
+                # When several processes create the same vault, SQLite refuses all but one without waiting.
+                if time.monotonic() > end:
                     raise
+                time.sleep(0.005)
 
     def vacuum(self) -> None:
         """
@@ -346,8 +301,6 @@ class Database:
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()
-        if self._recorder:
-            self._recorder.close()
         if not self.read_only:
             # a retriever or model whose time ran out may still be using it
             with suppress(apsw.ThreadingViolationError):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from clawmem.adapters.sqlite.database import Database, Row, busy_handler
+from clawmem.adapters.sqlite.database import BUSY_TIMEOUT_S, Database, Row
 from clawmem.adapters.sqlite.schema import APPLICATION_ID, prepare, record_tables, refuse_foreign
 from clawmem.adapters.sqlite.vault_file import is_empty, is_text
 from clawmem.ports.errors import NotAVault, VaultError, VaultLocked, VaultReadOnly
@@ -77,7 +77,7 @@ def _reading(vault: str) -> Iterator[apsw.Connection | None]:
     if Path(vault).is_dir():
         raise NotAVault(vault, "it is a folder, and a vault is a file")
     with closing(apsw.Connection(vault, flags=apsw.SQLITE_OPEN_READWRITE)) as old:
-        old.set_busy_handler(busy_handler())
+        old.set_busy_timeout(round(BUSY_TIMEOUT_S * 1000))
         old.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         with suppress(apsw.Error):  # a damaged list of tables
             tables = {name for (name,) in old.execute("select name from sqlite_schema where type = 'table'")}

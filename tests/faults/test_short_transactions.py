@@ -6,8 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -19,7 +18,6 @@ from wired import update_collection
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport
@@ -95,11 +93,11 @@ class TestShortTransactions:
             other.vault.documents.snooze(other.at("1.md").id, None)  # it raises if it has to wait
             written.append(1)
 
-        with patient_for(0.05):
-            for hours_ago, moment in enumerate(("scan", "read")):
-                for number in range(1, 5):
-                    world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)
-                disturbed(world, moment, write, times=99)
+        other.vault.storage._db._main.set_busy_timeout(50)
+        for hours_ago, moment in enumerate(("scan", "read")):
+            for number in range(1, 5):
+                world.write(f"{number}.md", f"Note {number}, edited for {moment}.", hours_ago=hours_ago)
+            disturbed(world, moment, write, times=99)
         assert len(written) == 1 + 4  # a listing and four files
 
     def test_a_question_in_the_middle_of_a_pass(self, world: World) -> None:
@@ -260,14 +258,6 @@ def disturbed(world: World, moment: str, happening: Callable[[], object], *, tim
         return world.update()
     finally:
         world.files = DiskFiles()
-
-
-@contextmanager
-def patient_for(seconds: float) -> Iterator[None]:
-    """Let writers wait no longer than that for each other."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(database, "BUSY_TIMEOUT_S", seconds)
-        yield
 
 
 def update_watched(world: World, look: Callable[[int, int], None]) -> None:

@@ -185,6 +185,7 @@ class TestLocked:
     ) -> None:
         """While another process writes, questions are answered and writers leave with 5 and a reason."""
         monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+        world.vault.storage._db._main.set_busy_timeout(200)
         world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):

@@ -14,7 +14,6 @@ from command_line import write_notes
 from wired import session_cases, wired
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite import database
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
@@ -265,7 +264,7 @@ def test_what_keeps_the_vault_busy(
     services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While somebody reads what was there before, the bytes stay and that is said; the note is forgotten all the same."""
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
+    services.vault.sessions._db._main.set_busy_timeout(200)
     reader = apsw.Connection(str(tmp_path / "vault.sqlite"))
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()

@@ -18,9 +18,10 @@ from typing import Any
 
 import apsw
 import numpy as np
+import sqlite_vec
 
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.database import PAGE_SIZE, load_sqlite_vec
+from clawmem.adapters.sqlite.database import PAGE_SIZE
 from clawmem.adapters.sqlite.embeddings import CHUNK_SIZE, LARGEST, steps_of
 
 QUESTIONS = 60
@@ -63,7 +64,8 @@ def measure(kind: str, rows: Any, questions: Any, file: Path) -> str:
     """Return the row of a table for vectors (n, dimensions) and questions (m, dimensions)."""
     column, option, value, encode = KINDS[kind]
     connection = apsw.Connection(str(file))
-    load_sqlite_vec(connection)
+    connection.enable_load_extension(True)
+    sqlite_vec.load(connection)
     connection.pragma("page_size", PAGE_SIZE)
     dimensions = rows.shape[1]
     is_parted = kind.endswith("partition key")  # three partitions, of which one is the scope
