@@ -147,11 +147,6 @@ def messages_of(body: str, at: str) -> list[TranscriptMessage]:
     ]
 
 
-def quoted_message(message: CleanMessage, text: str) -> str:
-    """Return the quotation, with its day, of a *message* of fewer than `MIN_TALK` characters, before a unit's body."""
-    return f"> **{message.speaker}:** [{iso_utc(message.at_ms)[:_DAY]}] {' '.join(text.split())}\n\n"
-
-
 def reply_to(body: str, at: int) -> tuple[int, int] | None:
     """
     Return the place of the message after a question; ``None`` if no question of a person is in the line at offset *at*.

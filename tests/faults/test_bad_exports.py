@@ -213,7 +213,7 @@ def test_encodings_and_line_ends(invoke: Invoke, tmp_path: Path, name: str, form
 
     done = invoke("mine", "--no-embed", tmp_path / name)
 
-    assert (done.exit_code, "4 messages: 1 document added" in done.stdout) == (0, True), done.output
+    assert (done.exit_code, "messages 4, added 1" in done.stdout) == (0, True), done.output
 
 
 def packed(files: Mapping[str, str | bytes]) -> bytes:

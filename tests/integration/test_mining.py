@@ -157,7 +157,7 @@ def test_slack_threads_and_names(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path) -> None:
-    """An answer on a later day is found by that day, by words of its question, and once; a few words stay with the talk."""
+    """An answer on a later day is found by that day; a few words stay with the talk."""
     day = 1_700_000_000
     thread: dict[str, object] = {"type": "message", "user": "U1", "thread_ts": f"{day}.0001"}
     said = [
@@ -172,10 +172,7 @@ def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path)
     [found] = ask_json(invoke, "search", "green folder", *options)["results"]
     assert found["authored_at"].startswith("2023-11-16")
     text = text_of(invoke, found["file"])
-    assert text.startswith("> **U1:** [2023-11-14] Can somebody order")
     assert text.endswith("**U1:** [2023-11-19] Thanks!\n")
-    [same] = ask_json(invoke, "search", "who orders the glossary plugin", *options)["results"]
-    assert same["file"] == found["file"]
     (tmp_path / "slack/harbour/2023-11-14.json").write_text(f"{json.dumps(said)}\n\n", "utf-8")
     assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 SOURCES = ("chatgpt", "claude.ai", "claude-code", "slack", "text")
 NAMED = ("slack", "text")  # formats that record the names of speakers
-ACCOUNTS = ("chatgpt", "claude.ai")  # formats that record the name of the user
 DIRECT = (
     "direct",
     "direct with roles",
@@ -68,9 +67,7 @@ def mined(services: Services, collection: JudgedCollection, folder: Path, source
     for scope in sorted({query.scope for query in collection.queries}):
         with tempfile.TemporaryDirectory() as place:
             talks = talks_of(folder, scope)
-            if source in ACCOUNTS:
-                talks = [_owned(one, talks[0].turns[0].speaker) for one in talks]
-            elif source not in NAMED:
+            if source not in NAMED:
                 talks = [_named(one) for one in talks]
             for name, text in FORMATS[source](talks).items():
                 (Path(place) / name).parent.mkdir(parents=True, exist_ok=True)
@@ -83,15 +80,6 @@ def mined(services: Services, collection: JudgedCollection, folder: Path, source
 def _named(one: Talk) -> Talk:
     """Return a talk whose messages begin with the name of the speaker, which a format with roles does not record."""
     return one._replace(turns=[turn._replace(text=f"{turn.speaker}: {turn.text}") for turn in one.turns])
-
-
-def _owned(one: Talk, user: str) -> Talk:
-    """Return a talk of the account of *user*; the messages of the other one begin with the name."""
-    turns = [
-        turn if turn.speaker == user else turn._replace(text=f"{turn.speaker}: {turn.text}")
-        for turn in one.turns
-    ]
-    return one._replace(turns=turns, user=user)
 
 
 def _index(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 from clawmem.app.services.conversations.synthesis import SynthesisReport
@@ -18,16 +17,14 @@ from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
 from clawmem.domain.conversations.places import CONVERSATION, conversation_key, unit_path
 from clawmem.domain.conversations.units import (
-    MIN_TALK,
     MIN_UNIT,
     Unit,
-    quoted_message,
     unit_body,
     unit_title,
     units_of,
 )
 from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import body_hash, document_without_file
+from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.markdown import Markdown
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.times import iso_utc
@@ -42,7 +39,6 @@ from clawmem.ports.records import Document, InactiveReason, Origin, SourceFile
 from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
-REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
 _DIGITS = 15  # of a digest, so that the number fits into an integer of the vault
@@ -123,17 +119,6 @@ class MiningOptions(NamedTuple):
 
 class _RolledBack(Exception):
     """The end of a transaction of a dry run."""
-
-
-class _Change(NamedTuple):
-    """A unit to store: its path, title, redacted texts and earlier document, and what it begins with."""
-
-    unit: Unit
-    path: str
-    title: str
-    known: Document | None
-    texts: Sequence[str]
-    begins: str
 
 
 class _State(NamedTuple):
@@ -221,7 +206,8 @@ class _Import:
 
     def has_file(self, file: SourceFile) -> bool:
         """Whether the file was imported in this state before."""
-        return self._stores.captures.cursor(self._file_key(file), self._reader) == _file_state(file)
+        key, state = self._position(file)
+        return self._stores.captures.cursor(key, self._reader) == state
 
     def complain(self, fault: ReadFault) -> None:
         """Report a fault."""
@@ -235,18 +221,17 @@ class _Import:
         self.report.files += bool(part.source)
         if self._options.since_ms is None and not self._options.dry_run:
             with self._stores.transactions.writing():
-                self._put(self._file_key(part.file), _file_state(part.file))
+                self._put(*self._position(part.file))
 
     def take(self, conversation: ImportedConversation) -> None:
         """Store the new and changed documents of a conversation. An older copy changes nothing."""
         messages = list(clean_messages(conversation.messages, conversation.started, now_ms=self._now_ms))
         if not messages:
             return
+        names = [name for name, _ in conversation.labels]
+        plain = [clean_text(text) for text in (conversation.title, *dict(conversation.labels).values())]
+        title, *labels = redact_parts(plain)
         source = self._options.source or conversation.source
-        title, *labels = redact_parts(
-            [clean_text(text) for text in (conversation.title, *(value for _, value in conversation.labels))]
-        )
-        names = (name for name, _ in conversation.labels)
         conversation = conversation._replace(
             source=source, title=title, labels=tuple(zip(names, labels, strict=True))
         )
@@ -260,8 +245,8 @@ class _Import:
         version = time_ms(conversation.updated, self._now_ms) or last_ms
         state = _State(len(units), int(digest[:_DIGITS], 16), version)
         if state.digest == stored.digest or (version, len(units)) < (stored.version, stored.units):
-            paths = [unit_path(key, number) for number in range(1, len(units) + 1)]
-            forgotten = sum(self._is_forgotten(self._at(path)) for path in paths)
+            paths = (unit_path(key, number) for number in range(1, len(units) + 1))
+            forgotten = sum(_is_forgotten(self._at(path)) for path in paths)
             counts.forgotten += forgotten
             counts.unchanged += len(units) - forgotten
         else:
@@ -281,13 +266,12 @@ class _Import:
 
     def _committed(self, actions: Sequence[Action]) -> Iterator[str]:
         """Yield the outcomes of *actions* after their transactions; a dry run rolls its transaction back."""
+        transactions = self._stores.transactions
         if not self._options.dry_run:
-            yield from apply_in_chunks(
-                self._stores.transactions, actions, lambda action: action(), chunk_s=CHUNK_S
-            )
+            yield from apply_in_chunks(transactions, actions, lambda action: action(), chunk_s=CHUNK_S)
             return
         outcomes: list[str] = []
-        with suppress(_RolledBack), self._stores.transactions.writing():
+        with suppress(_RolledBack), transactions.writing():
             outcomes = [action() for action in actions]
             raise _RolledBack
         yield from outcomes
@@ -295,26 +279,24 @@ class _Import:
     def _at(self, path: str) -> Document | None:
         return self._stores.documents.at(self._options.collection, path)
 
-    def _is_forgotten(self, document: Document | None) -> bool:
-        return document is not None and document.inactive is InactiveReason.FORGOTTEN
-
-    def _file_key(self, file: SourceFile) -> str:
-        return f"{self._options.source}:{file.path}" if self._options.source else file.path
+    def _position(self, file: SourceFile) -> tuple[str, Cursor]:
+        """Return the key and the state of a file; one without bytes differs from one that was never read."""
+        key = f"{self._options.source}:{file.path}" if self._options.source else file.path
+        return key, Cursor(1, file.stamp.size, file.stamp.mtime_ns)
 
     def _changes(
         self, conversation: ImportedConversation, key: str, units: Sequence[Unit], counts: SourceCounts
     ) -> Iterator[Action]:
         """Yield actions for the units that differ from their documents; a short one is removed, others are counted."""
         since, least = self._options.since_ms, 1 if conversation.content_type else MIN_UNIT
-        changes: list[_Change] = []
-        before: Unit | None = None
+        before = ""  # a secret may follow in the message after the one that announces it
         for number, unit in enumerate(units, start=1):
             path = unit_path(key, number)
             known = self._at(path)
             is_removed = known is not None and known.inactive is InactiveReason.REMOVED
             if since is not None and unit.messages[-1].at_ms < since:
                 pass
-            elif self._is_forgotten(known):
+            elif _is_forgotten(known):
                 counts.forgotten += 1
             elif known and not is_removed and known.source_hash == unit.digest:
                 counts.unchanged += 1
@@ -323,14 +305,9 @@ class _Import:
                 if known:
                     yield partial(self._remove, path)
             else:
-                title = unit_title(conversation.title, number, "")
-                changes.append(_Change(unit, path, title, known, (), _quoted_end(before)))
-            before = None if self._is_forgotten(known) else unit
-        for batch in _batches(changes):
-            texts = iter(redact_parts([message.text for change in batch for message in change.unit.messages]))
-            for change in batch:
-                own = [*islice(texts, len(change.unit.messages))]
-                yield partial(self._save, conversation, change._replace(texts=own))
+                texts = redact_parts([before, *(message.text for message in unit.messages)])[1:]
+                yield partial(self._save, conversation, path, number, unit, texts)
+            before = unit.messages[-1].text
 
     # -- actions, inside transactions ---------------------------------------------------------------
 
@@ -338,41 +315,37 @@ class _Import:
         self._stores.captures.advance(key, self._reader, cursor)
         return ""
 
-    def _save(self, conversation: ImportedConversation, change: _Change) -> str:
-        unit, now, at = change.unit, iso_utc(self._now_ms), iso_utc(change.unit.at_ms)
+    def _save(
+        self, conversation: ImportedConversation, path: str, number: int, unit: Unit, texts: Sequence[str]
+    ) -> str:
+        documents, publisher = self._stores.documents, self._stores.publisher
+        now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         content_type = conversation.content_type or CONVERSATION
-        title, body = conversation.title, f"{change.texts[0]}\n"
+        title, body = conversation.title, f"{texts[0]}\n"
         if content_type == CONVERSATION:
             speakers = [message.speaker for message in unit.messages]
-            times = [message.at_ms for message in unit.messages]
-            title = change.title or unit_title("", 1, change.texts[0])
-            body = change.begins + unit_body(speakers, change.texts, times)
-        if is_forgotten_text(self._stores.documents, self._stores.forgotten_texts, body):
-            if change.known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
-                empty = document_without_file(self._options.collection, change.path, "", "", at, now)
-                number = self._stores.documents.save(empty, "", ())
-                self._stores.publisher.withdraw([number], InactiveReason.FORGOTTEN)
+            title = unit_title(title, number, texts[0])
+            body = unit_body(speakers, texts, [message.at_ms for message in unit.messages])
+        known = self._at(path)
+        if is_forgotten_text(documents, self._stores.forgotten_texts, body):
+            if known is None:  # as `ForgottenPlaces.agree`, so that later imports know it as forgotten
+                empty = document_without_file(self._options.collection, path, "", "", at, now)
+                publisher.withdraw([documents.save(empty, "", ())], InactiveReason.FORGOTTEN)
             return "forgotten"
-        document = Document(
-            self._options.collection,
-            change.path,
-            title,
-            body_hash(body),
-            unit.digest,
-            authored_at=at,
+        plain = document_without_file(self._options.collection, path, title, body, at, now)
+        document = plain._replace(
+            source_hash=unit.digest,
             modified_at=at,
-            indexed_at=now,
             content_type=content_type,
             confidence=baseline(content_type),
             tags=(as_tag(Origin.IMPORTED),),
             origin=Origin.IMPORTED,
-            body_length=len(body),
         )
-        about = " ".join(filter(None, (conversation.title, *(value for _, value in conversation.labels))))
+        about = " ".join(filter(None, (conversation.title, *dict(conversation.labels).values())))
         declared = Declarations(properties=list(_properties(conversation, unit)))
         pieces = fragment(Markdown(body), title=title, date=at[:10], about=about)
-        self._stores.publisher.publish(document, body, pieces, declared)
-        return "updated" if change.known and change.known.inactive is None else "added"
+        publisher.publish(document, body, pieces, declared)
+        return "updated" if known and known.inactive is None else "added"
 
     def _remove(self, path: str) -> str:
         known = self._at(path)
@@ -382,17 +355,8 @@ class _Import:
         return "removed"
 
 
-def _file_state(file: SourceFile) -> Cursor:
-    # A file without bytes differs from one that was never read.
-    return Cursor(1, file.stamp.size, file.stamp.mtime_ns)
-
-
-def _quoted_end(before: Unit | None) -> str:
-    """Return the last message of the unit *before* another one as a quotation, if it was a short talk; else nothing."""
-    if before is None or before.length >= MIN_TALK:
-        return ""
-    texts = redact_parts([message.text for message in before.messages])
-    return quoted_message(before.messages[-1], texts[-1])
+def _is_forgotten(document: Document | None) -> bool:
+    return document is not None and document.inactive is InactiveReason.FORGOTTEN
 
 
 def _properties(conversation: ImportedConversation, unit: Unit) -> Iterator[Property]:
@@ -407,17 +371,3 @@ def _properties(conversation: ImportedConversation, unit: Unit) -> Iterator[Prop
     for name, value in values:
         if flat := " ".join(value.split())[:MAX_VALUE]:
             yield Property(name, flat, property_key(flat))
-
-
-def _batches(changes: Sequence[_Change]) -> Iterator[list[_Change]]:
-    """Yield the changes in groups whose messages are redacted together."""
-    batch: list[_Change] = []
-    length = 0
-    for change in changes:
-        if batch and length + change.unit.length > REDACTED_TOGETHER:
-            yield batch
-            batch, length = [], 0
-        batch.append(change)
-        length += change.unit.length
-    if batch:
-        yield batch
