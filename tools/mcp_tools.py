@@ -20,7 +20,6 @@ async def _told(chosen: ToolSet) -> dict[str, Any]:
     server = MemoryServer(Dispatcher(load_settings), chosen)
     listed = {
         "tools": await server.list_tools(),
-        "prompts": await server.list_prompts(),
         "templates": await server.list_resource_templates(),
     }
     wire = {

@@ -50,8 +50,8 @@ class Dispatcher:
     def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
         self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
-        self._caches: WeakSet[ExitStack] = WeakSet()
-        self._cache = _ThreadCache(self._caches)
+        self._stacks: WeakSet[ExitStack] = WeakSet()
+        self._cache = _ThreadCache(self._stacks)
 
     @property
     def settings(self) -> Settings:
@@ -87,15 +87,7 @@ class Dispatcher:
     async def write(
         self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
     ) -> T:
-        """
-        Run *work* with the vault open for writing; the work completes even if the caller is cancelled.
-
-        Args:
-            create: Whether to create a missing vault.
-
-        Raises:
-            As `read`.
-        """
+        """Do the same as `read` with the vault open for writing; the work completes even if the caller is cancelled."""
 
         def with_opened() -> T:
             with open_services(self._settings_of(vault), create=create) as services:
@@ -130,7 +122,7 @@ class Dispatcher:
 
     def close(self) -> None:
         """Close the cached vaults, except those that a request still uses."""
-        for stack in [*self._caches]:
+        for stack in [*self._stacks]:
             with suppress(Exception):  # in use by a thread that hangs
                 stack.close()
 
@@ -141,10 +133,10 @@ class Dispatcher:
 class _ThreadCache(threading.local):
     """Open services of one thread by the name of the vault, with the version of the files they were opened from."""
 
-    def __init__(self, caches: WeakSet[ExitStack]) -> None:
+    def __init__(self, stacks: WeakSet[ExitStack]) -> None:
         self.services: dict[str | None, tuple[object, Services]] = {}
         self.stack = ExitStack()
-        caches.add(self.stack)
+        stacks.add(self.stack)
 
     def clear(self) -> None:
         self.services.clear()
@@ -170,13 +162,7 @@ async def run(
     vault: str | None = None,
     progress: ProgressOf = no_progress,
 ) -> Any:
-    """
-    Run *operation* for the interface *caller*, and return its result.
-
-    Raises:
-        NotFound: No vault is called *vault*.
-        ClawmemError: The operation raised it, or the vault cannot be opened.
-    """
+    """Run *operation* for the interface *caller*, and return its result; raise its errors and those of `Dispatcher.read`."""
     if operation.settings:
         operation.settings(dispatcher.settings, request, caller)
     vault = getattr(request, "vault", vault)

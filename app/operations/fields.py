@@ -21,15 +21,13 @@ ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 Address = Annotated[
     str,
     Field(min_length=1, description=ADDRESS),
-    Option(metavar="NOTE", is_argument=True, is_address=True),
+    Option(metavar="NOTE", is_argument=True),
 ]
-OptionalAddress = Annotated[
-    str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True, is_address=True)
-]
+OptionalAddress = Annotated[str, Field(description=ADDRESS), Option(metavar="NOTE", is_argument=True)]
 Docid = Annotated[
     str,
     Field(min_length=1, description="The docid of the document, such as #a1b2c3; no path or title."),
-    Option(metavar="NOTE", is_argument=True, is_address=True, about=ADDRESS),
+    Option(metavar="NOTE", is_argument=True, about=ADDRESS),
 ]
 Confirm = Annotated[
     bool | None, Field(description="Must be true. Anything else changes nothing and describes the document.")

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from inspect import Parameter, Signature, getdoc, signature
+from inspect import Parameter, getdoc, signature
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -99,7 +99,6 @@ class Option(NamedTuple):
     is_argument: bool = False
     tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
     is_daily: bool = True  # whether also the small set of tools has the parameter
-    is_address: bool = False  # names a document; on a terminal the user may choose a candidate
     about: str = ""  # the help text, where it is not the description of the field
     parser: Callable[[str], Any] | None = None  # checks the text that was typed
     from_stdin: bool = False  # an argument `-` reads stdin
@@ -191,11 +190,6 @@ class Operation(Generic[P, R]):
         """Call the function with valid parameters."""
         return self.function(services, *args, **kwargs)
 
-    def arguments(self, *args: P.args, **kwargs: P.kwargs) -> dict[str, Any]:
-        """Return the parameters of a call by name."""
-        _services, *parameters = signature(self.function).parameters.values()
-        return Signature(parameters).bind(*args, **kwargs).arguments
-
     def run(self, services: Services, request: Request) -> R:
         """Return the result for *request*."""
         if self._takes_request:
@@ -216,7 +210,7 @@ class Operation(Generic[P, R]):
         if self._takes_request:
             [(shared, _)] = fields.values()
             return cast("type[Request]", shared)
-        made = create_model(_camel_case(self.name), __base__=Request, **fields)  # type: ignore[call-overload]
+        made = create_model(self.class_name, __base__=Request, **fields)  # type: ignore[call-overload]
         return cast("type[Request]", made)
 
     @cached_property
@@ -225,7 +219,7 @@ class Operation(Generic[P, R]):
         kind: Any = self._evaluated(signature(self.function).return_annotation)
         if self.items:
             fields: dict[str, Any] = {"count": int, self.items: kind}
-            return create_model(_camel_case(self.name), __doc__=f"A list: {self.about}", **fields)
+            return create_model(self.class_name, __doc__=f"A list: {self.about}", **fields)
         return cast("type[BaseModel]", kind if issubclass(kind, BaseModel) else RootModel[kind])
 
     def record(self, result: R, *, without_nulls: bool = False) -> dict[str, Any]:
@@ -253,9 +247,9 @@ class Operation(Generic[P, R]):
         return fields_text(self.record(result))
 
     @property
-    def module(self) -> str:
-        """Return the name of the module of the function."""
-        return self.function.__module__
+    def class_name(self) -> str:
+        """Return the name for classes made for the operation."""
+        return self.name.title().replace("_", "")
 
     @property
     def reads(self) -> bool:
@@ -275,11 +269,7 @@ class Operation(Generic[P, R]):
 
     @property
     def asks_first(self) -> bool:
-        """
-        Whether the operation asks for a confirmation, at least for some requests: the parameter ``confirm``.
-
-        With false it raises `ConfirmationMissing`, which describes what it would do, and changes nothing.
-        """
+        """Whether the operation asks for a confirmation: with ``confirm`` false it raises `ConfirmationMissing`."""
         return CONFIRM in self.request.model_fields
 
     @property
@@ -317,7 +307,3 @@ def operation(
 
 
 AnyOperation = Operation[..., Any]
-
-
-def _camel_case(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))

@@ -42,7 +42,7 @@ def operations_in(module: str) -> tuple[AnyOperation, ...]:
     return tuple(
         value
         for value in vars(found).values()
-        if isinstance(value, Operation) and value.module == found.__name__
+        if isinstance(value, Operation) and value.function.__module__ == found.__name__
     )
 
 

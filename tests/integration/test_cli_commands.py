@@ -51,8 +51,8 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (("serch",), 2, "Did you mean: search"),
-        (("collection", "ad"), 2, "Did you mean: add"),
+        (("serch",), 2, "Did you mean 'search'"),
+        (("collection", "ad"), 2, "Did you mean 'add'?"),
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
         (("search", "x", "-n", "many"), 2, "--limit"),

@@ -85,7 +85,7 @@ def test_a_very_broad_folder_needs_a_confirmation(
     [
         (("get", "nothing.md"), "NOT_FOUND", 3),
         (("get", "#zz"), "INVALID_INPUT", 2),
-        (("serch", "x"), "UNKNOWN_COMMAND", 2),
+        (("serch", "x"), "INVALID_INPUT", 2),
         (("search", "x", "-n", "many"), "INVALID_INPUT", 2),
         (("search", "x", "--colour"), "INVALID_INPUT", 2),
     ],

@@ -48,14 +48,13 @@ def test_every_format_lists_the_same_documents(
         (one["file"], one["title"], "true") for one in records
     ]
     assert formatted("paths").splitlines() == [str(notes.parent / name) for name in names]
-    assert [line.split()[0].partition(":")[0] for line in formatted("table").splitlines()[1:]] == names
     items = [line for line in formatted("md").splitlines() if line.startswith("- [")]
     assert len(items) == len(names)
     assert all(name in item for name, item in zip(names, items, strict=True))
 
 
 def test_whole_texts(remembered: Invoke) -> None:
-    """With --full as text, as quotation in Markdown, and as a column; a table and paths have no room."""
+    """With --full as text, as quotation in Markdown, and as a column; paths have no room."""
     asked = ("search", "ticket machines", "-n", 1, "--full")
 
     for shape in ((), ("--format", "md"), ("--format", "csv"), ("--json",)):
@@ -64,10 +63,9 @@ def test_whole_texts(remembered: Invoke) -> None:
         "  > Designs ticket machines.\n  >\n  > Counts seconds."
         in remembered(*asked, "--format", "md").stdout
     )
-    for shape in ("table", "paths"):
-        refused = remembered(*asked, "--format", shape)
-        assert refused.exit_code == 2
-        assert "Choose: json, jsonl, csv, md" in refused.stderr
+    refused = remembered(*asked, "--format", "paths")
+    assert refused.exit_code == 2
+    assert "Choose: json, jsonl, csv, md" in refused.stderr
 
 
 def test_texts_of_others_are_quoted(invoke: Invoke, home: Path) -> None:

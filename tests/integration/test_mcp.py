@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 from command_line import write_file
-from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
 from programs import run_program
 from server_process import ServerProcess, serving
@@ -152,31 +150,13 @@ class TestOneSession:
 
         asyncio.run(session())
 
-    def test_addresses_and_prompts(self, server: ServerProcess) -> None:
+    def test_addresses(self, server: ServerProcess) -> None:
         async def session() -> None:
             async with over_http(server) as client:
                 read = await client.read_resource(f"clawmem://{REDIS}")
                 assert getattr(read.contents[0], "text", "").startswith("# Keep sessions")
                 with pytest.raises(Exception, match="No document matches"):
                     await client.read_resource("clawmem://notes/none.md")
-                names = [one.name for one in (await client.list_prompts()).prompts]
-                assert names == ["recall", "why", "dossier", "resume"]
-                said = await client.get_prompt("why", {"decision": "do we use Postgres"})
-                assert "do we use Postgres" in getattr(said.messages[0].content, "text", "")
-
-        asyncio.run(session())
-
-    @pytest.mark.parametrize(
-        ("prompt", "arguments", "words"), [("whyy", {"decision": "x"}, "whyy"), ("why", {}, "decision")]
-    )
-    def test_a_wrong_prompt_is_refused(
-        self, server: ServerProcess, prompt: str, arguments: dict[str, str], words: str
-    ) -> None:
-        async def session() -> None:
-            async with over_http(server) as client:
-                with pytest.raises(MCPError, match=words) as refused:
-                    await client.get_prompt(prompt, arguments)
-                assert refused.value.code == INVALID_PARAMS
 
         asyncio.run(session())
 

@@ -50,10 +50,14 @@ class TestLife:
             status = json.loads(here.run("serve", "--status", "--json").stdout)
             second = here.run("serve", "--port", "0")
             kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
+            announcement = kept[1].read_text()
 
             assert (status["running"], status["pid"]) == (True, server.process.pid)
             assert (second.returncode, second.stdout) == (1, "")
             assert f"process {server.process.pid}" in second.stderr
+            kept[1].write_text("torn")
+            assert "fuser -k" in here.run("serve", "--stop").stderr
+            kept[1].write_text(announcement)
             assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
             assert here.run("serve", "--stop").returncode == 0
             assert server.process.wait(5) == 0

@@ -34,7 +34,7 @@ def trust_of(invoke: Invoke) -> str:
 
 
 def block() -> str:
-    return str(CliRunner().invoke(cli, ["surface", "--context", "--stdin"], input=PROMPT).output)
+    return str(CliRunner().invoke(cli, ["surface", PROMPT]).output)
 
 
 @pytest.mark.parametrize("level", ["shared", "outside"])

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import open_services, unopened_services
-from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.rendering import progress
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     run_confirmed,
     settings_of,
     show_outcome,
+    with_vault,
 )
 from clawmem.app.interfaces.cli.setup import HOOKS, Setup
 from clawmem.app.operations.collections import collection_add

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import islice
@@ -20,8 +19,7 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from clawmem.app.interfaces.cli.overview import DAILY, GROUPS, with_vault
-from clawmem.app.interfaces.cli.session import GlobalOptions
+from clawmem.app.interfaces.cli.session import GlobalOptions, with_vault
 from clawmem.app.operations.output import encodable
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
@@ -43,6 +41,17 @@ FAMILIES = {
     f"{DAEMON}.mcp": ("mcp",),
     f"{DAEMON}.watch": ("watch", "install-service"),
 }
+# The commands of daily life, and all of them.
+DAILY = "bootstrap setup query search get remember list update forget status doctor"
+GROUPS = {
+    "First steps": "bootstrap setup status doctor",
+    "Questions": "query search timeline sessions why",
+    "Documents": "list get links tags entities remember diary profile reflect",
+    "Care": "pin snooze forget archive restore undo trust maintain",
+    "Folders and files": "collection update embed watch mine import export backup beads vault rebuild",
+    "Clients and server": "serve mcp hook surface focus openclaw install-service",
+    "Measurement": "models report bench conformance",
+}
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
 # The class of usage errors. Its name depends on the release of typer, so it is taken from the base classes of
@@ -50,23 +59,9 @@ EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see
 USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 EVERY_COMMAND = "clawmem.every_command"  # whether the help shows more than the daily commands
-MOST_NAMED = 20  # commands of a group that a message names
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
-
-
-class UnknownCommand(ClawmemError):
-    """A verb that does not exist in the group *path*."""
-
-    code = "UNKNOWN_COMMAND"
-    exit_code = 2
-
-    def __init__(self, name: str, known: Sequence[str], path: str) -> None:
-        near = get_close_matches(name, known)
-        choice = f"Choose: {', '.join(known)}. " if len(known) <= MOST_NAMED else ""
-        hint = f"Did you mean: {', '.join(near)}?" if near else f"{choice}Run: {path} --help"
-        super().__init__(f"There is no command {name!r}. {hint}")
 
 
 class Verbs(TyperGroup):
@@ -76,30 +71,25 @@ class Verbs(TyperGroup):
         return super().parse_args(ctx, args or ["--help"])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        known = self.list_commands(ctx)
-        args = [args[0].replace("_", "-"), *args[1:]]  # programs write intent_search
-        if args[0] not in known:
-            raise UnknownCommand(args[0], known, ctx.command_path)
-        return super().resolve_command(ctx, args)
+        return super().resolve_command(
+            ctx, [args[0].replace("_", "-"), *args[1:]]
+        )  # programs write vault_sync
 
 
 class CommandLine(Verbs):
     """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        several = (verbs for families in (FAMILIES, VERBS) for verbs in families.values())
-        return list(dict.fromkeys(verb for verbs in several for verb in verbs))
+        return [verb for verbs in GROUPS.values() for verb in verbs.split()]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the daily commands, or all after ``help --all``. The help texts would import every command."""
-        groups = GROUPS
-        if not ctx.meta.get(EVERY_COMMAND):
-            known = {name: about for commands in GROUPS.values() for name, about in commands.items()}
-            groups = {"Daily commands": {name: known[name] for name in DAILY}}
-        for group, commands in groups.items():
+        """Write the daily commands, or all after ``help --all``."""
+        is_all = ctx.meta.get(EVERY_COMMAND)
+        for group, verbs in (GROUPS if is_all else {"Daily commands": DAILY}).items():
+            commands = [(verb, _command_named(verb).get_short_help_str(200)) for verb in verbs.split()]
             with formatter.section(group):
-                formatter.write_dl([*commands.items()])
-        if groups is not GROUPS:
+                formatter.write_dl(commands)
+        if not is_all:
             formatter.write_paragraph()
             formatter.write_text("All commands: clawmem help --all")
 
@@ -110,6 +100,7 @@ class CommandLine(Verbs):
         if args[:1] == ["help"]:
             ctx.meta[EVERY_COMMAND] = "--all" in args
             args = [*(word for word in args[1:] if word != "--all"), "--help"]
+        self.commands = cast(Any, dict.fromkeys(self.list_commands(ctx)))  # for suggestions
         front, rest = parted(args)
         return super().parse_args(ctx, front + rest)
 
@@ -240,8 +231,10 @@ def in_order(arguments: Sequence[str]) -> Iterator[None]:
     except USAGE as error:
         if isinstance(error.__cause__, ValidationError):
             error.message = fault_of(error.__cause__.errors()[0])
-        hint = f". Run: {error.ctx.command_path} --help" if error.ctx else ""
-        leave(f"{error.format_message().rstrip('.')}{hint}", 2, {"code": "INVALID_INPUT"})
+        message = error.format_message()
+        if error.ctx:
+            message += f"{'' if message.endswith(('.', '?')) else '.'} Run: {error.ctx.command_path} --help"
+        leave(message, 2, {"code": "INVALID_INPUT"})
     except (KeyboardInterrupt, typer.Abort) as interruption:
         for note in getattr(interruption, "__notes__", ()):  # the work that was done until then
             sys.stderr.write(f"{note}\n")

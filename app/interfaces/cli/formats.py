@@ -1,4 +1,4 @@
-"""Formats of listed documents: tables, JSON, lines of JSON, CSV, Markdown and paths."""
+"""Formats of listed documents: JSON, lines of JSON, CSV, Markdown and paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote
 from clawmem.app.interfaces.cli.rendering import json_text
 from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.operations.operation import record_of
-from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
+from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import one_line
@@ -27,7 +27,7 @@ COLUMNS = tuple(
     " score origin trusted superseded_by snippet body".split()
 )
 TEXT_FORMATS = ("json", "jsonl", "csv", "md")  # of these with room for the whole text
-FORMATS = ("table", *TEXT_FORMATS, "paths")
+FORMATS = (*TEXT_FORMATS, "paths")
 
 
 def checked_format(shape: str, *, is_json: bool, is_full: bool) -> str:
@@ -69,8 +69,7 @@ def parts_in(
     elif shape == "md":
         parts = [printable("\n".join(_markdown(document))) for document in documents]
     else:
-        names = [*dict.fromkeys(name for document in documents for name in _properties(document))]
-        parts = [_csv(documents, names)] if shape == "csv" else _table(documents, names)
+        parts = [_csv(documents)]
     return parts, [] if documents else ["Nothing found."]
 
 
@@ -97,25 +96,7 @@ def _place(document: DocumentReference) -> str:
     return f"{document.file}:{first}" if last in (None, first) else f"{document.file}:{first}-{last}"
 
 
-def _table(documents: Sequence[DocumentReference], names: Sequence[str]) -> list[Part]:
-    rows = [
-        {
-            "place": _place(document),
-            "docid": document.docid,
-            "confidence": confidence_text(getattr(document, "confidence", None)),
-            "written": (getattr(document, "authored_at", None) or "")[:10],
-            **{f"property {name}": _properties(document).get(name, "") for name in names},
-            "title": title_to_read(document.title, document.origin),
-        }
-        for document in documents
-    ]
-    # documents listed without a question have no confidence
-    used = [name for name in (rows or [{}])[0] if name != "confidence" or any(row[name] for row in rows)]
-    headings = [name.removeprefix("property ") for name in used]
-    return [table(headings, [[row[name] for name in used] for row in rows])] if rows else []
-
-
-def _csv(documents: Sequence[DocumentReference], names: Sequence[str]) -> Part:
+def _csv(documents: Sequence[DocumentReference]) -> Part:
     records = []
     for document in documents:
         record: dict[str, Any] = record_of(document)
@@ -124,10 +105,11 @@ def _csv(documents: Sequence[DocumentReference], names: Sequence[str]) -> Part:
         record = {
             name: json.dumps(value) if isinstance(value, bool) else value for name, value in record.items()
         }
-        own = {f"property {name}": value for name, value in _properties(document).items()}
-        records.append({**record, **own})
+        properties = {f"property {name}": value for name, value in _properties(document).items()}
+        records.append({**record, **properties})
     used = {name for record in records for name in record} or {*COLUMNS} - {"body"}
-    columns = [*(name for name in COLUMNS if name in used), *(f"property {name}" for name in names)]
+    own = dict.fromkeys(name for record in records for name in record if name.startswith("property "))
+    columns = [*(name for name in COLUMNS if name in used), *own]
     text = StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
@@ -15,7 +14,6 @@ from pydantic import ValidationError
 from clawmem.app.client.request import result_from_server
 from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.rendering import json_text, progress, show_part, stop_event
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
@@ -24,6 +22,7 @@ from clawmem.app.interfaces.cli.session import (
     run_confirmed,
     settings_of,
     wants_json,
+    with_vault,
 )
 from clawmem.app.operations.answers import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
@@ -166,16 +165,14 @@ def commands_in(modules: Sequence[str], verb: str) -> typer.Typer:
             for command in operation.commands:
                 if command.words.split()[0] == verb:
                     forms.setdefault(command.words, []).append(Form(operation, command))
-    group: typer.Typer | None = None
+    names = [words.split()[1] for words in forms if " " in words]
+    about = f"Choose a command: {', '.join(names)}."
+    group = typer.Typer(cls=Verbs, rich_markup_mode=None, help=about) if names else cli
+    if names:
+        cli.add_typer(group, name=verb)
     for words, several in forms.items():
-        place = cli
-        if " " in words:
-            if group is None:
-                about = import_module(f"clawmem.app.operations.{modules[0]}").__doc__ or ""
-                group = typer.Typer(cls=Verbs, rich_markup_mode=None, help=about.partition("\n")[0])
-                cli.add_typer(group, name=verb)
-            place = group
-        place.command(words.split()[-1])(_command_of(sorted(several, key=lambda form: bool(form.selector))))
+        command = _command_of(sorted(several, key=lambda form: bool(form.selector)))
+        (group if " " in words else cli).command(words.split()[-1])(command)
     return cli
 
 

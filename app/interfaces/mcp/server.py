@@ -1,4 +1,4 @@
-"""The MCP server: operations as tools, documents as resources, and prompts; for standard input and output and for HTTP."""
+"""The MCP server: operations as tools and documents as resources, for standard input and output and for HTTP."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from time import monotonic
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import unquote
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, UnexpectedToolError
-from mcp.shared.exceptions import MCPError
 from mcp.types import (
-    INVALID_PARAMS,
     CallToolResult,
     EmbeddedResource,
     TextContent,
@@ -24,7 +22,7 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.operations.dispatch import Dispatcher, run
@@ -248,7 +246,6 @@ class MemoryServer(MCPServer[Any]):
         }
         if not is_files:
             _add_documents(self, dispatcher)
-            _add_prompts(self)
 
     @property
     def protocol(self) -> Any:
@@ -273,15 +270,6 @@ class MemoryServer(MCPServer[Any]):
             return CallToolResult(content=[_text(str(error))], is_error=True, _meta=meta)
         except Exception as error:
             raise UnexpectedToolError(UNEXPECTED) from error
-
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
-    ) -> Any:
-        """Return the messages of a prompt; the library calls an unknown name or argument an internal error."""
-        try:
-            return await super().get_prompt(name, arguments, context)
-        except ValueError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
 
 
 class _Progress:
@@ -340,41 +328,3 @@ def _add_documents(server: MemoryServer, dispatcher: Dispatcher) -> None:
             raise ResourceNotFoundError(str(error)) from error
         origin = excerpt.document.origin
         return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
-
-
-def _add_prompts(server: MemoryServer) -> None:
-    """Register the prompts, from a single question to everything about a topic."""
-
-    @server.prompt(title="Recall")
-    def recall(topic: Annotated[str, Field(description="The topic.")]) -> str:
-        """Search once, and answer from the result or not at all."""
-        return (
-            f"What do my notes say about {topic}? Call memory_retrieve once. If the answer begins "
-            "with No confident answer or has no results, tell me so and stop. Otherwise answer in a few sentences and name the files."
-        )
-
-    @server.prompt(title="Why is it so")
-    def why(decision: Annotated[str, Field(description="A decision, or a state of things.")]) -> str:
-        """Trace a decision back to its reasons."""
-        return (
-            f"Why {decision}? Call intent_search with force_intent WHY; then find_causal_links on the document that "
-            "fits best, and timeline if the order matters. Tell what led to what, with a file for each step, and say "
-            "what is not written down."
-        )
-
-    @server.prompt(title="Everything about")
-    def dossier(topic: Annotated[str, Field(description="The topic.")]) -> str:
-        """Collect everything about a topic, in steps, as long as something is open."""
-        return (
-            f"Collect what the vault knows about {topic}. First query_plan. Then, for what is still open, vsearch with "
-            "other words, find_similar on the best document, and kg_query for the people and things it names. Stop "
-            "when a step brings nothing new. Report what is certain, what has changed, and what contradicts what."
-        )
-
-    @server.prompt(title="Where were we")
-    def resume() -> str:
-        """Resume the last session."""
-        return (
-            "Where were we? Call session_log with limit 3 and get the handoff of the last session. Say in five lines "
-            "what was done, what was decided and what is open; then ask where to go on."
-        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypedDict, TypeVar, Unpack, cast
 
@@ -45,7 +46,7 @@ R = TypeVar("R")
 
 
 class Conditions(TypedDict, total=False):
-    """Conditions of a question; `clawmem.app.operations.search.Question` describes them."""
+    """Conditions of a question; `clawmem.app.operations.search` describes them, and refuses those that a search lacks."""
 
     limit: int
     collection: Names
@@ -62,11 +63,6 @@ class Conditions(TypedDict, total=False):
     compact: bool
     body: bool
     explain: bool
-
-
-class QueryConditions(Conditions, total=False):
-    """Conditions of a search by words and meaning, or by the route that fits."""
-
     purpose: str
     diverse: bool
     candidate_limit: int | None
@@ -76,7 +72,8 @@ def method(operation: Operation[P, R]) -> Callable[Concatenate[Memory, P], R]:
     """Return the method that runs *operation* with the parameters of its function."""
 
     def run(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        given = operation.arguments(*args, **kwargs)
+        _services, *parameters = signature(operation.function).parameters.values()
+        given = Signature(parameters).bind(*args, **kwargs).arguments
         return cast("R", memory.run(operation, given))
 
     run.__name__, run.__doc__ = operation.name, operation.about
@@ -143,7 +140,7 @@ class Memory:
         with open_services(chosen) as services:
             return operation.run(services.called_by(CALLER), request)
 
-    def query(self, query: str, **conditions: Unpack[QueryConditions]) -> SearchAnswer:
+    def query(self, query: str, **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find by words and meaning together, compared closely: the best single answer there is."""
         return self._answer(search.query, query, conditions)
 
@@ -155,9 +152,7 @@ class Memory:
         """Find by meaning alone, for texts in other words."""
         return self._answer(search.vsearch, query, conditions)
 
-    def retrieve(
-        self, query: str, *, mode: str = "auto", **conditions: Unpack[QueryConditions]
-    ) -> SearchAnswer:
+    def retrieve(self, query: str, *, mode: str = "auto", **conditions: Unpack[Conditions]) -> SearchAnswer:
         """Find by the route that fits the question; *mode* chooses one."""
         return self._answer(search.memory_retrieve, query, {**conditions, "mode": mode})
 

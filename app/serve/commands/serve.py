@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from clawmem.app.bootstrap.opening import require_vault
-from clawmem.app.client.announcement import Announcement, announced
+from clawmem.app.client.announcement import Announcement, announced, announcement_file
 from clawmem.app.client.autostart import (
     is_automatic,
     is_running,
+    lock_file,
     log_file,
     start_note,
     started_server,
@@ -80,6 +81,11 @@ def serve(
         raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
     vault = settings_of(ctx).vault
     server = announced(vault) if is_running(vault) else None
+    if server is None and stop and is_running(vault):
+        raise ClawmemError(
+            f"A server of {vault} runs, or is starting, and {announcement_file(vault)} does not name its process. Try again; "
+            f"if that stays so, end the process that has {lock_file(vault)} open (fuser -k), and start it again."
+        )
     if stop:
         _stop(ctx, vault, server)
     elif status:

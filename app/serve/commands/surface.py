@@ -24,26 +24,28 @@ DRAIN_SECONDS = 600.0  # no client waits for drain
 @cli.command()
 def surface(
     ctx: typer.Context,
-    context: Annotated[bool, typer.Option("--context", help="For the prompt on standard input.")] = False,
-    bootstrap: Annotated[
-        bool, typer.Option("--bootstrap", help="For the session whose id is on standard input.")
-    ] = False,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read standard input; there is no other way.")
-    ] = False,
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROMPT...]", help="The prompt, or the id of the session with --bootstrap."),
+    ] = None,
+    context: Annotated[bool, typer.Option("--context", help="For a prompt, as by default.")] = False,
+    bootstrap: Annotated[bool, typer.Option("--bootstrap", help="For the start of a session.")] = False,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the prompt or the id from stdin.")] = False,
 ) -> None:
     """
     Print the context block of a prompt or a session start.
 
     Nothing is printed if no block would be added.
     """
-    if context == bootstrap or not stdin:
+    if (context and bootstrap) or bool(question) == stdin:
         raise InvalidInput(
-            "INVALID_INPUT", "Say one of: surface --context --stdin, surface --bootstrap --stdin"
+            "INVALID_INPUT",
+            'Give a prompt: clawmem surface "PROMPT", or clawmem surface --stdin; --bootstrap takes the id of a session.',
         )
     os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # the variable from which hooks read the path
-    text, here = typer.get_text_stream("stdin").read(), HookContext(os.environ)
-    if context:
+    text = " ".join(question) if question else typer.get_text_stream("stdin").read()
+    here = HookContext(os.environ)
+    if not bootstrap:
         block = context_surfacing(HookEvent(name="UserPromptSubmit", prompt=text), here)
     else:
         session_id = text.strip() or f"io6-{time_ns() // 1_000_000}"
