@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
@@ -127,6 +127,8 @@ class Database:
         self._of_thread = threading.local()
         self._idle: list[apsw.Connection] = []
         self._is_closed = False
+        self._recorder: Database | None = None
+        self._recorder_lock = threading.Lock()
         with self._errors:
             if read_only:
                 self._idle.append(open_reader(path))
@@ -257,14 +259,26 @@ class Database:
         """
         Lend a writer that waits for other writers for 5 ms, also of a database that is opened for reading only.
 
+        Its connection stays open. Closed last, it moves the log into the file, which a reader cannot do.
+
         Raises:
             VaultLocked, VaultReadOnly, VaultFull, VaultError: the vault cannot be written, or is locked.
         """
         if self.path == MEMORY:  # a database in memory has no second connection
             yield self
             return
-        with closing(Database(self.path, open_main=open_best_effort)) as writer:
-            yield writer
+        with self._recorder_lock:
+            recorder = self._recorder or Database(self.path, open_main=open_best_effort)
+            self._recorder = None
+            try:
+                yield recorder
+            except BaseException:
+                recorder.close()
+                raise
+            if self._is_closed:
+                recorder.close()
+            else:
+                self._recorder = recorder
 
     # -- life ---------------------------------------------------------------------------------------
 
@@ -301,6 +315,8 @@ class Database:
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()
+        if self._recorder:
+            self._recorder.close()
         if not self.read_only:
             # a retriever or model whose time ran out may still be using it
             with suppress(apsw.ThreadingViolationError):
