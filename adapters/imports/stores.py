@@ -182,6 +182,10 @@ _RELATIONS = "select target_id, relation_type, weight from memory_relations wher
 def clawmem_original(place: Path) -> Memories:
     """Yield every served document; archived, forgotten and invalidated ones have no counterpart."""
     with database(file_in(place, "index.sqlite", "clawmem.sqlite")) as store:
+        if has_table(store, "acts"):
+            raise NoStore(
+                "it is a vault of this clawmem; to copy one, run: clawmem export, then import bundle"
+            )
         has_facts, has_relations = has_table(store, "entity_triples"), has_table(store, "memory_relations")
         for row in store.execute(_DOCUMENTS):
             if not row["active"] or row.get("invalidated_at"):

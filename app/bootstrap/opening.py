@@ -8,7 +8,7 @@ answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +20,7 @@ from clawmem.app.settings.model import Settings, load_settings
 from clawmem.app.settings.vaults import lost_vault, unknown_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, VaultError, VaultFull, VaultReadOnly
-from clawmem.ports.records import Role
+from clawmem.ports.records import InactiveReason, Role
 
 
 def require_vault(settings: Settings) -> None:
@@ -67,6 +67,7 @@ def open_services(
         services = Services(container, is_new=is_new, lost_vault=lost)
         if settings.backend and settings.backend != services.indexes.backend:
             _choose_backend(services, settings.backend, read_only=read_only)
+        _forget_again(services, read_only=read_only)
         yield services
     finally:
         gateways: Any = container.gateways
@@ -125,6 +126,21 @@ def open_copy(settings: Settings) -> Iterator[Services]:
             for role in Role if is_bare else ():
                 copied.indexes.rebuild(role)
             yield copied
+
+
+def _forget_again(services: Services, *, read_only: bool) -> None:
+    """Forget again what the log names, unless its last entry is forgotten: the vault is new, or a copy from before."""
+    places, settings = services.forget_log.read(), services.settings
+    if not places or settings.read_only:
+        return
+    document = services.vault.documents.at(places[-1].collection, places[-1].path)
+    if document and document.inactive is InactiveReason.FORGOTTEN:
+        return
+    if not read_only:
+        services.forgotten_places.agree()
+        return
+    with suppress(VaultError), open_services(settings, create=False):
+        pass
 
 
 def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:

@@ -199,8 +199,6 @@ def import_memories(
     if not (path or usual):
         raise StoreUnreadable(tool, "its usual place", "it has none")
     place = path.expanduser().absolute() if path else next(filter(Path.exists, usual), usual[0])
-    if place == services.settings.vault:
-        raise InvalidInput("INVALID_INPUT", f"{place} is this vault itself, whose memories are here already.")
     report = services.memory_import(caller=services.caller)(tool, store.read(str(place)), dry_run=dry_run)
     report.place = str(place)
     report.embed = None if dry_run else embed_after(services, [OWN_COLLECTION])

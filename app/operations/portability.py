@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,6 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Opening, Option, Result, operation
-from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
     RestoredBundle,
     asked,
@@ -46,69 +45,73 @@ from clawmem.ports.errors import (
 from clawmem.ports.records import InactiveReason, Role
 from clawmem.ports.storage import BundleReader
 
-_NAMES = {
-    "bundle": "clawmem-bundle.zip",
-    "markdown": "clawmem-notes",
-    "jsonl": "memories.jsonl",
-}
+NAMES = {"bundle": "clawmem-bundle.zip", "markdown": "clawmem-notes", "jsonl": "memories.jsonl"}
 Force = Annotated[bool, Field(description="Replace an existing file.")]
 
 
-class Backup(Result):
-    """A backup that was checked after writing."""
-
-    file: str
-    documents: int
-    bytes: int
-
-
 class Export(Result):
-    """An export, and the number of its documents."""
+    """A new file or folder, and the number of its documents."""
 
-    form: str
     file: str
     documents: int
     renamed: dict[str, str] = Field(
-        default={},
-        description="Files of a folder whose name is not that of their note, by the place of the note.",
+        default={}, description="Files of a folder whose name is not that of their note, by its place."
     )
 
 
-def _export_folder(services: Services, chosen: Selection, target: Path, *, force: bool) -> dict[str, str]:
+class Restored(Result):
+    """A vault that was made from a bundle; ``forgotten`` notes are still forgotten."""
+
+    vault: str = Field(default="", description="The new vault; empty after a drill.")
+    documents: int
+    forgotten: int
+    config: str | None = Field(default=None, description="The new config file, null if there was one.")
+    drill: bool = False
+    questions: int = Field(default=0, description="Questions that a drill asked again.")
+    differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
+    remarks: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 for a drill that found differences."""
+        return int(bool(self.differences))
+
+
+@contextmanager
+def _new_file(services: Services, file: Path, *, force: bool, is_folder: bool = False) -> Iterator[Path]:
     """
-    Write Markdown files to the folder *target*, and return their names by the places of their notes.
+    Yield the draft of the new *file*, or of a folder of new files.
 
-    The folder is as before if a file cannot be written.
+    Raises:
+        InvalidInput: The file exists and is not to be replaced, or is a note or a file of the vault, or the folder is
+            indexed.
+        FileNotCreated: It cannot be written.
     """
-    names: dict[str, str] = {}
-    with _written(target), draft_of_folder(target, replaces=force) as draft:
-        for document, file in selected_files(services.vault.documents, chosen):
-            place = draft / file.name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-            names[document.display_path] = file.name
-    return names
-
-
-def _export_bundle(services: Services, chosen: Selection, target: Path, *, receipts: bool) -> int:
-    config = services.settings.config_file
-    settings = redact(config.read_text("utf-8")) if config.is_file() else ""
-    with open_copy(services.settings) as copied, _written(target), draft_of(target) as draft:
-        at = newest_moment(copied.vault.documents)
-        texts: list[str] = []
-        if chosen.is_everything:
-            texts = recorded_questions(copied.vault.documents, copied.vault.receipts if receipts else None)
-        with closing(copied.vault_records()) as records, closing(copied.new_bundle(draft)) as writer:
-            return write_bundle(
-                writer,
-                copied.vault.documents,
-                records,
-                chosen,
-                settings=settings,
-                questions=asked(copied.query, texts, at),
-                asked_at=at,
-                receipts=receipts,
-            )
+    target, reason = file.expanduser().absolute(), ""
+    place = target.resolve()
+    if place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
+        reason = "belongs to the vault itself"
+    for folder in services.folders:
+        root = Path(folder.root).resolve()
+        if place.is_relative_to(root):
+            note = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
+            if note and note.inactive is None:
+                reason = "is one of your notes"
+            elif target.is_dir():
+                reason = (
+                    f"belongs to the collection {folder.name}, which would index the new files as more notes"
+                )
+    if reason:
+        raise InvalidInput("INVALID_INPUT", f"{target} {reason}. Choose another place.")
+    if target.is_file() and not force:
+        raise InvalidInput(
+            "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
+        )
+    with (
+        _written(target),
+        draft_of_folder(target, replaces=force) if is_folder else draft_of(target) as draft,
+    ):
+        yield draft
 
 
 @contextmanager
@@ -120,77 +123,27 @@ def _written(target: Path) -> Iterator[None]:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
 
 
-def free_target(services: Services, file: Path, *, force: bool, is_folder: bool = False) -> Path:
-    """
-    Return the absolute path of the new *file*, or of a folder for new files; the folder above is not created.
-
-    Raises:
-        InvalidInput: The file exists and is not to be replaced, or is a file of the vault, or the folder is indexed.
-        FileNotCreated: There is no such folder.
-    """
-    target = file.expanduser().absolute()
-    place, reason = target.resolve(), ""
-    inside = [folder for folder in services.folders if place.is_relative_to(Path(folder.root).resolve())]
-    notes = (
-        services.vault.documents.at(folder.name, place.relative_to(Path(folder.root).resolve()).as_posix())
-        for folder in inside
-    )
-    if place in {path.resolve() for path in files_of_vault(services.settings.vault)}:
-        reason = "belongs to the vault itself. Choose another file."
-    elif any(note and note.inactive is None for note in notes):
-        reason = "is one of your notes. Choose another file."
-    elif target.is_dir() and not is_folder:
-        reason = "is a folder. Choose the name of a file."
-    elif target.is_dir() and inside:
-        reason = (
-            f"belongs to the collection {inside[0].name}, which would index the new files as more notes. "
-            "Choose another folder."
-        )
-    if reason:
-        raise InvalidInput("INVALID_INPUT", f"{target} {reason}")
-    if target.exists() and not target.is_dir() and not force:
-        raise InvalidInput(
-            "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
-        )
-    if not target.parent.is_dir():
-        raise FileNotCreated(str(target), f"there is no folder {target.parent}")
-    return target
-
-
-def _export_text(result: Export) -> Iterator[str]:
-    yield f"{result.file}: {plural(result.documents, 'document')}."
-    yield from (f"  {place} was renamed: {name}" for place, name in result.renamed.items())
-
-
 # in their own process, because a relative path is that of the command
 
 
-@operation(
-    Effect.READS,
-    text=lambda result: (
-        f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
-    ),
-    is_tool=False,
-    in_own_process=True,
-)
+@operation(Effect.READS, is_tool=False, in_own_process=True)
 def backup(
     services: Services,
     file: Annotated[Path, Field(description="The new file."), Option(metavar="FILE", is_argument=True)],
     force: Force = False,
-) -> Backup:
+) -> Export:
     """
     Copy the vault to one file while programs use it.
 
     The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
     with --vault FILE, or put it in the place of a lost vault.
     """
-    target = free_target(services, file, force=force)
-    with _written(target), draft_of(target) as draft:
+    with _new_file(services, file, force=force) as draft:
         documents = services.back_up(str(draft))
-    return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
+    return Export(file=str(file.expanduser().absolute()), documents=documents)
 
 
-@operation(Effect.READS, text=_export_text, is_tool=False, in_own_process=True)
+@operation(Effect.READS, is_tool=False, in_own_process=True)
 def export(
     services: Services,
     output: Annotated[
@@ -221,117 +174,49 @@ def export(
     if first is None:
         raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
     names = frozenset(named_collections(services, collection))
-    chosen = Selection(names, iso_utc(first) if since else "")
-    target = free_target(services, output or Path(_NAMES[form]), force=force, is_folder=form == "markdown")
-    renamed: dict[str, str] = {}
-    if form == "markdown":
-        files = _export_folder(services, chosen, target, force=force)
-        documents, renamed = len(files), {place: name for place, name in files.items() if place != name}
-    elif form == "bundle":
-        documents = _export_bundle(services, chosen, target, receipts=receipts)
-    else:
-        vault = services.vault
-        lines = list(memory_lines(vault.documents, vault.triples, vault.relations, chosen))
-        documents = len(lines)
-        with _written(target), draft_of(target) as draft:
-            write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    return Export(form=form, file=str(target), documents=documents, renamed=renamed)
+    selection, vault = Selection(names, iso_utc(first) if since else ""), services.vault
+    target = output or Path(NAMES[form])
+    result = Export(file=str(target.expanduser().absolute()), documents=0)
+    with _new_file(services, target, force=force, is_folder=form == "markdown") as draft:
+        if form == "bundle":
+            result.documents = _write_bundle(services.settings, selection, draft, receipts=receipts)
+        elif form == "jsonl":
+            lines = [*memory_lines(vault.documents, vault.triples, vault.relations, selection)]
+            draft.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+            result.documents = len(lines)
+        else:
+            for document, file in selected_files(vault.documents, selection):
+                place = draft / file.name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+                result.documents += 1
+                if file.name != document.display_path:
+                    result.renamed[document.display_path] = file.name
+    return result
+
+
+def _write_bundle(settings: Settings, selection: Selection, draft: Path, *, receipts: bool) -> int:
+    """Write the bundle of a copy of the vault to *draft*, and return its number of documents."""
+    config = settings.config_file
+    with open_copy(settings) as copied:
+        documents, questions = copied.vault.documents, list[str]()
+        at = newest_moment(documents)
+        if selection.is_everything:
+            questions = recorded_questions(documents, copied.vault.receipts if receipts else None)
+        with closing(copied.vault_records()) as records, closing(copied.new_bundle(draft)) as writer:
+            return write_bundle(
+                writer,
+                documents,
+                records,
+                selection,
+                settings=redact(config.read_text("utf-8")) if config.is_file() else "",
+                questions=asked(copied.query, questions, at),
+                asked_at=at,
+                receipts=receipts,
+            )
 
 
 # -- restored -------------------------------------------------------------------------------------------
-
-DIFFERENCES = 1  # exit code of a drill that failed
-
-
-class RestoreReport(Result):
-    """
-    A vault that was made from a bundle; ``forgotten`` notes are still forgotten.
-
-    ``config`` is the new config file, null if there was one. ``differences`` were found by a drill.
-    """
-
-    vault: str
-    documents: int
-    forgotten: int
-    config: str | None = None
-    drill: bool = False
-    questions: int = Field(default=0, description="Questions that a drill asked again.")
-    differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
-    warnings: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return the warnings."""
-        return self.warnings
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 for a drill that found differences."""
-        return DIFFERENCES if self.differences else 0
-
-
-def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
-    vault = services.settings.vault
-    with _written(vault):
-        make_folder(vault.parent)
-        with draft_of(vault) as draft:
-            made = _make(services, reader, draft)
-            _refuse_content(services, bundle)  # another process may have added notes
-            services.discard_vault()
-    with open_services(_alone(services.settings, vault), create=False) as opened:
-        opened.forgotten_places.agree()
-        opened.indexes.keep_up()
-        report = _counted(opened)
-    settings, config = services.settings, services.settings.config_file
-    if made.settings.strip() and not config.exists():
-        make_folder(config.parent)
-        write_whole(config, made.settings.encode())
-        report.config, settings = str(config), load_settings(vault=vault)
-    report.warnings = _moved(settings)
-    return report
-
-
-def _moved(settings: Settings) -> list[str]:
-    """Move the indexes to the backend of *settings*; return why that failed."""
-    if settings.backend is None:
-        return []
-    with open_services(_alone(settings, settings.vault), create=False) as opened:
-        try:
-            opened.indexes.move(settings.backend)
-        except ClawmemError as error:
-            reason = str(error).rstrip(".")
-            return [
-                f"The indexes are those of a new vault: {reason}. Then run: clawmem rebuild --backend {settings.backend}"
-            ]
-    return []
-
-
-def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreReport:
-    found = _make(services, reader, target)
-    with open_services(_alone(services.settings, target), create=False) as opened:
-        then = {question.question: question for question in found.questions}
-        report = _counted(opened)
-        report.vault, report.drill, report.questions = "", True, len(then)
-        report.differences = [
-            *opened.verify(),
-            *(
-                f"The answer to {question.question!r} differs."
-                for question in asked(opened.query_without_models, [*then], found.asked_at)
-                if question != then[question.question]
-            ),
-        ]
-        return report
-
-
-def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
-    """Make the new vault *target* with its indexes, and check it."""
-    found: RestoredBundle = services.restore_bundle(reader, target)
-    with open_services(_alone(services.settings, target), create=False) as made:
-        for role in Role:
-            made.indexes.rebuild(role)
-        if defects := made.vault.storage.check():
-            raise BundleDamaged(reader.location, "; ".join(defects))
-    return found
 
 
 def _alone(settings: Settings, vault: Path) -> Settings:
@@ -339,12 +224,22 @@ def _alone(settings: Settings, vault: Path) -> Settings:
     return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
 
 
-def _counted(services: Services) -> RestoreReport:
-    withdrawn = services.vault.documents.latest(active=False)
-    return RestoreReport(
-        vault=str(services.settings.vault),
+def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
+    """Make the new vault *target* with its indexes, and check it."""
+    bundle: RestoredBundle = services.restore_bundle(reader, target)
+    with open_services(_alone(services.settings, target), create=False) as made:
+        for role in Role:
+            made.indexes.rebuild(role)
+        if defects := made.vault.storage.check():
+            raise BundleDamaged(reader.location, "; ".join(defects))
+    return bundle
+
+
+def _counted(services: Services) -> Restored:
+    inactive = services.vault.documents.latest(active=False)
+    return Restored(
         documents=sum(services.vault.documents.collections().values()),
-        forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in withdrawn),
+        forgotten=sum(document.inactive is InactiveReason.FORGOTTEN for document in inactive),
     )
 
 
@@ -371,20 +266,8 @@ def _refuse_content(services: Services, bundle: Path) -> None:
                 raise VaultError(str(vault), reason, code="VAULT_NOT_EMPTY")
 
 
-def _restored_text(result: RestoreReport) -> Iterator[str]:
-    counted = f"{plural(result.documents, 'document')}, {result.forgotten} forgotten"
-    if not result.drill:
-        yield f"Restored: {result.vault} ({counted})"
-        if result.config:
-            yield f"Config: {result.config}"
-        return
-    yield f"Drill: {counted}; {plural(result.questions, 'question')} asked again."
-    yield from result.differences or ["No differences: the bundle makes the same vault."]
-
-
 @operation(
     Effect.ADDS,
-    text=_restored_text,
     commands=(Command("import", "TOOL=bundle"),),
     is_tool=False,
     opens=Opening.NOTHING,
@@ -394,17 +277,55 @@ def restore(
     services: Services,
     bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)],
     drill: Annotated[bool, Field(description="Restore into a temporary place and prove it.")] = False,
-) -> RestoreReport:
+) -> Restored:
     """
     Make a vault from a bundle, with the same ids and the same answers.
 
     A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
     questions of the bundle, and deleted.
     """
-    file = bundle.expanduser().absolute()
-    if drill:
-        with closing(services.bundle(file)) as reader, TemporaryDirectory(prefix="clawmem-") as folder:
-            return _drill(services, reader, Path(folder) / "drill.sqlite")
-    with closing(services.bundle(file)) as reader:
+    with closing(services.bundle(bundle.expanduser().absolute())) as reader:
+        if drill:
+            with TemporaryDirectory(prefix="clawmem-") as folder:
+                return _drill(services, reader, Path(folder) / "drill.sqlite")
+        settings = services.settings
+        vault, config = settings.vault, settings.config_file
         _refuse_content(services, bundle)
-        return _restore(services, reader, bundle)
+        with _written(vault):
+            make_folder(vault.parent)
+            with draft_of(vault) as draft:
+                restored = _make(services, reader, draft)
+                _refuse_content(services, bundle)  # another process may have added notes
+                services.discard_vault()
+        is_configured = config.exists() or not restored.settings.strip()
+        if not is_configured:
+            make_folder(config.parent)
+            write_whole(config, restored.settings.encode())
+            settings = load_settings(vault=vault)
+    with open_services(_alone(settings, vault), create=False) as opened:
+        opened.forgotten_places.agree()
+        opened.indexes.keep_up()
+        report = _counted(opened)
+        report.vault, report.config = str(vault), None if is_configured else str(config)
+        try:
+            opened.indexes.move(settings.backend or opened.indexes.backend)
+        except ClawmemError as error:
+            report.remarks.append(
+                f"The indexes are those of a new vault: {str(error).rstrip('.')}. Then run: clawmem rebuild --backend "
+                f"{settings.backend}"
+            )
+    return report
+
+
+def _drill(services: Services, reader: BundleReader, target: Path) -> Restored:
+    """Make the vault *target*, and compare it with itself and its answers with those of the bundle."""
+    restored = _make(services, reader, target)
+    with open_services(_alone(services.settings, target), create=False) as opened:
+        report, before = _counted(opened), {question.question: question for question in restored.questions}
+        report.drill, report.questions = True, len(before)
+        report.differences = opened.verify() + [
+            f"The answer to {question.question!r} differs."
+            for question in asked(opened.query_without_models, [*before], restored.asked_at)
+            if question != before[question.question]
+        ]
+    return report

@@ -61,6 +61,7 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     yield "vault", f"{info.location} ({info.backend}, schema {info.schema}, {size(info.size_bytes)})"
     yield "documents", report.documents
     yield from ((f"  {collection.name}", collection.documents) for collection in report.collections)
+    yield from (("  not read to its end", f"{name}; run: clawmem update") for name in report.unfinished)
     yield "types", _counted(report.content_types)
     yield "newest", report.newest or "none"
     yield "words", info.lexical_method

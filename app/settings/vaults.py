@@ -101,7 +101,7 @@ def refuse_named(settings: Settings, what: str) -> None:
 def lost_vault(settings: Settings) -> str:
     """Return the sentence that the new vault replaces a lost one; empty without remains of a lost vault."""
     vault, log = settings.vault, error_log(settings.vault)
-    remains = {*vault.parent.glob(f"{vault.name}*")}
+    remains = {*vault.parent.glob(f"{vault.name}*")} - {config_of(vault)}
     if log.exists() and [*log.parent.iterdir()] == [log]:  # hooks write it without a vault too
         remains -= {log.parent}
     if not remains:

@@ -24,7 +24,7 @@ def test_a_backup_of_a_vault_that_is_written(remembered: Invoke, vault_file: Pat
         writer.execute("rollback")
 
     assert made.exit_code == 0, made.output
-    assert "3 documents" in made.output
+    assert "documents: 3" in made.output
     assert (target.stat().st_mode & 0o777, [*home.glob("*copy.sqlite?*")]) == (0o600, [])
     found = ask_json(remembered, "--vault", target, "--json", "search", "where do login sessions live")
     assert found["results"][0]["file"] == REDIS

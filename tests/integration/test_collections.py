@@ -158,6 +158,26 @@ def test_a_file_or_folder_that_cannot_be_read_is_in_the_exit_code(
     assert remembered("update").exit_code == 1
 
 
+def test_a_folder_that_was_not_read_to_its_end(
+    remembered: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status says so until an update has read it."""
+    write_notes(notes, {"closed.md": "# Closed\n\nThe ferry.\n"})
+    read = DiskFiles.read
+
+    def killed(self: DiskFiles, root: str, path: str) -> bytes:
+        if path == "closed.md":
+            raise KeyboardInterrupt
+        return read(self, root, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DiskFiles, "read", killed)
+        remembered("update")
+    assert "notes; run: clawmem update" in remembered("status").stdout
+    remembered("update")
+    assert json.loads(remembered("status", "--json").stdout)["unfinished"] == []
+
+
 def test_a_file_name_that_is_not_utf8_is_skipped_with_the_remedy(remembered: Invoke, notes: Path) -> None:
     """Update, doctor and verify say so; it is no difference between files and vault."""
     try:

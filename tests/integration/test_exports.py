@@ -46,7 +46,6 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
     done = remembered("export", "--format", "markdown", "out")
 
     assert {one.name for one in home.glob("out/**/*evil*")} == {"evil___.md"}
-    assert done.stdout.count("was renamed") == 1
     assert "evil___.md" in done.stdout
     assert not [*home.parent.glob("**/evil*")] or all(
         "out" in one.parts for one in home.parent.glob("**/evil*")
@@ -81,7 +80,7 @@ def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path)
         (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
         (("--format", "jsonl", "--receipts"), "Only a bundle has receipts"),
-        (("missing/file",), "no folder"),
+        (("missing/file",), "no such file"),
     ],
 )
 def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:

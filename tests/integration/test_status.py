@@ -34,6 +34,6 @@ def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
 
     report = status(vault, ManualClock())()
 
-    assert report.documents == 3
+    assert (report.documents, report.unfinished) == (3, [])
     assert list(report.content_types.items()) == [("decision", 1), ("note", 2)]
     assert report.newest == "2023-11-12T22:13:20.000Z"

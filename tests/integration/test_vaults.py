@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations import dispatch
@@ -111,6 +111,9 @@ class TestSyncing:
 
         assert json.loads(first.stdout)["added"] == 3
         assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
+        assert invoke("--vault", "work", "collection", "add", notes / "decisions").exit_code == 0
+        assert "decisions: 2 added" in invoke("--vault", "work", "update").stdout
+        assert ask_json(invoke, "collection", "list")["collections"] == []
         assert "work/decisions/2026-02-11-redis.md" in invoke("--vault", "work", "query", "redis").stdout
         listed = json.loads(invoke("vault", "list", "--json").stdout)
         assert (listed["vaults"], listed["missing"]) == ({"work": str(Path.home() / "work.sqlite")}, [])

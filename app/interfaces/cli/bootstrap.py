@@ -60,7 +60,7 @@ def bootstrap(
         lines += setup.lines(HOOKS, setup.change(HOOKS))
     record = {"name": collection, **result.model_dump(mode="json")}
     show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
-    raise typer.Exit(exit_code_of(result))
+    raise typer.Exit(exit_code_of(result) or int(not documents))
 
 
 def _added(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,12 @@ from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, Publisher, apply_in_chunks
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import CONVERSATION, conversation_key, unit_path
+from clawmem.domain.conversations.places import (
+    CONVERSATION,
+    conversation_key,
+    conversation_of_path,
+    unit_path,
+)
 from clawmem.domain.conversations.units import (
     MIN_UNIT,
     Unit,
@@ -185,6 +191,8 @@ class MineConversations:
                 progress(done, total)
         except KeyboardInterrupt as error:
             raise MiningInterrupted(run.report) from error
+        if options.source:
+            run.complain_of_doubles()
         return run.report
 
 
@@ -215,6 +223,19 @@ class _Import:
             self.report.foreign.append(fault.file)
         elif len(self.report.faults) < MOST_FAULTS:
             self.report.faults.append(f"{fault.file}: {fault.reason}.")
+
+    def complain_of_doubles(self) -> None:
+        """Report imported conversations that the collection also has under another source."""
+        names = defaultdict[str, set[str]](set)
+        for path, document in self._stores.documents.sources(self._options.collection).items():
+            source, _, conversation = conversation_of_path(path).partition("/")
+            if source != self._options.source and document.inactive is None:
+                names[conversation].add(source)
+        doubles = Counter(name for key in self._taken for name in names[key.partition("/")[2]])
+        self.report.faults += [
+            f"{count} of these conversations are here as {name}, too. To keep one, run: clawmem mine --forget {name}"
+            for name, count in doubles.items()
+        ]
 
     def finish(self, part: FileFinished) -> None:
         """Record that a file was imported, unless earlier exchanges of it were left out."""

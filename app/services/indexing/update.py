@@ -29,6 +29,7 @@ from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
+from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.storage import Transactions
 
 Progress = Callable[[int, int], None]  # done, total
@@ -36,6 +37,8 @@ Progress = Callable[[int, int], None]  # done, total
 # Notes read before a commit, which an interrupted pass has to read again.
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
+
+READER, UNFINISHED = "update", Cursor(1)  # the cursor of a folder during a pass
 
 LINKS = "the rule that symbolic links are not followed"
 
@@ -103,6 +106,7 @@ class UpdateCollection:
     claims: NoteClaims
     links: LinkTargets
     forgotten_texts: ForgottenTexts
+    captures: CaptureStore
     files: FileSource
     clock: Clock
     parse_yaml: ParseYaml
@@ -183,6 +187,8 @@ class _Pass:
             self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._miss(misnamed_sentence(path))
+        if not all(file.path in known and known[file.path].stamp == file.stamp for file in scan.files):
+            self._mark(UNFINISHED)
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             characters = sum(len(change.parsed.body) for change in self._batch if change.parsed)
@@ -200,6 +206,14 @@ class _Pass:
         report.problems += [str(claim) for claim in claims if claim.note.collection == folder.name]
         circles = update.claims.circular()
         report.problems += [str(circle) for circle in circles if circle.notes[0].collection == folder.name]
+        self._mark(Cursor())
+
+    def _mark(self, mark: Cursor) -> None:
+        """Record whether the folder is being read; a killed pass leaves `UNFINISHED`."""
+        captures, name = self._update.captures, self._folder.name
+        if self._folder.only is None and captures.cursor(name, READER) != mark:
+            with self._update.transactions.writing():
+                captures.advance(name, READER, mark)
 
     def _visit(self, file: SourceFile, known: Document | None) -> None:
         """Read and parse a file, outside of transactions, unless its record is that of the file as it is now."""

@@ -10,6 +10,7 @@ from itertools import chain
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.indexing.collections import Collection
+from clawmem.app.services.indexing.update import READER, UNFINISHED
 from clawmem.app.services.models import Provider
 from clawmem.app.services.progress import Progress
 from clawmem.domain.documents.times import iso_utc, parse_iso, read_moment
@@ -20,7 +21,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts, EmbeddingStore
 from clawmem.ports.knowledge import NoteCounts, NoteStore, RelationStore, TripleStore
 from clawmem.ports.records import Document
-from clawmem.ports.sessions import Session, SessionStore
+from clawmem.ports.sessions import CaptureStore, Session, SessionStore
 from clawmem.ports.storage import Storage, VaultInfo
 from clawmem.ports.telemetry import Receipts, Telemetry
 
@@ -32,7 +33,8 @@ class StatusReport:
     """
     Counts of served documents, vectors and records, at the time ``at``.
 
-    ``collections`` and ``content_types`` are sorted by name. ``model`` names the embedding space of the stored
+    ``collections`` and ``content_types`` are sorted by name. ``unfinished`` collections are being read, or the process
+    that read one was killed. ``model`` names the embedding space of the stored
     vectors, ``None`` while there are none; ``building`` is the embedding space under construction. ``newest`` is the
     latest modification time of a document, ignoring times in the future (a wrong clock, an invented date); ``None``
     when no time remains. ``recalls`` counts the recorded questions, ``receipts`` their stored receipts. ``notes``
@@ -44,6 +46,7 @@ class StatusReport:
     info: VaultInfo
     documents: int
     collections: list[Collection]
+    unfinished: list[str]
     embeddings: EmbeddingCounts
     model: str | None = None
     building: EmbeddingBuild | None = None
@@ -82,6 +85,7 @@ class Status:
     relations: RelationStore
     triples: TripleStore
     sessions: SessionStore
+    captures: CaptureStore
     telemetry: Telemetry
     receipts: Receipts
     clock: Clock
@@ -98,12 +102,18 @@ class Status:
         """
         receipts, now = self.receipts.counts(), iso_utc(self.clock.now_ms())
         served = [(document.content_type, document.authored_at) for document in every_served(self.documents)]
+        collections = self.collections()
         return StatusReport(
             at=now,
             # An operation that reads opens the vault for reading, which says nothing about the vault itself.
             info=replace(self.storage.info(), read_only=self.read_only),
             documents=len(served),
-            collections=self.collections(),
+            collections=collections,
+            unfinished=[
+                collection.name
+                for collection in collections
+                if self.captures.cursor(collection.name, READER) == UNFINISHED
+            ],
             embeddings=self.embeddings.counts(),
             model=self.embeddings.fingerprint(),
             building=self.embeddings.building(),
