@@ -15,7 +15,6 @@ from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileStatus
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.domain.maintenance.embedding_policy import EmbeddingPace
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, ModelMismatch, NotFound
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
 
 INCOMPLETE = 1  # exit code
+QUICK_MS = 60_000  # of embedding that nobody asked for
 PERSON = "cli"  # the interface whose user may name any folder
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
@@ -38,9 +38,7 @@ AllowEmpty = Annotated[
 ]
 EmbedOrNot = Annotated[
     bool | None,
-    Field(
-        description="Then make the missing vectors, or never; by default if that takes less than a minute."
-    ),
+    Field(description="Then make the missing vectors, or never; by default for at most a minute."),
     Option(("--embed/--no-embed",), tool=None),
 ]
 
@@ -90,8 +88,8 @@ def embed_after(
     """
     Embed the texts without vectors after documents of *collections* changed, if *wanted* or the settings say so.
 
-    Otherwise it is done if a model of this machine does so within a minute; the second batch shows its pace. A model
-    server may charge for the texts, and another model than that of the vault takes long.
+    Otherwise a model of this machine does it for at most a minute. A model server may charge for the texts, and another
+    model than that of the vault takes long.
     """
     if wanted is None:
         wanted = services.settings.embeds(collections) if collections else None
@@ -101,7 +99,7 @@ def embed_after(
     ):
         return None
     clock = services.clock
-    pace = EmbeddingPace(clock.now_ms())
+    end_ms = clock.now_ms() + QUICK_MS
     try:
         embed = services.embed
         if is_open and not embed.serves:
@@ -109,7 +107,7 @@ def embed_after(
         with services.progress("Embedding") as step:
             return embed(
                 progress=step,
-                go_on=lambda done, total: not is_open or pace.is_quick(done, total, clock.now_ms()),
+                go_on=lambda done, total: not is_open or clock.now_ms() < end_ms,
             )
     except (EmbeddingError, ModelError):
         if is_open:  # the texts wait, and the answer says so
@@ -231,7 +229,7 @@ def update(
     allow_empty: AllowEmpty = False,
 ) -> Reading:
     """
-    Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
+    Read new and changed files of every collection, and make missing vectors for at most a minute.
 
     With a model server vectors are made only on request or where the config file says autoEmbed.
     """

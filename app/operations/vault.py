@@ -26,7 +26,7 @@ from clawmem.app.services.maintenance.status import Statistics, StatusReport
 from clawmem.app.services.models import WITHOUT
 from clawmem.app.settings.config_file import set_value, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
-from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
+from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -67,8 +67,8 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     yield "words", info.lexical_method
     vectors = f"{counts.stored} stored, {counts.pending} pending, {counts.failed} failed, {counts.orphaned} orphaned"
     yield "vectors", f"{vectors} ({info.vector_method})"
-    if wants_lancedb(counts.stored, info.backend):
-        yield "advice", LANCEDB_ADVICE
+    if advice := lancedb_advice(counts.stored, info.backend):
+        yield "advice", advice
     yield "model", report.model or "none yet; run: clawmem embed"
     if building:
         yield "next model", f"{building.fingerprint} is {building.share:.0%} made; run: clawmem embed"

@@ -83,7 +83,7 @@ def slow_clock(monkeypatch: pytest.MonkeyPatch, ms_per_reading: int) -> None:
 def test_update_makes_vectors_within_a_minute(
     remembered: Any, notes: Path, monkeypatch: pytest.MonkeyPatch, ms_per_reading: int, made: int
 ) -> None:
-    """Without a setting. The first batch shows the pace; a slow model stops after it, and the rest is named."""
+    """Without a setting. A slow model stops after a minute, and the rest is named."""
     for note in sorted(notes.rglob("*.md")):
         note.write_text(f"{note.read_text('utf-8')}\nOne more line about {note.stem}.\n", "utf-8")
     monkeypatch.setattr("clawmem.app.services.indexing.embed.BATCH", 2)

@@ -33,7 +33,7 @@ from clawmem.app.services.maintenance.finding import (
 )
 from clawmem.app.services.maintenance.model_checks import ExaminedModels, ModelChecks
 from clawmem.app.services.maintenance.verify import entries_by_grain
-from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
+from clawmem.domain.maintenance.embedding_policy import lancedb_advice
 from clawmem.ports.documents import DocumentStore, LinkStore, SuccessionStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -165,8 +165,8 @@ class Doctor:
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
             f"{counts.orphaned} vectors are unused; searched by {self.vectors.method}"
         )
-        if wants_lancedb(counts.stored, self.storage.info().backend):
-            detail += f". {LANCEDB_ADVICE}"
+        if advice := lancedb_advice(counts.stored, self.storage.info().backend):
+            detail += f". {advice}"
         if counts.failed:
             documents = sorted(self.documents.latest(), key=attrgetter("collection", "path"))
             failed = [note.display_path for note in documents if note.embed_state is EmbedState.FAILED]

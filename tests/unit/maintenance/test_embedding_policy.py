@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.maintenance.embedding_policy import LANCEDB_FROM, wants_lancedb
+from clawmem.domain.maintenance.embedding_policy import LANCEDB_FROM, lancedb_advice
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from clawmem.domain.maintenance.embedding_policy import LANCEDB_FROM, wants_lanc
 )
 def test_lancedb_is_recommended_for_many_vectors(vectors: int, backend: str, wanted: bool) -> None:
     """Above the bound, every backend whose vectors are in the vault is advised to move them."""
-    assert wants_lancedb(vectors, backend) is wanted
+    assert bool(lancedb_advice(vectors, backend)) is wanted
