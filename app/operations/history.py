@@ -37,7 +37,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.sessions import Session
 from clawmem.ports.telemetry import Recall
 
-NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
+Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents on this side.")]
 
 
 def _timeline_text(result: Timeline) -> Iterator[Part]:
@@ -52,57 +52,49 @@ def _timeline_text(result: Timeline) -> Iterator[Part]:
 def timeline(
     services: Services,
     docid: Address,
-    before: Annotated[
-        int, Field(ge=1, le=MOST_AROUND, description="Number of documents before it.")
-    ] = AROUND,
-    after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents after it.")] = AROUND,
+    before: Around = AROUND,
+    after: Around = AROUND,
     same_collection: Annotated[bool, Field(description="Only of its collection.")] = False,
     as_of: AsOf = "",
 ) -> Timeline:
     """List the documents written just before and after a document, and the session in which it was written."""
-    document = services.lookup.find(docid)
+    sides = {"before": before, "after": after}
     return services.timeline(
-        document, before=before, after=after, same_collection=same_collection, as_of=as_of
+        services.lookup.find(docid), **sides, same_collection=same_collection, as_of=as_of
     )
 
 
 @operation(
     Effect.READS,
-    text=lambda sessions: [*map(session_line, sessions)] or NO_SESSIONS,
+    text=lambda sessions: (
+        [*map(session_line, sessions)] or "No session is recorded. Run: clawmem setup hooks"
+    ),
     items="sessions",
     route="/sessions",
     commands=(Command("sessions"),),
 )
-def session_log(
-    services: Services,
-    limit: LongLimit = 10,
-    as_of: AsOf = "",
-) -> list[Session]:
+def session_log(services: Services, limit: LongLimit = 10, as_of: AsOf = "") -> list[Session]:
     """List the latest sessions and their results."""
     return latest_sessions(services.vault.sessions, limit, first_after(as_of))
 
 
 # -- what hooks added to prompts ------------------------------------------------------------------------
 
-DAYS_BACK = 30
-
 
 class SessionUse(Result):
-    """Prompts of one session, and the documents in their blocks."""
+    """Blocks in prompts of one session, their tokens and documents, and the share that the conversation used."""
 
     session_id: str
     last_asked: str
-    prompts: int
-    blocks: int = Field(description="Prompts that got a block.")
-    tokens: int = Field(description="Tokens of the blocks whose receipts are still stored.")
-    given: int = Field(description="Surfaced documents.")
-    referenced: int = Field(description="Of them, documents that the conversation made use of.")
-    share_referenced: float = Field(description="The share of these, 0 to 1.")
+    blocks: int
+    tokens: int
+    documents: int
+    share_referenced: float
 
 
 @operation(
     Effect.READS,
-    columns="session_id last_asked prompts blocks=with_a_block tokens given=documents share_referenced=of_use",
+    columns="session_id last_asked blocks tokens documents share_referenced=of_use",
     empty="Nothing was given to any prompt yet.",
     items="sessions",
     commands=(Command("report", "--budget"),),
@@ -114,8 +106,8 @@ def budget(
     limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of sessions.")] = 5,
 ) -> list[SessionUse]:
     """Show the tokens that hooks added to prompts of the last 30 days, and how much of them was used."""
-    telemetry, sessions = services.vault.telemetry, defaultdict[str, list["Recall"]](list)
-    since = iso_utc(services.clock.now_ms() - DAYS_BACK * DAY_MS)
+    telemetry, sessions = services.vault.telemetry, defaultdict[str, list[Recall]](list)
+    since = iso_utc(services.clock.now_ms() - 30 * DAY_MS)
     for recall in telemetry.of_session(session) if session else telemetry.recalls(since):
         if recall.verb == CONTEXT_SURFACING and recall.session_id:
             sessions[recall.session_id].append(recall)
@@ -127,11 +119,9 @@ def budget(
         use = SessionUse(
             session_id=name,
             last_asked=recalls[-1].asked_at,
-            prompts=len(recalls),
             blocks=len(receipts),
             tokens=sum(int(receipt.asked.get("tokens", 0)) for receipt in receipts if receipt),
-            given=len(referenced),
-            referenced=sum(referenced),
+            documents=len(referenced),
             share_referenced=sum(referenced) / max(1, len(referenced)),
         )
         uses.append(use)
@@ -140,17 +130,15 @@ def budget(
 
 # -- receipts -------------------------------------------------------------------------------------------
 
-MOST_RECEIPTS = 1000
-
 
 class ReceiptLine(Result):
-    """A receipt in a list; all fields but the id are null if it cannot be read."""
+    """A receipt in a list."""
 
     id: int
-    asked_at: str | None = None
-    verb: str | None = None
-    answers: int | None = None
-    question: str | None = None
+    asked_at: str
+    verb: str
+    answers: int
+    question: str
 
 
 class Receipt(Result):
@@ -197,24 +185,18 @@ def _receipt_text(result: Receipt) -> Iterator[Part]:
     commands=(Command("why"),),
     is_tool=False,
 )
-def list_receipts(
-    services: Services,
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_RECEIPTS, description="Maximum number."), Option(("-n", "--limit"))
-    ] = 10,
-) -> list[ReceiptLine]:
+def list_receipts(services: Services, limit: LongLimit = 10) -> list[ReceiptLine]:
     """List the latest receipts of answers, newest first."""
     return [
         ReceiptLine(
-            id=entry.id,
-            asked_at=entry.receipt.asked_at,
-            verb=entry.receipt.verb,
-            answers=len(entry.receipt.items),
-            question=entry.receipt.question,
+            id=number,
+            asked_at=receipt.asked_at,
+            verb=receipt.verb,
+            answers=len(receipt.items),
+            question=receipt.question,
         )
-        if entry.receipt
-        else ReceiptLine(id=entry.id)
-        for entry in services.why.latest(limit)
+        for number, receipt in services.why.latest(limit)
+        if receipt
     ]
 
 
@@ -287,16 +269,13 @@ class UserProfile(Result):
     text: str | None = None
 
 
-NO_PROFILE = "There is no profile yet: the vault has no decision, no preference and no session."
-
-
-@operation(Effect.READS, text=lambda result: (result.text or NO_PROFILE).rstrip(), route="/profile")
+@operation(
+    Effect.READS,
+    text=lambda result: (result.text or "There is no decision, preference or session yet.").rstrip(),
+    route="/profile",
+)
 def profile(services: Services) -> UserProfile:
-    """
-    Return the profile of the user.
-
-    It lists the titles and first sentences of current decisions and preferences, and what the last sessions came to.
-    """
+    """Return the profile of the user: current decisions and preferences, and what the last sessions came to."""
     return UserProfile(text=services.profile.text() or None)
 
 

@@ -25,7 +25,6 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH
 from clawmem.domain.graph.causal import Direction as CausalDirection
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
-from clawmem.ports.errors import InvalidInput
 from clawmem.ports.knowledge import Direction, Entity
 
 MOST_CHARACTERS = 1000  # of a name
@@ -82,21 +81,13 @@ def find_entities(
         Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
         Option(metavar="NAME...", is_argument=True),
     ] = "",
-    like: Annotated[
-        str,
-        Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
-    ] = "",
     limit: Limit = 10,
 ) -> list[Entity]:
-    """List people, projects, tools and other things by name; without a name, those mentioned most."""
+    """List people, projects, tools and other things by name, or with a similar name; without one the most mentioned."""
     entities = services.vault.entities
-    if query and like:
-        raise InvalidInput(
-            "INVALID_INPUT", "Give a name, or --like with one that is spelled alike, not both."
-        )
-    if like:
-        return entities_like(entities, like, limit)
-    return entities.search(query, limit) if query else entities.frequent(limit)
+    if not query:
+        return entities.frequent(limit)
+    return entities.search(query, limit) or entities_like(entities, query, limit)
 
 
 @operation(Effect.READS, text=_facts_text, route="/graph/facts", commands=(Command("entities", "--facts"),))

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 _FIGURES = ("score", "threshold", "method", "confidence", "by")
 
-Runs = Annotated[Limit, Option(("-n", "--limit"), about="Number of runs.")]
-
 
 class LaneStatus(Result):
     """
@@ -106,8 +104,8 @@ def _runs_text(runs: Sequence[Run]) -> Iterator[Part]:
             "started_at=when lane phase status reason selected=seen created=made rejected=refused "
             "metrics.dry_run=dry_run metrics.stopped=stopped",
         )
-    for run in runs:
-        yield from (f"  {decision['text']}" for decision in run.metrics["decisions"])
+    decisions = [decision for run in runs for decision in run.metrics.get("decisions", ())]
+    yield from (f"  {decision['text']}" for decision in decisions if "text" in decision)
 
 
 def _status_text(result: LaneStatus) -> Iterator[Part]:
@@ -116,40 +114,44 @@ def _status_text(result: LaneStatus) -> Iterator[Part]:
         yield from records_table(
             result.costs, "model purpose calls failed prompt_tokens answer_tokens took_ms=ms"
         )
-    yield from _runs_text([replace(run, metrics={**run.metrics, "decisions": ()}) for run in result.runs])
-
-
-@operation(Effect.READS, text=_status_text, commands=(Command("maintain"),), is_tool=False)
-def lanes_status(services: Services, limit: Runs = 10) -> LaneStatus:
-    """Show the lanes: workers, next runs, trends of merged notes, costs of models, and the last runs."""
-    settings, vault, now_ms = services.settings.lanes, services.vault, services.clock.now_ms()
-    leases = {lane.value: vault.leases.current(lane.lease, now_ms=now_ms) for lane in LaneName}
-    return LaneStatus(
-        workers={name: lease and lease.holder for name, lease in leases.items()},
-        on=[lane.value for lane in settings.hosted],
-        due_in_seconds={lane.value: round(services.lanes.left_ms(lane) / 1000) for lane in LaneName},
-        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
-        daily_calls=settings.daily_calls,
-        trends=services.observations.trends(now_ms),
-        costs=vault.ledger.totals(),
-        runs=with_notes(vault, vault.journal.runs(limit)),
-    )
+    yield from _runs_text(result.runs)
 
 
 @operation(
     Effect.READS,
-    text=lambda runs: [*_runs_text(runs)] or "No lane has run yet.",
-    items="runs",
-    commands=(Command("maintain", "--journal"),),
+    text=_status_text,
+    commands=(
+        Command("maintain", fixed={"journal": False}),
+        Command(
+            "maintain",
+            "--journal",
+            fixed={"journal": True},
+            defaults={"limit": 20},
+            about="List the last runs with each decision and its reason.",
+        ),
+    ),
     is_tool=False,
 )
-def lanes_journal(
+def lanes_status(
     services: Services,
-    limit: Runs = 20,
-    lane: Annotated[LaneName | None, Field(description="Of one lane: light or heavy.")] = None,
-) -> list[Run]:
-    """List the runs, newest first, with each decision and its reason; those without work with the reason of that."""
-    return with_notes(services.vault, services.vault.journal.runs(limit, lane or ""))
+    limit: Annotated[Limit, Option(("-n", "--limit"), about="Number of runs.")] = 10,
+    lane: Annotated[LaneName | None, Field(description="Runs of one lane: light or heavy.")] = None,
+    journal: Annotated[bool, Field(description="The runs with their decisions.")] = False,
+) -> LaneStatus:
+    """Show the lanes: workers, next runs, trends of merged notes, costs of models, and the last runs."""
+    settings, vault, now_ms = services.settings.lanes, services.vault, services.clock.now_ms()
+    leases = {name.value: vault.leases.current(name.lease, now_ms=now_ms) for name in LaneName}
+    runs = vault.journal.runs(limit, lane or "")
+    return LaneStatus(
+        workers={name: lease and lease.holder for name, lease in leases.items()},
+        on=[name.value for name in settings.hosted],
+        due_in_seconds={name.value: round(services.lanes.left_ms(name) / 1000) for name in LaneName},
+        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
+        daily_calls=settings.daily_calls,
+        trends=services.observations.trends(now_ms),
+        costs=vault.ledger.totals(),
+        runs=with_notes(vault, runs) if journal else runs,
+    )
 
 
 @operation(

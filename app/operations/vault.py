@@ -58,14 +58,14 @@ def _status_text(report: StatusReport) -> list[Table]:
 
 def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     info, counts, notes, building = report.info, report.embeddings, report.notes, report.building
-    yield "vault", f"{info.location} ({info.backend}, schema {info.schema}, {size(info.size_bytes)})"
+    yield "vault", f"{info.location} ({info.backend}, {size(info.size_bytes)})"
     yield "documents", report.documents
     yield from ((f"  {collection.name}", collection.documents) for collection in report.collections)
     yield from (("  not read to its end", f"{name}; run: clawmem update") for name in report.unfinished)
     yield "types", _counted(report.content_types)
-    yield "newest", report.newest or "none"
-    yield "words", info.lexical_method
-    vectors = f"{counts.stored} stored, {counts.pending} pending, {counts.failed} failed, {counts.orphaned} orphaned"
+    yield "newest", (report.newest or "none")[:16]
+    yield "words", f"searched by {info.lexical_method}"
+    vectors = f"{counts.stored} texts have one, {counts.pending} wait, {counts.failed} failed, {counts.orphaned} unused"
     yield "vectors", f"{vectors} ({info.vector_method})"
     if advice := lancedb_advice(counts.stored, info.backend):
         yield "advice", advice
@@ -77,11 +77,14 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
         "enriched",
         enriched + (f", {notes.waiting} wait; run: clawmem maintain enrich" * bool(notes.waiting)),
     )
-    yield "relations", _counted(report.relations)
-    yield "questions", f"{report.recalls} recorded, {report.receipts} receipts ({size(report.receipt_bytes)})"
+    yield "relations", _counted(report.relations).replace("_", " ")
+    yield (
+        "questions",
+        f"{report.recalls} recorded, {report.receipts} of them explained ({size(report.receipt_bytes)})",
+    )
     for provider in report.roles:
         yield str(provider.role), f"{provider.chosen}, because {provider.reason}"
-        yield from (("  passed over", reason) for reason in provider.passed_over)
+        yield from (("  not taken", reason) for reason in provider.passed_over)
         if failure := provider.last_failure:
             since = " It has answered since." if failure.answered_at else ""
             when = f"{failure.model}, {failure.failed_at[:16]}: {failure.reason}"
@@ -89,7 +92,7 @@ def _status_rows(report: StatusReport) -> Iterator[tuple[str, object]]:
     if isinstance(report, Statistics):
         yield "facts", report.facts
         yield "past review", f"{report.stale_documents} documents"
-        yield "accesses", f"{report.average_access_count} a document"
+        yield "uses", f"{report.average_access_count} a document"
         yield "last sessions", ", ".join(session.id[:8] for session in report.recent_sessions) or "none"
 
 

@@ -69,7 +69,7 @@ ANSWERED = (
     ("links", REDIS),
     ("tags",),
     ("mine", "--sources",),
-    ("entities", "--like", "Rediss"),
+    ("entities", "Rediss"),
     ("openclaw", "flush-plan"),
 )  # fmt: skip
 ODD = "# Odd\r\nA\t\x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
@@ -184,7 +184,7 @@ def steady(heard: Heard) -> Heard:
         flags=re.MULTILINE,
     )
     out = lines if "stage" in heard.out else heard.out
-    return heard._replace(out=re.sub(r'"due_s": \{[^}]*\}|"at": "[^"]*"', "", out))
+    return heard._replace(out=re.sub(r'"due_in_seconds": \{[^}]*\}|"at": "[^"]*"', "", out))
 
 
 class TestBothWays:

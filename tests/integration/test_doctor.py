@@ -22,7 +22,7 @@ from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 
 CHECKS = (
-    "storage, forgotten notes, folder notes, collections, lexical index, vectors, model, model canary, "
+    "storage, forgotten notes, folder notes, collections, word index, vectors, model, model test, "
     "stored vectors, generator, reranker, superseded notes, content types"
 ).split(", ")
 
@@ -66,8 +66,10 @@ def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str
 
 
 def doctor(vault: Vault, files: DiskFiles, folder: Folder, models: ExaminedModels) -> Doctor:
-    names = ("documents", "storage", "lexical", "vectors", "embeddings", "successions")
-    return Doctor(*(getattr(vault, name) for name in names), files, [folder], models)
+    names = ("documents", "storage", "lexical", "links", "vectors", "embeddings", "successions")
+    return Doctor(
+        **{name: getattr(vault, name) for name in names}, files=files, folders=[folder], models=models
+    )
 
 
 def failed(findings: dict[str, CheckResult]) -> list[str]:
@@ -156,7 +158,7 @@ def test_a_degenerate_model(
     vault: Vault, folder: Folder, spoil: Callable[[Vector], Vector], reason: str
 ) -> None:
     """A model that answers with the same, with nothing or with rubbish is found out before it is trusted."""
-    finding = examine(vault, folder, Degenerate(spoil))["model canary"]
+    finding = examine(vault, folder, Degenerate(spoil))["model test"]
 
     assert not finding.ok
     assert reason in finding.detail
@@ -170,6 +172,6 @@ def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}
-    assert sorted(broken) == ["folder notes", "model canary", "stored vectors"]
+    assert sorted(broken) == ["folder notes", "model test", "stored vectors"]
     assert broken["folder notes"].endswith("the disk is on fire")
-    assert broken["model canary"].startswith("The embedding service does not answer.")
+    assert broken["model test"].startswith("The embedding service does not answer.")

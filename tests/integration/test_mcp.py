@@ -42,7 +42,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("links", {"file": REDIS}, "No links"),
     ("list_tags", {}, "No note has a tag"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "written"),
-    ("session_log", {}, "No session is recorded yet."),
+    ("session_log", {}, "No session is recorded."),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann  "),
     ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),

@@ -131,7 +131,7 @@ class TestAtTheCommandLine:
 
         assert (embedder_role(before)["chosen"], embedder_role(before)["passed_over"]) == ("static", [advice])
         assert advice in examined["model"]["detail"]
-        assert all(examined[name]["ok"] for name in ("model", "model canary", "stored vectors"))
+        assert all(examined[name]["ok"] for name in ("model", "model test", "stored vectors"))
         assert "computed again" in examined["stored vectors"]["detail"]
 
         said = added("embed", "--force").stdout

@@ -205,7 +205,6 @@ class Memory:
     kg_query = method(knowledge.kg_query)
     evolution_status = method(knowledge.memory_evolution_status)
     lanes_status = method(maintaining.lanes_status)
-    lanes_journal = method(maintaining.lanes_journal)
     lanes_run = method(maintaining.lanes_run)
     lanes_undo = method(maintaining.lanes_undo)
     lifecycle_status = method(lifecycle.status)

@@ -101,7 +101,7 @@ class Doctor:
             "forgotten notes": self._forgotten,
             **{f"folder {folder.name}": partial(self._folder, folder) for folder in self.folders},
             "collections": self._leftovers,
-            "lexical index": self._lexical,
+            "word index": self._lexical,
             "vectors": self._vectors,
             **ModelChecks(self.documents, self.embeddings, self.models).checks(),
             "superseded notes": self._successors,
@@ -123,7 +123,7 @@ class Doctor:
         if faults := self.storage.check():
             return CheckResult(name, False, "; ".join(faults), REPAIR)
         info = self.storage.info()
-        return CheckResult(name, True, f"{info.location}: integrity check passed (schema {info.schema})")
+        return CheckResult(name, True, f"{info.location}: integrity check passed")
 
     def _forgotten(self, name: str) -> CheckResult:
         warnings = self.forget_warnings()
@@ -154,7 +154,7 @@ class Doctor:
         if faults:
             return CheckResult(name, False, "; ".join(faults), REBUILD)
         return CheckResult(
-            name, True, ", ".join(f"{grain} {entries}" for grain, (entries, _) in counts.items())
+            name, True, ", ".join(f"{entries} {grain}s" for grain, (entries, _) in counts.items())
         )
 
     def _vectors(self, name: str) -> CheckResult:

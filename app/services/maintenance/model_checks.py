@@ -141,7 +141,7 @@ class ModelChecks:
         """Return every check by name, in the order to run them."""
         return {
             "model": self._model,
-            "model canary": self._embedder,
+            "model test": self._embedder,
             "stored vectors": self._stored,
             "generator": self._generator,
             "reranker": self._reranker,
@@ -154,7 +154,7 @@ class ModelChecks:
             detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
             result = CheckResult(name, stored is None, detail, remedy if stored else "")
         elif stored in (None, embedder.fingerprint):
-            state = ", as the vectors" if stored else "; no vectors yet"
+            state = ", which made the vectors" if stored else "; no vectors yet"
             result = CheckResult(name, True, f"{embedder.fingerprint!r}{state}")
         else:
             building = self.embeddings.building()
