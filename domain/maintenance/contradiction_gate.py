@@ -59,14 +59,11 @@ def heuristic(new: str, old: str) -> Contradiction:
     return NOTHING
 
 
-def read_verdict(answer: Any) -> Contradiction | None:
-    """Return a model's verdict ``{contradictory, confidence, reason}``; ``None`` if *answer* is not usable."""
-    if not isinstance(answer, Mapping) or not isinstance(answer.get("contradictory"), bool):
+def read_verdict(answer: Mapping[str, Any] | None) -> Contradiction | None:
+    """Return a model's verdict; ``None`` without an answer, or if its confidence is not from 0 to 1."""
+    if answer is None or not 0.0 <= answer["confidence"] <= 1.0:
         return None
-    sure, reason = answer.get("confidence"), answer.get("reason")
-    if isinstance(sure, bool) or not isinstance(sure, int | float) or not 0.0 <= sure <= 1.0:
-        return None
-    return Contradiction(answer["contradictory"], float(sure), reason if isinstance(reason, str) else "")
+    return Contradiction(answer["contradictory"], float(answer["confidence"]), answer.get("reason", ""))
 
 
 def contradiction(

@@ -54,13 +54,9 @@ class RejectionReason(StrEnum):
     UNSUPPORTED = "unsupportedRejects"
     KNOWN = "dedupSkipped"
 
-    @property
-    def in_words(self) -> str:
-        """The reason as the journal prints it."""
-        return _WHY[self]
 
-
-_WHY = {
+# The reasons as the journal prints them.
+WHY = {
     RejectionReason.EMPTY: "it says too little",
     RejectionReason.SOURCES: "it does not rest on two notes",
     RejectionReason.CONTAMINATED: "it names what its notes do not, or is an order",
@@ -113,12 +109,16 @@ def body(draft: Draft, paths: Sequence[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def read_drafts(answer: Any) -> list[Draft] | None:
-    """Return up to three drafts of a model's answer ``{deductions: [...]}``; ``None`` if it has no such list."""
-    listed = answer.get("deductions") if isinstance(answer, Mapping) else None
-    if not isinstance(listed, Sequence) or isinstance(listed, str):
-        return None
-    return [_draft(entry) for entry in listed if isinstance(entry, Mapping)][:MOST_DRAFTS]
+def read_drafts(answer: Mapping[str, Any] | None) -> list[Draft]:
+    """Return up to three drafts of a model's answer to `DRAFTS`."""
+    return [
+        Draft(
+            " ".join(entry["conclusion"].split()),
+            tuple(entry["premises"]),
+            tuple(map(int, entry["source_indices"])),
+        )
+        for entry in (answer["deductions"] if answer else ())[:MOST_DRAFTS]
+    ]
 
 
 def sources(draft: Draft, pool: Sequence[Candidate]) -> list[Candidate]:
@@ -158,18 +158,17 @@ def evidence(conclusion: str, cited: Sequence[Candidate]) -> list[str]:
     return [sentence for sentence in every if len(wanted & stems(sentence)) >= SHARED_WORDS]
 
 
-def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Any) -> tuple[str, ...]:
+def judge_draft(draft: Draft, pool: Sequence[Candidate], answer: Mapping[str, Any] | None) -> tuple[str, ...]:
     """
     Return the counters of a draft, given the model's *answer* on its evidence: `ACCEPTED`, or why it is rejected.
 
-    An answer that is not usable rejects nothing: the draft is accepted, and also counted as `UNJUDGED`.
+    Without a usable answer the draft is accepted, and also counted as `UNJUDGED`.
     """
     if fault := draft_fault(draft, pool):
         return (fault,)
-    verdict = answer.get("supported") if isinstance(answer, Mapping) else None
-    if verdict is False:
-        return (RejectionReason.UNSUPPORTED,)
-    return (ACCEPTED,) if verdict is True else (ACCEPTED, UNJUDGED)
+    if answer is None:
+        return ACCEPTED, UNJUDGED
+    return (ACCEPTED,) if answer["supported"] else (RejectionReason.UNSUPPORTED,)
 
 
 def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
@@ -181,17 +180,6 @@ def similar_titles(conclusion: str, titles: Sequence[str]) -> list[str]:
 def is_known(conclusion: str, titles: Sequence[str]) -> bool:
     """Whether an earlier conclusion says the same: a near title that does not contradict this one."""
     return any(not heuristic(conclusion, title).contradictory for title in similar_titles(conclusion, titles))
-
-
-def _draft(entry: Mapping[str, Any]) -> Draft:
-    conclusion, premises, indices = (entry.get(name) for name in ("conclusion", "premises", "source_indices"))
-    return Draft(
-        " ".join(conclusion.split()) if isinstance(conclusion, str) else "",
-        tuple(text for text in premises if isinstance(text, str)) if isinstance(premises, list) else (),
-        tuple(n for n in indices if isinstance(n, int) and not isinstance(n, bool))
-        if isinstance(indices, list)
-        else (),
-    )
 
 
 def _long_words(text: str) -> frozenset[str]:

@@ -15,7 +15,6 @@ CONSOLIDATED = "consolidated"  # tag of observations that replace several others
 FOLDER = "agent/consolidated"
 MOST_PATTERNS = 5
 FACT_CHARS = 300
-_LEAST_SOURCES = 2
 _EVIDENCE = "It was noted "
 _NOT_STATED = (">", "#", "Said by the ", "In answer to:")
 
@@ -70,26 +69,14 @@ def judge_prompt(new: str, old: str) -> str:
     )
 
 
-def read_patterns(answer: Any, count: int) -> list[Pattern] | None:
-    """
-    Return up to five patterns of a model's answer, each citing two or more of *count* notes.
-
-    ``None`` if the answer contains no list of patterns.
-    """
-    listed = answer.get("patterns") if isinstance(answer, Mapping) else None
-    if not isinstance(listed, list):
-        return None
-    patterns: list[Pattern] = []
-    for entry in listed:
-        text, indices = (
-            (entry.get(name) for name in ("observation", "source_indices"))
-            if isinstance(entry, Mapping)
-            else ("", ())
-        )
-        if isinstance(text, str) and text.strip() and isinstance(indices, list):
-            valid = [n for n in indices if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
-            patterns.append(Pattern(" ".join(text.split()), tuple(dict.fromkeys(valid))))
-    return [pattern for pattern in patterns if len(pattern.source_indices) >= _LEAST_SOURCES][:MOST_PATTERNS]
+def read_patterns(answer: Mapping[str, Any] | None, count: int) -> list[Pattern]:
+    """Return up to five patterns of a model's answer to `PATTERNS`, each citing two or more of *count* notes."""
+    patterns = []
+    for entry in answer["patterns"] if answer else ():
+        indices = dict.fromkeys(int(number) for number in entry["source_indices"] if 0 < number <= count)
+        if (text := " ".join(entry["observation"].split())) and len(indices) > 1:
+            patterns.append(Pattern(text, tuple(indices)))
+    return patterns[:MOST_PATTERNS]
 
 
 def is_observation(document: Document) -> bool:

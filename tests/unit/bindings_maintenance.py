@@ -12,13 +12,14 @@ from clawmem.app.services.capture.memories import diary_path
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.knowledge.llm_answer import fitted
 from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due_for_good
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
 from clawmem.domain.maintenance.deduction import Candidate
 from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
-from clawmem.domain.maintenance.patterns import trend
+from clawmem.domain.maintenance.patterns import VERDICT, trend
 from clawmem.domain.maintenance.schedule import Window, gate
 from clawmem.domain.maintenance.selection import newest_first, stale_first, surprising_first
 from clawmem.ports.errors import ConfigError
@@ -44,14 +45,17 @@ def _stands_for(given: dict[str, Any]) -> str:
 
 
 def _contradictory(given: dict[str, Any]) -> dict[str, Any]:
-    found = contradiction(given["new"], given["old"], read_verdict(given.get("model")))
+    found = contradiction(
+        given["new"], given["old"], read_verdict(fitted(given.get("model"), VERDICT.schema).value)
+    )
     return {"contradictory": found.contradictory, "confidence": found.confidence}
 
 
 def _deduction(given: dict[str, Any]) -> dict[str, Any]:
     pool = [Candidate(number, one["text"]) for number, one in enumerate(given["pool"], start=1)]
-    drafts = deduction.read_drafts({"deductions": [given["draft"]]}) or []
-    outcomes = deduction.judge_draft(drafts[0], pool, given.get("answer"))
+    drafts = deduction.read_drafts({"deductions": [given["draft"]]})
+    answer = fitted(given.get("answer"), deduction.JUDGE.schema).value
+    outcomes = deduction.judge_draft(drafts[0], pool, answer)
     is_accepted = deduction.ACCEPTED in outcomes
     counters = outcomes if is_accepted else (*outcomes, "rejected")
     return {"kept": is_accepted, "counted": {str(name): 1 for name in counters}}

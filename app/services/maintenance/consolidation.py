@@ -297,7 +297,7 @@ class _Grouping:
                 continue
             prompt = patterns.prompt([observation.statement.text for observation in batch])
             answer = self._run.ask(ask, patterns.PATTERNS, prompt)
-            for text, indices in patterns.read_patterns(answer, len(batch)) or ():
+            for text, indices in patterns.read_patterns(answer, len(batch)):
                 members = tuple(batch[number - 1] for number in sorted(indices))
                 group = Group(text, members, BY_MODEL)
                 reason = replacement_objection(text, [observation.statement for observation in members])

@@ -76,7 +76,7 @@ class Synthesis:
         if self.ask is None or len(pool) < deduction.LEAST_SOURCES:
             return run
         prompt = deduction.draft_prompt([candidate.text[:_SHOWN] for candidate in pool])
-        drafts = deduction.read_drafts(run.ask(self.ask, deduction.DRAFTS, prompt)) or []
+        drafts = deduction.read_drafts(run.ask(self.ask, deduction.DRAFTS, prompt))
         run.processed = len(drafts)
         for number, draft in enumerate(drafts, start=1):
             cited = deduction.sources(draft, pool)
@@ -90,7 +90,7 @@ class Synthesis:
                 run.metrics[outcome] += 1
             if isinstance(outcomes[-1], RejectionReason):
                 ids = [candidate.document_id for candidate in cited]
-                run.decide(Verdict.REFUSE, ids, outcomes[-1].in_words, draft=number)
+                run.decide(Verdict.REFUSE, ids, deduction.WHY[outcomes[-1]], draft=number)
             else:
                 why = UNJUDGED if deduction.UNJUDGED in outcomes else SUPPORTED
                 self._save(draft, cited, earlier, run, why, number)

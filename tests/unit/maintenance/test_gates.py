@@ -33,7 +33,7 @@ def read(name: str) -> list[dict[str, Any]]:
 
 def merged_by_model(pair: dict[str, Any]) -> bool:
     sources = [ObservationText(pair["one"]), ObservationText(pair["other"])]
-    return any(not replacement_objection(one.observation, sources) for one in read_patterns(pair, 2) or ())
+    return any(not replacement_objection(one.observation, sources) for one in read_patterns(pair, 2))
 
 
 def test_what_is_not_the_same_is_never_merged() -> None:
@@ -67,7 +67,7 @@ def test_no_contaminated_conclusion_is_kept() -> None:
     kept: Counter[str] = Counter()
     for row in read("deduction_drafts.jsonl"):
         pool = [Candidate(number, text) for number, text in enumerate(row["pool"], start=1)]
-        for draft in deduction.read_drafts({"deductions": [row["draft"]]}) or ():
+        for draft in deduction.read_drafts({"deductions": [row["draft"]]}):
             outcomes = deduction.judge_draft(draft, pool, row["answer"])
             counted.update(outcomes)
             kept[row["kind"]] += deduction.ACCEPTED in outcomes
